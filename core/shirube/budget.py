@@ -1,0 +1,41 @@
+"""How long a call may take, and whether anybody still waits for it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from threading import Event
+
+from shirube.errors import Cancelled
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A wall deadline on the monotonic clock, and a flag that the caller may raise.
+
+    ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit.
+    """
+
+    deadline: float | None = None
+    cancelled: Event = field(default_factory=Event)
+
+    @classmethod
+    def of(cls, milliseconds: int | None, cancelled: Event | None = None) -> Budget:
+        """Return the budget of a call that starts now."""
+        deadline = None if milliseconds is None else time.monotonic() + milliseconds / 1000
+        return cls(deadline, cancelled or Event())
+
+    @property
+    def spent(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline, never negative; ``None`` without one."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def check(self) -> None:
+        """Raise :class:`Cancelled` when the caller has gone; long loops call this."""
+        if self.cancelled.is_set():
+            raise Cancelled("the request was cancelled")

@@ -1,0 +1,273 @@
+"""The nouns: what stages and tools hand to each other. All of them are frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from shirube.budget import Budget
+from shirube.session import Session
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+# --- documents ------------------------------------------------------------------------------
+
+
+class Source(NamedTuple):
+    """A file that a loader speaks for, and further files that decide what it says."""
+
+    path: str
+    governed_by: tuple[str, ...] = ()
+
+
+class Section(NamedTuple):
+    """A titled part of a document.
+
+    Lines are numbered from 1; offsets count code points of the document's text. ``start:end`` is
+    the section's own text, its heading line included; ``start:extent`` also holds its children.
+    """
+
+    title: str
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    extent: int
+    body: int
+    level: int = 1
+    ancestors: tuple[str, ...] = ()
+
+
+class Link(NamedTuple):
+    """A reference from a section to something else, as written."""
+
+    target: str
+    text: str
+    line: int
+
+
+class Document(NamedTuple):
+    """One file, decoded and divided. The sections' own texts are the text, each character once.
+
+    ``navigation`` marks a table of contents: it is listed and read, but not searched.
+    """
+
+    path: str
+    file_type: str
+    text: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+    navigation: bool = False
+
+
+class Passage(NamedTuple):
+    """A section as an index keeps it.
+
+    ``fields`` holds its folded texts by name: title, headings, path, body.
+
+    ``digest`` is the start of the SHA-256 of the section's own text, in hexadecimal.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    title: str
+    ancestors: tuple[str, ...]
+    level: int
+    digest: str
+    fields: Mapping[str, str]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells one section of a manual from another: its path and first line."""
+        return self.path, self.start_line
+
+
+class Ref(NamedTuple):
+    """Where a section stands."""
+
+    manual_id: str
+    path: str
+    start_line: int
+
+
+# --- searching ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Query:
+    """What one search asks.
+
+    ``required`` are the terms the caller asked for; ``must`` are those that every hit of this run
+    has to hold. ``limit`` bounds the final ranking. Runs of one search share ``memo``, where a
+    stage may keep what it would otherwise compute once a run.
+    """
+
+    text: str
+    required: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    limit: int | None = None
+    budget: Budget = field(default_factory=Budget, compare=False)
+    memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+class Hit(NamedTuple):
+    """A scored passage.
+
+    A scorer fills ``score`` and, if it likes, ``marks`` (reasons such as ``phrase``), ``coverage``
+    (the share of the query's concepts that stand in the passage, 0 to 1) and ``matched`` (spans of
+    the query found there). The pipeline adds the scores up and keeps them by scorer in ``signals``.
+    """
+
+    passage: Passage
+    score: float
+    marks: frozenset[str] = frozenset()
+    coverage: float = 0.0
+    matched: tuple[str, ...] = ()
+    signals: Mapping[str, float] = NOTHING
+
+    def sort_key(self) -> tuple[float, float, int, str, int]:
+        """Order hits: score, coverage, matched spans, then path and line. The same everywhere."""
+        passage = self.passage
+        matched = -len(self.matched)
+        return -self.score, -self.coverage, matched, passage.path, passage.start_line
+
+
+class LeftOut(NamedTuple):
+    """Something that was not returned, and why. ``start_line`` is ``None`` for a whole file."""
+
+    path: str
+    start_line: int | None
+    reason: str
+
+
+class Ranking(NamedTuple):
+    """Hits, best first; what was left out and why; and what the stages want to be known."""
+
+    hits: tuple[Hit, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    notes: Mapping[str, JsonValue] = NOTHING
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search inside a search."""
+
+    name: str
+    query: Query
+    weight: float = 1.0
+
+
+class Outcome(NamedTuple):
+    """A run and what came of it."""
+
+    run: Run
+    ranking: Ranking
+
+
+@dataclass(frozen=True)
+class Span:
+    """What one stage did: when, for how long, and which ranking it left. Spans form a tree."""
+
+    name: str
+    kind: Literal["search", "run", "scorer", "fuser", "refiner"]
+    started_ms: float
+    ms: float
+    rows: tuple[Row, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    notes: Mapping[str, JsonValue] = field(default_factory=dict)
+    weight: float = 1.0
+    error: str | None = None
+    children: tuple[Span, ...] = ()
+
+
+class Row(NamedTuple):
+    """A hit as a trace keeps it: all but the text."""
+
+    path: str
+    start_line: int
+    end_line: int
+    title: str
+    digest: str
+    score: float
+    coverage: float
+    marks: tuple[str, ...]
+    matched: tuple[str, ...]
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The record of one search: what was asked, and the tree of what each stage did.
+
+    ``search.rows`` is the final ranking. ``files`` and ``sections`` are what was in scope,
+    ``skipped`` the files that hold no searched section, and why. ``degraded`` says, if anything,
+    what was not as it should be.
+    """
+
+    id: str
+    manual_id: str
+    text: str
+    required: tuple[str, ...]
+    created: float
+    search: Span
+    files: int
+    sections: int
+    skipped: tuple[LeftOut, ...] = ()
+    degraded: str | None = None
+
+
+# --- tools ----------------------------------------------------------------------------------
+
+
+class Params(BaseModel):
+    """The arguments of a tool: strict, closed, frozen. ``true`` is not 1, and ``"1"`` is not 1."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Answer(BaseModel):
+    """The answer of a tool, checked before it leaves."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+P = TypeVar("P", bound=Params)
+A = TypeVar("A", bound=Answer)
+
+Progress = Callable[[int, int, str], None]
+"""Called with how much is done, how much there is, and what is being done."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who calls: the session (none on the command line), its budget, and who watches progress."""
+
+    session: Session | None = None
+    budget: Budget = field(default_factory=Budget)
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class Tool(Generic[P, A]):
+    """Something a caller may use, whatever the face: MCP, HTTP or the command line.
+
+    ``before`` is checked ahead of the arguments. ``run`` may be called from several threads.
+    """
+
+    name: str
+    title: str
+    summary: str
+    params: type[P]
+    answer: type[A]
+    run: Callable[[P, Call], A]
+    before: Callable[[Call], None] | None = None
+    http: tuple[str, str] | None = None
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+    examples: Sequence[Mapping[str, JsonValue]] = ()

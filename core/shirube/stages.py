@@ -1,0 +1,320 @@
+"""The verbs: what each kind of stage can do, and what it may ask for in return."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict
+
+from shirube.budget import Budget
+from shirube.clauses import Clause
+from shirube.model import (
+    Document,
+    Hit,
+    Outcome,
+    Passage,
+    Progress,
+    Query,
+    Ranking,
+    Run,
+    Source,
+    Tool,
+    Trace,
+)
+from shirube.paths import Entry, Root
+
+
+class Stage(BaseModel):
+    """A unit that can be swapped. Its fields are its settings; it has no other state."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits that change with the class or any setting."""
+        kind = type(self)
+        settings = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        return hashlib.sha256(f"{name}{settings}".encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Env:
+    """Names, beside a setting, the environment variable that overrides it.
+
+    ::
+
+    coverage_weight: Annotated[float, Env("LEXICAL_COVERAGE_WEIGHT")] = 0.5
+    """
+
+    name: str
+
+
+# --- the verbs, in the order in which a pipeline uses them -----------------------------------
+
+
+@runtime_checkable
+class Loader(Protocol):
+    """A manual folder -> documents made of sections."""
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        """Tell which files this loader speaks for; a pure function of the folder's content."""
+        ...
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read one of them.
+
+        Raises:
+            Unreadable: when its text cannot be had; the file is then listed as skipped.
+        """
+        ...
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text -> terms."""
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a folded text, in order; no term holds white space."""
+        ...
+
+    def narrow(self, text: str) -> Clause:
+        """Return a clause that holds wherever the folded text occurs; it may hold elsewhere too."""
+        ...
+
+
+Vectors: TypeAlias = Sequence[Sequence[float]]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts -> vectors."""
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
+        """Return one vector of unit length a text, all of one dimension."""
+        ...
+
+
+class Page(NamedTuple):
+    """What an index remembers of one file: enough to tell whether it has changed.
+
+    ``stamp`` is opaque to the index. ``skipped`` says why a file has no passages.
+    """
+
+    path: str
+    stamp: str
+    skipped: str | None = None
+    sections: int = 0
+    blank: int = 0
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The searchable fields of a passage, and the tokenizer of them all."""
+
+    names: tuple[str, ...]
+    tokenizer: Tokenizer
+
+
+class Count(NamedTuple):
+    """How many; ``at_least`` when counting stopped at a cap."""
+
+    number: int
+    at_least: bool = False
+
+
+class Found(NamedTuple):
+    """A passage that a clause matched, with the index's own estimate of its worth."""
+
+    passage: Passage
+    estimate: float
+
+
+@runtime_checkable
+class Corpus(Protocol):
+    """One manual as it stood at one moment: all that a stage may ask of it."""
+
+    @property
+    def manual_id(self) -> str:
+        """The manual's id."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many sections are searched."""
+        ...
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text, as they stand in the index."""
+        ...
+
+    def search(self, clause: Clause, limit: int) -> Sequence[Found]:
+        """Return the best matches of a clause, best first, ties by path and line."""
+        ...
+
+    def count(self, clause: Clause, cap: int | None = None) -> Count:
+        """Count the sections that match a clause, up to a cap if one is given."""
+        ...
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return in how many live sections each term stands, in whatever field. Exact."""
+        ...
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field over the live sections."""
+        ...
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of one file, in order."""
+        ...
+
+
+@runtime_checkable
+class OpenIndex(Protocol):
+    """An index at work: one writer at a time, any number of readers."""
+
+    def pages(self) -> Mapping[str, Page]:
+        """Return what the last commit holds, by path."""
+        ...
+
+    def refresh(self) -> None:
+        """Take in what other processes have committed."""
+        ...
+
+    def writing(self, budget: Budget) -> AbstractContextManager[bool]:
+        """Become the writer; gives ``False`` when another one stays busy until the deadline."""
+        ...
+
+    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+        """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
+        ...
+
+    def corpus(self, manual_id: str) -> Corpus:
+        """Return a view of the last commit that later commits do not change."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and memory."""
+        ...
+
+
+@runtime_checkable
+class Index(Protocol):
+    """Keeps sections; answers weighted-term queries fast."""
+
+    def open(self, folder: Root, fields: Fields) -> OpenIndex:
+        """Open the index in a folder of its own, making or remaking it when it is not usable."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score passages; ``found`` holds, by key, what earlier scorers of this run nominated."""
+        ...
+
+
+@runtime_checkable
+class Fuser(Protocol):
+    """Splits a query into runs, and folds their rankings into one."""
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the runs that answer the query; often the query itself as the only one."""
+        ...
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Merge what came of the runs, in the order of the plan."""
+        ...
+
+
+@runtime_checkable
+class Refiner(Protocol):
+    """Reorders or shortens a ranking."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the ranking in its new order; what it drops it names as left out."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search brought: its trace, and the ranking that the trace ends in."""
+
+    trace: Trace
+    ranking: Ranking
+
+
+class Shelved(Protocol):
+    """One manual, as a surface may use it."""
+
+    @property
+    def id(self) -> str:
+        """The manual's id: its folder's name, composed."""
+        ...
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and the loaders' files of one folder, sorted by name."""
+        ...
+
+    def paths(self) -> Sequence[str]:
+        """Return every file that a loader speaks for, sorted."""
+        ...
+
+    def document(self, path: str) -> Document:
+        """Read one of those files.
+
+        Raises:
+            NotFound: when no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+
+class Desk(Protocol):
+    """The capability given to a surface: the manuals of its root, its pipeline, and the traces."""
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted."""
+        ...
+
+    def manual(self, manual_id: str) -> Shelved:
+        """Return one manual.
+
+        Raises:
+            NotFound: when there is none of this id.
+            Forbidden: when it is a symlink.
+        """
+        ...
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+        """Bring the manual's index up to date, run the pipeline, and keep the trace."""
+        ...
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return a kept trace.
+
+        Raises:
+            NotFound: when it is unknown or has expired.
+        """
+        ...
+
+
+@runtime_checkable
+class Surface(Protocol):
+    """Offers tools. ``pipeline`` is its default pipeline, ``root`` the root it reads."""
+
+    pipeline: ClassVar[Mapping[str, Any]]
+    root: ClassVar[str]
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools, in the order in which they are listed."""
+        ...

@@ -1,0 +1,107 @@
+"""Folding, occurrence and measuring of text: what counts as the same, and what stands where."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import accumulate
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3005-\u3007\U00020000-\U0003ffff"
+HIRAGANA = "\u3041-\u309f"
+KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+CJK = HAN + HIRAGANA + KATAKANA
+
+_CJK_CHARACTER = re.compile(f"[{CJK}\u3000-\u303f\u30fb\uff00-\uffef]")
+_DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")
+_CJK_GAPS = re.compile(f"(?<=[{CJK}])[\\s\u30fb]+(?=[{CJK}])")
+_SPACES = re.compile(r"\s+")
+_RUNS = re.compile(
+    f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
+    f"|(?P<word>[^\\W_{CJK}]+)"
+)
+
+
+def fold(text: str) -> str:
+    """Return the one spelling under which texts are compared. Idempotent.
+
+    NFKC and case folding; dashes become ``-``; runs of white space become one space; spaces and
+    middle dots between Japanese characters vanish. The result is a single line.
+    """
+    if text.isascii():
+        return " ".join(text.lower().split())
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = _DASHES.sub("-", text)
+    text = _CJK_GAPS.sub("", text)
+    return _SPACES.sub(" ", text).strip()
+
+
+def nfc(text: str) -> str:
+    """Return the composed form: the form in which names and paths are answered."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def runs(folded: str) -> Iterator[tuple[str, str, int]]:
+    """Yield ``(script, run, offset)``; a script is han, hiragana, katakana or word."""
+    for match in _RUNS.finditer(folded):
+        yield match.lastgroup or "word", match.group(), match.start()
+
+
+def is_cjk(character: str) -> bool:
+    """Tell whether one character is written without spaces around it, as in Japanese."""
+    return _CJK_CHARACTER.match(character) is not None
+
+
+def occurs(folded_text: str, folded_term: str) -> bool:
+    """Tell whether the term stands in the text: words on word boundaries, Japanese anywhere."""
+    if folded_term not in folded_text:
+        return False
+    pattern = _bounded(folded_term)
+    return pattern is None or pattern.search(folded_text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _bounded(folded_term: str) -> re.Pattern[str] | None:
+    first, last = _spaced(folded_term[:1]), _spaced(folded_term[-1:])
+    if not first and not last:
+        return None
+    word = f"[^\\W_{CJK}]"
+    before = f"(?<!{word})" if first else ""
+    after = f"(?!{word})" if last else ""
+    return re.compile(before + re.escape(folded_term) + after)
+
+
+def _spaced(character: str) -> bool:
+    return character.isalnum() and not is_cjk(character)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many model tokens a text costs: one a CJK character, one per four others."""
+    wide = 0 if text.isascii() else len(_CJK_CHARACTER.findall(text))
+    return wide + -(-(len(text) - wide) // 4)
+
+
+class Lines:
+    """The lines of one text, numbered from 1; only LF separates, a final LF opens no line."""
+
+    def __init__(self, text: str) -> None:
+        self.length = len(text)
+        pieces = text.split("\n")
+        if len(pieces) > 1 and not pieces[-1]:
+            pieces.pop()
+        self._starts = [0, *accumulate(len(piece) + 1 for piece in pieces[:-1])]
+
+    @property
+    def total(self) -> int:
+        """How many lines there are; an empty text has one."""
+        return len(self._starts)
+
+    def start(self, line: int) -> int:
+        """Return the offset of a line's first character; the text's length for ``total + 1``."""
+        return self._starts[line - 1] if line <= self.total else self.length
+
+    def at(self, offset: int) -> int:
+        """Return the line that holds the character at ``offset``."""
+        return bisect_right(self._starts, offset)
