@@ -1,7 +1,8 @@
 """Shirube: explore local manuals with few misses and few tokens. All that a plugin may import."""
 
 from shirube.budget import Budget
-from shirube.clauses import Affix, Bool, Clause, Everything, Holds, Pages, Phrase, Term
+from shirube.citations import Citation
+from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from shirube.encoding import decode
 from shirube.errors import (
     Cancelled,
@@ -44,6 +45,7 @@ from shirube.model import (
     Trace,
 )
 from shirube.paths import Entry, Limits, Root, clean_name, clean_path
+from shirube.refusals import FailsWith
 from shirube.registry import Register
 from shirube.session import Reading, Session
 from shirube.stages import (
@@ -68,18 +70,18 @@ from shirube.stages import (
     Tokenizer,
     Vectors,
 )
-from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurs, runs
+from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurs, runs, words
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GROUP",
-    "Affix",
     "Answer",
     "Bool",
     "Budget",
     "Call",
     "Cancelled",
+    "Citation",
     "Clause",
     "ConfigError",
     "Conflict",
@@ -91,6 +93,7 @@ __all__ = [
     "Entry",
     "Env",
     "Everything",
+    "FailsWith",
     "Fields",
     "Finding",
     "Forbidden",
@@ -116,6 +119,7 @@ __all__ = [
     "Page",
     "Pages",
     "Params",
+    "Part",
     "Passage",
     "Phrase",
     "PluginError",
@@ -155,4 +159,5 @@ __all__ = [
     "nfc",
     "occurs",
     "runs",
+    "words",
 ]

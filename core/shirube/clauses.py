@@ -25,8 +25,8 @@ class Phrase:
 
 
 @dataclass(frozen=True)
-class Affix:
-    """Terms that begin or end with a text, in one field or any: the way to find part of a term."""
+class Part:
+    """Terms that have a text as a part, in one field or any: the way to find less than a term."""
 
     text: str
     field: str | None = None
@@ -61,4 +61,4 @@ class Everything:
     """Every section."""
 
 
-Clause: TypeAlias = Term | Phrase | Affix | Holds | Bool | Pages | Everything
+Clause: TypeAlias = Term | Phrase | Part | Holds | Bool | Pages | Everything

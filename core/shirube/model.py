@@ -28,7 +28,9 @@ class Section(NamedTuple):
     """A titled part of a document.
 
     Lines are numbered from 1; offsets count code points of the document's text. ``start:end`` is
-    the section's own text, its heading line included; ``start:extent`` also holds its children.
+    the section's own text, its heading line included; ``start:extent`` also holds its children;
+    ``body:end`` is what follows the heading. ``searched`` is what is searched instead of the body,
+    where they differ.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Section(NamedTuple):
     body: int
     level: int = 1
     ancestors: tuple[str, ...] = ()
+    searched: str | None = None
 
 
 class Link(NamedTuple):
@@ -103,7 +106,8 @@ class Query:
     """What one search asks.
 
     ``required`` are the terms the caller asked for; ``must`` are those that every hit of this run
-    has to hold. ``limit`` bounds the final ranking. Runs of one search share ``memo``, where a
+    has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
+    run may return. Runs of one search share ``memo``, where a
     stage may keep what it would otherwise compute once a run.
     """
 
@@ -111,6 +115,7 @@ class Query:
     required: tuple[str, ...] = ()
     must: tuple[str, ...] = ()
     limit: int | None = None
+    exclude: frozenset[tuple[str, int]] = frozenset()
     budget: Budget = field(default_factory=Budget, compare=False)
     memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -171,7 +176,10 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """What one stage did: when, for how long, and which ranking it left. Spans form a tree."""
+    """What one stage did: when, for how long, and which ranking it left. Spans form a tree.
+
+    A scorer's span has no rows: what it gave is in the signals of its run's rows.
+    """
 
     name: str
     kind: Literal["search", "run", "scorer", "fuser", "refiner"]
@@ -218,7 +226,13 @@ class Trace:
     files: int
     sections: int
     skipped: tuple[LeftOut, ...] = ()
+    excluded: frozenset[tuple[str, int]] = frozenset()
     degraded: str | None = None
+
+    @property
+    def seen(self) -> frozenset[tuple[str, int]]:
+        """What this search returned, and what it left out because earlier ones had returned it."""
+        return self.excluded | {(row.path, row.start_line) for row in self.search.rows}
 
 
 # --- tools ----------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
-from contextlib import redirect_stdout
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pluggy
 
@@ -57,51 +59,100 @@ def load_plugins(*, strangers: bool = True) -> Plugins:
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     plugins = Plugins(Registry(), manager)
-    points = sorted(entry_points(group=GROUP), key=lambda p: (p.name != BUILTIN, p.name, p.value))
-    offered: list[tuple[EntryPoint, list[tuple[str, Offer]]]] = []
-    seen: set[str] = set()
-    for point in points:
-        if not strangers and not _is_builtin(point):
-            plugins.reports.append(_report(point, "disabled"))
+    offered: list[tuple[_Installed, list[tuple[str, Offer]]]] = []
+    for plugin in _installed():
+        if not strangers and plugin.id != BUILTIN:
+            plugins.reports.append(_report(plugin, "disabled"))
             continue
         try:
-            if point.name in seen or (point.name == BUILTIN and not _is_builtin(point)):
-                raise PluginError(f"another plugin is called {point.name!r} already")
-            offered.append((point, _load(manager, point)))
-            seen.add(point.name)
+            with _stdout_to_stderr():
+                offered.append((plugin, _load(manager, plugin)))
         except PluginError as error:
-            plugins.reports.append(_report(point, "refused", problems=[str(error)]))
+            plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
     _settle(plugins, offered)
     plugins.reports.sort(key=lambda report: (report.plugin != BUILTIN, report.plugin))
     return plugins
 
 
-def _is_builtin(point: EntryPoint) -> bool:
-    return point.name == BUILTIN and point.module == "shirube_builtin"
+class _Installed(NamedTuple):
+    """An entry point, and what it is called: by its name, or by its distribution too."""
+
+    id: str
+    point: EntryPoint
+    distribution: str
+    version: str
 
 
-def _load(manager: pluggy.PluginManager, point: EntryPoint) -> list[tuple[str, Offer]]:
-    """Import and register one plugin, collect its offers, or leave no trace of it."""
+def _installed() -> list[_Installed]:
+    """Return the plugins of this API version, the built-ins first, each with an id of its own."""
+    found = [
+        (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
+        for point in entry_points(group=GROUP)
+    ]
+    names = Counter(point.name for point, _, _ in found)
+    installed: list[_Installed] = []
+    for point, distribution, version in found:
+        builtin = (point.name, point.module, distribution) == (
+            BUILTIN,
+            "shirube_builtin",
+            "shirube",
+        )
+        alone = names[point.name] == 1 and point.name != BUILTIN
+        name = point.name if builtin or alone else f"{distribution}:{point.name}"
+        installed.append(_Installed(name, point, distribution, version))
+    return sorted(installed, key=lambda plugin: (plugin.id != BUILTIN, plugin.id, plugin.point))
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Send what is printed to standard error, by extensions and child processes too."""
+    with redirect_stdout(sys.stderr):
+        _flush()
+        try:
+            kept = os.dup(1)
+        except OSError:  # there is no standard output to protect
+            yield
+            return
+        try:
+            os.dup2(2, 1)
+            yield
+        finally:
+            _flush()
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def _flush() -> None:
+    if sys.__stdout__ and not sys.__stdout__.closed:
+        sys.__stdout__.flush()
+
+
+def _load(manager: pluggy.PluginManager, plugin: _Installed) -> list[tuple[str, Offer]]:
+    """Import and register one plugin, collect its offers, or leave no trace of it.
+
+    All that it raises is its problem, even what is no ``Exception``: programs exit, and
+    extensions written in Rust panic.
+    """
     try:
-        with redirect_stdout(sys.stderr):
-            module = point.load()
-    except (Exception, SystemExit) as error:
-        raise PluginError(f"cannot be imported: {_said(error)}") from error
-    try:
-        with redirect_stdout(sys.stderr):
-            manager.register(module, name=point.name)
-            manager.check_pending()
-            offers = _collect(manager, point)
-            if not offers and "search_finished" not in _hooks(manager, module):
-                raise PluginError("it registers nothing; add a hook such as register_scorers")
-    except PluginError:
-        _forget(manager, module)
+        module = plugin.point.load()
+    except KeyboardInterrupt:
         raise
-    except pluggy.PluginValidationError as error:
+    except BaseException as error:
+        raise PluginError(f"cannot be imported: {_said(error)}") from error
+    if manager.is_registered(module):
+        raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
+    try:
+        manager.register(module, name=plugin.id)
+        manager.check_pending()
+        offers = _collect(manager, plugin.id)
+        if not offers and "search_finished" not in _hooks(manager, module):
+            raise PluginError("it registers nothing; add a hook such as register_scorers")
+    except BaseException as error:
         _forget(manager, module)
-        raise PluginError(_unknown_hook(error)) from error
-    except (Exception, SystemExit) as error:
-        _forget(manager, module)
+        if isinstance(error, PluginError | KeyboardInterrupt):
+            raise
+        if isinstance(error, pluggy.PluginValidationError):
+            raise PluginError(_unknown_hook(error)) from error
         raise PluginError(f"a hook failed: {_said(error)}") from error
     return offers
 
@@ -115,11 +166,11 @@ def _hooks(manager: pluggy.PluginManager, module: object) -> set[str]:
     return {caller.name for caller in manager.get_hookcallers(module) or ()}
 
 
-def _collect(manager: pluggy.PluginManager, point: EntryPoint) -> list[tuple[str, Offer]]:
-    others = [plugin for name, plugin in manager.list_name_plugin() if name != point.name]
+def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, Offer]]:
+    others = [other for name, other in manager.list_name_plugin() if name != plugin]
     offers: list[tuple[str, Offer]] = []
     for kind in KINDS:
-        register: Register[object] = Register(kind, point.name)
+        register: Register[object] = Register(kind, plugin)
         caller = manager.subset_hook_caller(f"register_{kind.shelf}", others)
         caller(register=register)
         names = [offer.name for offer in register.offers]
@@ -130,38 +181,36 @@ def _collect(manager: pluggy.PluginManager, point: EntryPoint) -> list[tuple[str
     return offers
 
 
-def _settle(plugins: Plugins, offered: list[tuple[EntryPoint, list[tuple[str, Offer]]]]) -> None:
+def _settle(plugins: Plugins, offered: list[tuple[_Installed, list[tuple[str, Offer]]]]) -> None:
     claims: dict[tuple[str, str], list[str]] = {}
-    for point, offers in offered:
+    for plugin, offers in offered:
         for shelf, offer in offers:
-            claims.setdefault((shelf, offer.name), []).append(point.name)
-    for point, offers in offered:
+            claims.setdefault((shelf, offer.name), []).append(plugin.id)
+    for plugin, offers in offered:
         problems, kept = [], []
         for shelf, offer in offers:
-            rivals = [name for name in claims[shelf, offer.name] if name != point.name]
+            rivals = [name for name in claims[shelf, offer.name] if name != plugin.id]
             noun = plugins.registry[shelf].kind.noun
-            if not rivals or point.name == BUILTIN:
+            if not rivals or plugin.id == BUILTIN:
                 plugins.registry[shelf].put(offer)
                 kept.append((noun, offer.name))
             elif BUILTIN in rivals:
                 problems.append(f"{noun} {offer.name!r} is the name of a built-in; choose another")
             else:
                 problems.append(
-                    f"{noun} {offer.name!r} is also offered by {rivals[0]!r}; neither is used"
+                    f"{noun} {offer.name!r} is also offered by {' and '.join(rivals)}; none gets it"
                 )
-        plugins.reports.append(_report(point, "loaded", kept, problems))
+        plugins.reports.append(_report(plugin, "loaded", kept, problems))
 
 
 def _report(
-    point: EntryPoint,
+    plugin: _Installed,
     status: Status,
     offers: Iterable[tuple[str, str]] = (),
     problems: Iterable[str] = (),
 ) -> Report:
-    distribution = point.dist
-    name = distribution.name if distribution else "unknown"
-    version = distribution.version if distribution else "unknown"
-    return Report(point.name, name, version, status, tuple(offers), tuple(problems))
+    who = (plugin.id, plugin.distribution, plugin.version)
+    return Report(*who, status, tuple(offers), tuple(problems))
 
 
 def _said(error: BaseException) -> str:

@@ -83,8 +83,11 @@ class Tokenizer(Protocol):
         """Return the terms of a folded text, in order; no term holds white space."""
         ...
 
-    def narrow(self, text: str) -> Clause:
-        """Return a clause that holds wherever the folded text occurs; it may hold elsewhere too."""
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return a clause that holds wherever the folded text occurs, and whether nowhere else.
+
+        Where it may hold elsewhere too, the index looks at the texts themselves.
+        """
         ...
 
 
@@ -218,8 +221,11 @@ class Scorer(Protocol):
 
     def score(
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
-        """Score passages; ``found`` holds, by key, what earlier scorers of this run nominated."""
+    ) -> Iterable[Hit] | Ranking:
+        """Score passages; ``found`` holds, by key, what earlier scorers of this run nominated.
+
+        A scorer that also has something to note, or had to leave out, returns a ranking.
+        """
         ...
 
 

@@ -22,6 +22,7 @@ _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<word>[^\\W_{CJK}]+)"
 )
+_WORDS = re.compile(f"([{CJK}]+)|([^\\W_{CJK}]+)")
 
 
 def fold(text: str) -> str:
@@ -47,6 +48,12 @@ def runs(folded: str) -> Iterator[tuple[str, str, int]]:
     """Yield ``(script, run, offset)``; a script is han, hiragana, katakana or word."""
     for match in _RUNS.finditer(folded):
         yield match.lastgroup or "word", match.group(), match.start()
+
+
+def words(folded: str) -> Iterator[tuple[str, bool]]:
+    """Yield ``(run, japanese)``: runs of Japanese characters, and words of everything else."""
+    for japanese, word in _WORDS.findall(folded):
+        yield (japanese, True) if japanese else (word, False)
 
 
 def is_cjk(character: str) -> bool:

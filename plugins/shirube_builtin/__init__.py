@@ -1,1 +1,84 @@
 """The built-in stages, offered through the same entry point and hooks as anybody else's."""
+
+from shirube import (
+    Fuser,
+    Index,
+    Loader,
+    Refiner,
+    Register,
+    Scorer,
+    Surface,
+    Tokenizer,
+    hook,
+)
+from shirube_builtin.fusers.decompose import Decompose
+from shirube_builtin.fusers.required_terms import RequiredTerms
+from shirube_builtin.fusers.rrf import Rrf
+from shirube_builtin.indexes.tantivy import Tantivy
+from shirube_builtin.loaders.json import Json
+from shirube_builtin.loaders.markdown import Markdown
+from shirube_builtin.loaders.toc_text import TocText
+from shirube_builtin.refiners.cutoff import Cutoff
+from shirube_builtin.refiners.diversity import Diversity
+from shirube_builtin.refiners.exploration import Exploration
+from shirube_builtin.refiners.fuzzy import Fuzzy
+from shirube_builtin.scorers.lexical import Lexical
+from shirube_builtin.scorers.numbers import Numbers
+from shirube_builtin.scorers.phrase import Phrase
+from shirube_builtin.scorers.proximity import Proximity
+from shirube_builtin.surfaces.manual import ManualSurface
+from shirube_builtin.tokenizers.bigram import Bigram
+from shirube_builtin.tokenizers.ngram import NGram
+
+
+@hook
+def register_loaders(register: Register[Loader]) -> None:
+    """Offer the loaders of Markdown, JSON, and chapters with a table of contents."""
+    register("markdown", Markdown)
+    register("json", Json)
+    register("toc-text", TocText)
+
+
+@hook
+def register_tokenizers(register: Register[Tokenizer]) -> None:
+    """Offer character n-grams for Japanese, with whole words for everything else."""
+    register("bigram", Bigram)
+    register("ngram", NGram)
+
+
+@hook
+def register_indexes(register: Register[Index]) -> None:
+    """Offer the embedded index."""
+    register("tantivy", Tantivy)
+
+
+@hook
+def register_scorers(register: Register[Scorer]) -> None:
+    """Offer the scorers of the manual pipeline."""
+    register("lexical", Lexical)
+    register("phrase", Phrase)
+    register("proximity", Proximity)
+    register("numbers", Numbers)
+
+
+@hook
+def register_fusers(register: Register[Fuser]) -> None:
+    """Offer the gates, the comparisons, and plain rank fusion."""
+    register("required-terms", RequiredTerms)
+    register("decompose", Decompose)
+    register("rrf", Rrf)
+
+
+@hook
+def register_refiners(register: Register[Refiner]) -> None:
+    """Offer what reorders and shortens a ranking."""
+    register("exploration", Exploration)
+    register("diversity", Diversity)
+    register("cutoff", Cutoff)
+    register("fuzzy", Fuzzy)
+
+
+@hook
+def register_surfaces(register: Register[Surface]) -> None:
+    """Offer the tools over manuals."""
+    register("manual", ManualSurface)

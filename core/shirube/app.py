@@ -1,0 +1,155 @@
+"""The composition root: configuration -> stages -> pipelines -> tools."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shirube.config import (
+    PIPELINE_KEYS,
+    SINGLE_KINDS,
+    Loaded,
+    PipelineSpec,
+    Use,
+    build,
+    load_config,
+)
+from shirube.desk import Furnished, WorkDesk
+from shirube.errors import ConfigError
+from shirube.model import Tool, Trace
+from shirube.paths import Root
+from shirube.pipeline import Named
+from shirube.plugins import Plugins, load_plugins
+from shirube.schemas import check_tool
+from shirube.trace import TraceStore
+
+_log = logging.getLogger("shirube")
+
+
+class Application:
+    """Everything that a face needs: the tools, and what is wrong.
+
+    Raises:
+        ConfigError: when the configuration asks for what is not there.
+    """
+
+    def __init__(self, loaded: Loaded, plugins: Plugins) -> None:
+        self.loaded = loaded
+        self.plugins = plugins
+        self.config = loaded.config
+        self.problems = list(plugins.problems)
+        self.traces = TraceStore(self.config.traces.keep, self.config.traces.seconds)
+        self.state = Root(loaded.folder("state"))
+        self.surfaces = [
+            self._furnish(use, f"surfaces[{place}]")
+            for place, use in enumerate(self.config.surfaces)
+        ]
+        self._check_names()
+        self.desks = {furnished.name: self._desk(furnished) for furnished in self.surfaces}
+        self.tools = self._tools()
+
+    def observe(self, trace: Trace) -> None:
+        """Tell the observers of a finished search; none of them can disturb it."""
+        for implementation in self.plugins.manager.hook.search_finished.get_hookimpls():
+            try:
+                implementation.function(trace)
+            except Exception:
+                _log.exception("observer %r failed", implementation.plugin_name)
+
+    def close(self) -> None:
+        """Let go of files."""
+        for desk in self.desks.values():
+            desk.close()
+
+    def _furnish(self, use: Use, coordinate: str) -> Furnished:
+        surface = self._stage("surfaces", use, coordinate)
+        given = self.config.pipelines.get(use.name, PipelineSpec())
+        default = PipelineSpec.model_validate(dict(surface.stage.pipeline))
+        stages: dict[str, list[Named[Any]]] = {}
+        for shelf, key in PIPELINE_KEYS.items():
+            chosen = getattr(given, key)
+            chosen = getattr(default, key) if chosen is None else chosen
+            stages[shelf] = self._stages(shelf, chosen, f"pipelines.{use.name}.{key}")
+        return Furnished(use.name, surface.stage, stages)
+
+    def _stages(
+        self, shelf: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
+    ) -> list[Named[Any]]:
+        if chosen is None:
+            return []
+        if shelf in SINGLE_KINDS:
+            assert isinstance(chosen, Use)
+            return [self._stage(shelf, chosen, coordinate)]
+        assert isinstance(chosen, tuple)
+        named = [
+            self._stage(shelf, use, f"{coordinate}[{place}]") for place, use in enumerate(chosen)
+        ]
+        names = [one.name for one in named]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ConfigError(
+                    f"{coordinate}[{place}]: {name!r} is used twice; give one of them another 'as'"
+                )
+        return named
+
+    def _stage(self, shelf: str, use: Use, coordinate: str) -> Named[Any]:
+        offer = self.plugins.registry[shelf].take(use.use, coordinate)
+        loaded = self.loaded
+        stage = build(
+            offer.stage, use.settings, f"{coordinate}.with", loaded.environ, loaded.origins
+        )
+        return Named(use.name, stage)
+
+    def _check_names(self) -> None:
+        known = [furnished.name for furnished in self.surfaces]
+        for name in self.config.pipelines:
+            if name not in known:
+                raise ConfigError(
+                    f"pipelines.{name}: no surface has this name; there are: {', '.join(known)}"
+                )
+
+    def _desk(self, furnished: Furnished) -> WorkDesk:
+        return WorkDesk(
+            furnished,
+            Root(self.loaded.folder(furnished.surface.root)),
+            self.state,
+            self.traces,
+            self.observe,
+            strict=self.config.strict,
+        )
+
+    def _tools(self) -> dict[str, Tool[Any, Any]]:
+        tools: dict[str, Tool[Any, Any]] = {}
+        for furnished in self.surfaces:
+            for tool in furnished.surface.tools(self.desks[furnished.name]):
+                faults = check_tool(tool)
+                if tool.name in tools:
+                    faults.append("another surface offers a tool of this name")
+                if faults:
+                    self.problems.append(f"tool {tool.name}: left out: {'; '.join(faults)}")
+                else:
+                    tools[tool.name] = tool
+        return tools
+
+
+def open_application(
+    workspace: Path,
+    file: Path | None = None,
+    *,
+    strangers: bool = True,
+    environ: Mapping[str, str] | None = None,
+) -> Application:
+    """Read the configuration of a workspace, load the plugins, and build what it asks for.
+
+    Raises:
+        ConfigError: when that cannot be done, or the folder holds nothing to work with.
+    """
+    loaded = load_config(workspace, file, environ)
+    if loaded.file is None and not loaded.folder("manuals").is_dir() and not loaded.origins:
+        raise ConfigError(
+            "this folder has neither a 'manuals' folder nor a shirube.yaml; "
+            "name the right folder with --workspace DIR, or create DIR/manuals/<manual>/"
+        )
+    return Application(loaded, load_plugins(strangers=strangers))

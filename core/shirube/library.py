@@ -1,0 +1,201 @@
+"""What is on disk: the manuals of a root, their files, and which loader speaks for each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import RLock
+from typing import NamedTuple
+
+from shirube.errors import Forbidden, NotFound, ToolError, Unreadable
+from shirube.model import Document, Passage, Section, Source
+from shirube.paths import Entry, Root
+from shirube.stages import Loader
+from shirube.text import fold, nfc
+
+FIELDS = ("title", "headings", "path", "body")
+"""The searchable fields of a passage."""
+
+_DIGEST_DIGITS = 12
+_DOCUMENTS_KEPT = 32
+
+
+class Spoken(NamedTuple):
+    """A file, the loader that speaks for it, and a stamp that changes whenever it may read anew."""
+
+    source: Source
+    loader: Loader
+    stamp: str
+    modified_ns: int
+
+
+class Manual:
+    """One manual: a folder whose files are loaders' sources."""
+
+    def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
+        self.id = manual_id
+        self._root = root
+        self._loaders = loaders
+        self._listing: list[Entry] | None = None
+        self._spoken: dict[str, Spoken] = {}
+        self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
+        self._lock = RLock()
+
+    def sweep(self) -> Mapping[str, Spoken]:
+        """Look at the folder now, and return every file that a loader speaks for, by path.
+
+        The first loader in order that speaks for a path keeps it.
+        """
+        with self._lock:
+            listing = self._root.files()
+            if listing != self._listing:
+                self._spoken = self._ask_loaders(listing)
+                self._listing = listing
+            return self._spoken
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and the loaders' files of one folder, sorted by name."""
+        spoken = self.sweep()
+        return [
+            entry
+            for entry in self._root.entries(path)
+            if not entry.name.startswith(".")
+            and (entry.kind == "dir" or (entry.kind == "file" and entry.path in spoken))
+        ]
+
+    def paths(self) -> Sequence[str]:
+        """Return every file that a loader speaks for, sorted."""
+        return sorted(self.sweep())
+
+    def document(self, path: str) -> Document:
+        """Read one of those files.
+
+        Raises:
+            NotFound: when it is absent, or no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        spoken = self.sweep().get(path)
+        if spoken is None:
+            entry = self._root.stat(path)
+            reason = (
+                "it is a folder" if entry.kind == "dir" else "no loader reads this kind of file"
+            )
+            raise NotFound(f"the manual lists no such file: {reason}", path=path)
+        key = (path, spoken.stamp)
+        with self._lock:
+            if key in self._documents:
+                self._documents.move_to_end(key)
+                return self._documents[key]
+        try:
+            document = self.load(spoken)
+        except Unreadable as error:
+            raise Unreadable(str(error), error.reason, path=path) from error
+        with self._lock:
+            self._documents[key] = document
+            while len(self._documents) > _DOCUMENTS_KEPT:
+                self._documents.popitem(last=False)
+        return document
+
+    def load(self, spoken: Spoken) -> Document:
+        """Read a file anew, whatever is remembered of it."""
+        return spoken.loader.load(self._root, spoken.source)
+
+    def content_hash(self, spoken: Spoken) -> str:
+        """Return a hash of the bytes that decide what a file says; empty if it cannot be read."""
+        content = hashlib.sha256()
+        try:
+            for path in (spoken.source.path, *spoken.source.governed_by):
+                content.update(self._root.read_bytes(path))
+        except ToolError:
+            return ""
+        return content.hexdigest()[:16]
+
+    def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
+        entries = {entry.path: entry for entry in listing}
+        spoken: dict[str, Spoken] = {}
+        for loader in self._loaders:
+            for source in loader.sources(self._root):
+                deciding = [entries.get(path) for path in (source.path, *source.governed_by)]
+                if source.path in spoken or deciding[0] is None:
+                    continue
+                present = [entry for entry in deciding if entry is not None]
+                stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in present)
+                newest = max(entry.modified_ns for entry in present)
+                spoken[source.path] = Spoken(source, loader, stamp, newest)
+        return spoken
+
+
+class Library:
+    """The manuals of one root: its folders, one level deep."""
+
+    def __init__(self, root: Root, loaders: Sequence[Loader], reserved: Sequence[str] = ()) -> None:
+        self._root = root
+        self._loaders = loaders
+        self._reserved = frozenset(reserved)
+        self._manuals: dict[str, Manual] = {}
+        self._lock = RLock()
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted: folders that are no links and have no dot-name."""
+        if not self._root.exists:
+            return []
+        found = self._root.entries()
+        return [entry.name for entry in found if entry.kind == "dir" and self._offered(entry.name)]
+
+    def manual(self, manual_id: str) -> Manual:
+        """Return one manual.
+
+        Raises:
+            NotFound: when there is none of this id.
+            Forbidden: when it is a symlink.
+        """
+        manual_id = nfc(manual_id)
+        if not self._offered(manual_id):
+            raise NotFound("manual not found", manual_id=manual_id)
+        try:
+            root = self._root.child(manual_id)
+        except NotFound as error:
+            raise NotFound("manual not found", manual_id=manual_id) from error
+        except Forbidden as error:
+            raise Forbidden(str(error), manual_id=manual_id) from error
+        with self._lock:
+            known = self._manuals.get(manual_id)
+            if known is None:
+                known = self._manuals[manual_id] = Manual(manual_id, root, self._loaders)
+            return known
+
+    def _offered(self, name: str) -> bool:
+        return not name.startswith(".") and "::" not in name and name not in self._reserved
+
+
+def digest(text: str) -> str:
+    """Return the start of the SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+
+
+def passages(document: Document) -> list[Passage]:
+    """Return the sections of a document as an index keeps them."""
+    stem = document.path.rpartition(".")[0] or document.path
+    path = fold(stem)
+    return [_passage(document, section, path) for section in document.sections]
+
+
+def _passage(document: Document, section: Section, path: str) -> Passage:
+    own = document.text[section.start : section.end]
+    body = document.text[section.body : section.end]
+    return Passage(
+        path=document.path,
+        start_line=section.start_line,
+        end_line=section.end_line,
+        title=section.title,
+        ancestors=section.ancestors,
+        level=section.level,
+        digest=digest(own),
+        fields={
+            "title": fold(section.title),
+            "headings": fold("\n".join(section.ancestors)),
+            "path": path,
+            "body": fold(body if section.searched is None else section.searched),
+        },
+    )

@@ -1,0 +1,236 @@
+"""One search: plan, score, fuse, refine. The runs inside it are the same shape at every depth."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from shirube.errors import Cancelled
+from shirube.model import Hit, LeftOut, Outcome, Passage, Query, Ranking, Row, Run, Span
+from shirube.stages import Corpus, Fuser, Refiner, Scorer
+
+S = TypeVar("S")
+
+_log = logging.getLogger("shirube")
+
+Key = tuple[str, int]
+SpanKind = Literal["search", "run", "scorer", "fuser", "refiner"]
+
+
+class Named(NamedTuple, Generic[S]):
+    """A stage under the name by which the configuration knows it."""
+
+    name: str
+    stage: S
+
+
+@dataclass
+class _Recorder:
+    """Collects the spans of one search. A span is made when its work is done."""
+
+    began: float = field(default_factory=time.perf_counter)
+    children: list[list[Span]] = field(default_factory=lambda: [[]])
+    written: dict[int, tuple[tuple[Hit, ...], tuple[Row, ...]]] = field(default_factory=dict)
+
+    def open(self) -> float:
+        self.children.append([])
+        return time.perf_counter()
+
+    def close(
+        self,
+        kind: SpanKind,
+        name: str,
+        started: float,
+        ranking: Ranking,
+        *,
+        weight: float = 1.0,
+        error: str | None = None,
+    ) -> Span:
+        span = Span(
+            name=name,
+            kind=kind,
+            started_ms=round((started - self.began) * 1000, 3),
+            ms=round((time.perf_counter() - started) * 1000, 3),
+            rows=() if kind == "scorer" else self._rows(ranking.hits),
+            left_out=ranking.left_out,
+            notes=ranking.notes,
+            weight=weight,
+            error=error,
+            children=tuple(self.children.pop()),
+        )
+        self.children[-1].append(span)
+        return span
+
+    def _rows(self, hits: tuple[Hit, ...]) -> tuple[Row, ...]:
+        """Write down a ranking once, however many stages hand it on unchanged."""
+        if id(hits) not in self.written:
+            self.written[id(hits)] = (hits, tuple(_row(hit) for hit in hits))
+        return self.written[id(hits)][1]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The scorers, fusers (outermost first) and refiners of one surface, in order."""
+
+    scorers: Sequence[Named[Scorer]]
+    fusers: Sequence[Named[Fuser]]
+    refiners: Sequence[Named[Refiner]]
+    strict: bool = False
+
+    def search(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span]:
+        """Answer a query, and tell what each stage did.
+
+        A scorer or refiner that fails is skipped, unless the pipeline is strict; its span says so.
+
+        Raises:
+            Cancelled: when the caller has gone.
+        """
+        recorder = _Recorder()
+        started = recorder.open()
+        ranking = self._fan_out(query, corpus, self.fusers, recorder)
+        for refiner in self.refiners:
+            ranking = self._refine(refiner, ranking, query, corpus, recorder)
+        return ranking, recorder.close("search", "search", started, ranking)
+
+    def _fan_out(
+        self,
+        query: Query,
+        corpus: Corpus,
+        fusers: Sequence[Named[Fuser]],
+        recorder: _Recorder,
+    ) -> Ranking:
+        query.budget.check()
+        if not fusers:
+            return self._score(query, corpus, recorder)
+        (name, fuser), *inner = fusers
+        outcomes: list[Outcome] = []
+        cut = False
+        for run in fuser.plan(query, corpus):
+            cut = bool(outcomes) and query.budget.spent
+            if cut:
+                break
+            outcomes.append(self._run(run, corpus, inner, recorder))
+        started = recorder.open()
+        ranking = fuser.fuse(query, outcomes, corpus)
+        if cut:
+            ranking = ranking._replace(notes={**ranking.notes, "time_budget": True})
+        recorder.close("fuser", name, started, ranking)
+        return ranking
+
+    def _run(
+        self, run: Run, corpus: Corpus, inner: Sequence[Named[Fuser]], recorder: _Recorder
+    ) -> Outcome:
+        started = recorder.open()
+        ranking = self._fan_out(run.query, corpus, inner, recorder)
+        recorder.close("run", run.name, started, ranking, weight=run.weight)
+        return Outcome(run, ranking)
+
+    def _score(self, query: Query, corpus: Corpus, recorder: _Recorder) -> Ranking:
+        found: dict[Key, Passage] = {}
+        hits: dict[Key, Hit] = {}
+        left_out: list[LeftOut] = []
+        notes: dict[str, object] = {}
+        for name, scorer in self.scorers:
+            query.budget.check()
+            if hits and query.budget.spent:
+                notes["time_budget"] = True
+                break
+            started = recorder.open()
+            try:
+                scored = scorer.score(query, corpus, MappingProxyType(found))
+                ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
+            except Exception as error:
+                self._survive(error, "scorer", name)
+                recorder.close("scorer", name, started, Ranking(), error=_failed(name))
+                continue
+            nominates = getattr(scorer, "nominates", False)
+            allowed = [hit for hit in ranking.hits if hit.passage.key not in query.exclude]
+            _merge(name, allowed, found, hits, nominates=nominates)
+            left_out += ranking.left_out
+            notes |= ranking.notes
+            recorder.close("scorer", name, started, ranking)
+        kept = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
+        return Ranking(tuple(kept), tuple(left_out), notes)  # type: ignore[arg-type]
+
+    def _refine(
+        self,
+        refiner: Named[Refiner],
+        ranking: Ranking,
+        query: Query,
+        corpus: Corpus,
+        recorder: _Recorder,
+    ) -> Ranking:
+        query.budget.check()
+        started = recorder.open()
+        error = None
+        try:
+            ranking = refiner.stage.refine(ranking, query, corpus)
+        except Exception as failure:
+            self._survive(failure, "refiner", refiner.name)
+            error = _failed(refiner.name)
+        recorder.close("refiner", refiner.name, started, ranking, error=error)
+        return ranking
+
+    def _survive(self, error: Exception, kind: str, name: str) -> None:
+        if self.strict or isinstance(error, Cancelled):
+            raise error
+        _log.error("%s %r failed and was skipped", kind, name, exc_info=error)
+
+
+def failures(span: Span) -> list[str]:
+    """Return what failed anywhere below a span, in order, each once."""
+    found = [span.error] if span.error else []
+    for child in span.children:
+        found += failures(child)
+    return list(dict.fromkeys(found))
+
+
+def _failed(name: str) -> str:
+    return f"stage {name!r} failed and was skipped"
+
+
+def _merge(
+    name: str,
+    scored: Iterable[Hit],
+    found: dict[Key, Passage],
+    hits: dict[Key, Hit],
+    *,
+    nominates: bool,
+) -> None:
+    for hit in scored:
+        key = hit.passage.key
+        before = hits.get(key)
+        if before is None:
+            if not nominates and key not in found:
+                continue
+            found[key] = hit.passage
+            hits[key] = hit._replace(signals={name: hit.score})
+        else:
+            hits[key] = Hit(
+                before.passage,
+                before.score + hit.score,
+                before.marks | hit.marks,
+                max(before.coverage, hit.coverage),
+                before.matched + tuple(m for m in hit.matched if m not in before.matched),
+                {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
+            )
+
+
+def _row(hit: Hit) -> Row:
+    passage = hit.passage
+    return Row(
+        path=passage.path,
+        start_line=passage.start_line,
+        end_line=passage.end_line,
+        title=passage.title,
+        digest=passage.digest,
+        score=round(hit.score, 4),
+        coverage=round(hit.coverage, 4),
+        marks=tuple(sorted(hit.marks)),
+        matched=hit.matched,
+        signals=hit.signals,
+    )

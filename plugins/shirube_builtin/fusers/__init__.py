@@ -1,0 +1,1 @@
+"""Fusers: split a query into runs; fold their rankings into one."""

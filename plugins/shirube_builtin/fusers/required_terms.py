@@ -1,0 +1,215 @@
+"""Two gates: the query by itself, and among the sections that hold the required terms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, JsonValue
+
+from shirube import (
+    Corpus,
+    Hit,
+    Holds,
+    LeftOut,
+    Outcome,
+    Passage,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+    fold,
+    occurs,
+    runs,
+)
+from shirube_builtin.fusers.rrf import merge, normal, ranked
+
+FREE = "g0"
+REQUIRED = "g_req"
+
+_STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
+_PICKED = 2
+_CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
+
+
+class RequiredTerms(Stage):
+    """Runs the query without (g0) and with its required terms (g_req), and merges both gates.
+
+    Two terms make three runs of the second gate: both in one section, the first, the second.
+    Terms that stand in nearly every section say nothing and are dropped. When no section passes
+    the second gate, the first one's remain, without those that match only weakly. A query that
+    names no terms gets its rarest content words.
+    """
+
+    k: Annotated[int, Field(ge=1)] = 60
+    free_weight: Annotated[float, Field(gt=0)] = 1.0
+    required_weight: Annotated[float, Field(gt=0)] = 1.1
+    both_weight: Annotated[float, Field(gt=0)] = 1.1
+    score_share: Annotated[float, Field(ge=0, le=1)] = 0.65
+    too_rare: Annotated[float, Field(ge=0, le=1)] = 0.02
+    too_common: Annotated[float, Field(ge=0, le=1)] = 0.85
+    common_from: Annotated[int, Field(ge=1)] = 20
+    weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the run without terms, and those with them."""
+        terms = self._terms(query, corpus)
+        planned = [Run(FREE, query, self.free_weight)]
+        standing = [term for term in terms.kept if terms.counts[term]]
+        if len(standing) > 1:
+            both = replace(query, must=(*query.must, *standing))
+            planned.append(Run(f"{REQUIRED}:A+B", both, self.both_weight))
+        for term in standing:
+            name = "AB"[terms.kept.index(term)]
+            planned.append(Run(f"{REQUIRED}:{name}", replace(query, must=(*query.must, term))))
+        return planned
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Merge the runs of the second gate, then both gates, and say what the terms did."""
+        terms = self._terms(query, corpus)
+        free, *passes = outcomes
+        gated = _gate(passes, self.k)
+        if gated:
+            gates = [free, Outcome(Run(REQUIRED, query, self.required_weight), Ranking(gated))]
+            hits = _pinned(self._blend(gates), gates)
+        else:
+            hits = list(free.ranking.hits)
+        relaxed = bool(terms.kept) and not gated
+        dropped: list[LeftOut] = []
+        if relaxed:
+            hits, dropped = self._without_noise(hits)
+        marked = [_marked(hit, terms) for hit in hits]
+        ranking = ranked(marked, outcomes)
+        return ranking._replace(
+            left_out=(*ranking.left_out, *dropped),
+            notes={**ranking.notes, **self._notes(terms, marked, gated=bool(gated))},
+        )
+
+    def _terms(self, query: Query, corpus: Corpus) -> _Terms:
+        key = ("required-terms", self.fingerprint, query.text, query.required)
+        if key not in query.memo:
+            query.memo[key] = self._guard(query, corpus)
+        terms: _Terms = query.memo[key]
+        return terms
+
+    def _guard(self, query: Query, corpus: Corpus) -> _Terms:
+        requested, picked = query.required, None
+        if not requested:
+            requested = picked = _rarest(query.text, corpus)
+        counts = {term: corpus.count(Holds(term)).number for term in requested}
+        flagged: dict[str, Literal["too_rare", "too_common"]] = {}
+        for term, count in counts.items():
+            share = count / corpus.size if corpus.size else 0.0
+            if count and share < self.too_rare:
+                flagged[term] = "too_rare"
+            elif corpus.size >= self.common_from and share > self.too_common:
+                flagged[term] = "too_common"
+        kept = tuple(term for term in requested if flagged.get(term) != "too_common")
+        return _Terms(requested, kept, picked, counts, flagged, corpus.size)
+
+    def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
+        """Weigh each hit's normalised score against its normalised rank score."""
+        merged = merge(gates, self.k)
+        top_score = max((one.best for one in merged), default=0.0)
+        top_rank = max((one.score for one in merged), default=0.0)
+        share = self.score_share
+        return [
+            one.hit._replace(
+                score=top_score
+                * (share * normal(one.best, top_score) + (1 - share) * normal(one.score, top_rank)),
+                marks=one.hit.marks | {"gate_rrf"},
+            )
+            for one in merged
+        ]
+
+    def _without_noise(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[LeftOut]]:
+        kept = [h for h in hits if h.coverage >= self.weak_coverage or h.marks & _STRONG]
+        dropped = [
+            LeftOut(hit.passage.path, hit.passage.start_line, "weak_match")
+            for hit in hits
+            if hit.coverage < self.weak_coverage and not hit.marks & _STRONG
+        ]
+        return kept, dropped
+
+    def _notes(self, terms: _Terms, hits: Sequence[Hit], *, gated: bool) -> Mapping[str, JsonValue]:
+        size = terms.size
+        notes: dict[str, JsonValue] = {
+            "requested": [*terms.requested],
+            "kept": [*terms.kept],
+            "counts": {**terms.counts},
+            "filtered_by_frequency": [
+                {
+                    "term": term,
+                    "doc_freq": terms.counts[term],
+                    "doc_freq_ratio": round(terms.counts[term] / size, 4),
+                    "reason": reason,
+                    "dropped": reason == "too_common",
+                }
+                for term, reason in terms.flagged.items()
+            ],
+            "strict": sum(_holds_any(hit.passage, terms.requested) for hit in hits),
+            "filtered": sum(_holds_any(hit.passage, terms.kept) for hit in hits),
+            "gated": gated,
+            "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
+            "rrf_k": self.k,
+        }
+        return notes if terms.picked is None else {**notes, "picked": [*terms.picked]}
+
+
+class _Terms(NamedTuple):
+    """The terms asked for, those applied, those picked, and how often each stands there."""
+
+    requested: tuple[str, ...]
+    kept: tuple[str, ...]
+    picked: tuple[str, ...] | None
+    counts: Mapping[str, int]
+    flagged: Mapping[str, Literal["too_rare", "too_common"]]
+    size: int
+
+
+def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
+    """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
+    if len(passes) == 1:
+        return passes[0].ranking.hits
+    return tuple(
+        one.hit._replace(marks=one.hit.marks | {"required_terms_rrf"}) for one in merge(passes, k)
+    )
+
+
+def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
+    """Mark the best hit of each gate, so that no later stage drops it."""
+    best = {gate.ranking.hits[0].passage.key for gate in gates if gate.ranking.hits}
+    return [
+        hit._replace(marks=hit.marks | {"pinned"}) if hit.passage.key in best else hit
+        for hit in hits
+    ]
+
+
+def _marked(hit: Hit, terms: _Terms) -> Hit:
+    """Say which of the requested terms stand in the passage, whichever run brought it."""
+    held = [term for term in terms.requested if _holds_any(hit.passage, (term,))]
+    if not held:
+        return hit
+    mark = "required_term_and" if len(held) == len(terms.requested) > 1 else "required_term"
+    return hit._replace(marks=hit.marks | {mark})
+
+
+def _holds_any(passage: Passage, terms: Sequence[str]) -> bool:
+    fields = passage.fields.values()
+    return any(occurs(field, fold(term)) for term in terms for field in fields)
+
+
+def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
+    """Pick the rarest content words of a query that stand in the corpus."""
+    folded = fold(text)
+    words = _CODE.findall(folded)
+    words += [
+        run
+        for script, run, _ in runs(_CODE.sub(" ", folded))
+        if script != "hiragana" and len(run) > 1 and not run.isdigit()
+    ]
+    counts = {word: corpus.count(Holds(word)).number for word in dict.fromkeys(words)}
+    standing = sorted((count, word) for word, count in counts.items() if count)
+    return tuple(word for _, word in standing[:_PICKED])

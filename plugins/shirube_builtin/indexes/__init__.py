@@ -1,0 +1,1 @@
+"""Indexes: they keep sections and answer weighted-term queries."""

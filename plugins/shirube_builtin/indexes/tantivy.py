@@ -1,0 +1,213 @@
+"""The embedded default: a tantivy index a manual, on disk, many readers and one writer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal, NamedTuple
+
+import tantivy
+from pydantic import Field
+
+from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stage, is_cjk
+from shirube_builtin.indexes.tantivy_corpus import CHARACTERS, TantivyCorpus
+
+_TERMS = "terms"
+_RETRY_SECONDS = 0.02
+
+
+class Tantivy(Stage):
+    """Keeps the index of a manual in a folder of its own; a damaged one is remade.
+
+    ``writer_wait_ms`` bounds the wait for another process that is writing; ``verified`` is up to
+    how many matches a text is looked up in the sections themselves, where terms alone cannot tell.
+    """
+
+    layout: Literal[1] = 1
+    writer_memory: Annotated[int, Field(ge=15_000_000)] = 50_000_000
+    writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
+    verified: Annotated[int, Field(ge=0)] = 2000
+
+    def open(self, folder: Root, fields: Fields) -> OpenIndex:
+        """Open the index in this folder, or make it."""
+        return TantivyIndex(self, folder, fields)
+
+
+class _Kept(NamedTuple):
+    page: Page
+    lengths: Mapping[str, int]
+
+
+class TantivyIndex:
+    """The running form: a schema, the open files, and what the last commit holds."""
+
+    def __init__(self, settings: Tantivy, folder: Root, fields: Fields) -> None:
+        self._settings = settings
+        self._fields = fields
+        self._schema = _schema(fields)
+        self._index = _opened(self._schema, folder)
+        analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+        self._index.register_tokenizer(_TERMS, analyzer)
+        self._index.config_reader("manual")
+        self._writer: tantivy.IndexWriter | None = None
+        self._generation = -1
+        self._kept: dict[str, _Kept] = {}
+        self._view: TantivyCorpus | None = None
+        self.refresh()
+
+    def pages(self) -> Mapping[str, Page]:
+        """Return what the last commit holds, by path."""
+        return {path: kept.page for path, kept in self._kept.items()}
+
+    def refresh(self) -> None:
+        """Take in what other processes have committed."""
+        self._index.reload()
+        searcher = self._index.searcher()
+        seals = self._stored(searcher, "seal")
+        generation = seals[0] if seals else 0
+        if generation != self._generation:
+            self._kept = {}
+            for *row, lengths in self._stored(searcher, "page"):
+                page = Page(*row)
+                self._kept[page.path] = _Kept(page, lengths)
+            self._see(searcher, generation)
+
+    @contextmanager
+    def writing(self, budget: Budget) -> Iterator[bool]:
+        """Become the writer, or give ``False`` when another one stays busy."""
+        self._writer = self._wait_for_writer(budget)
+        if self._writer is None:
+            yield False
+            return
+        try:
+            self.refresh()
+            yield True
+        finally:
+            self._writer.wait_merging_threads()
+            self._writer = None
+
+    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+        """Replace the named pages and commit; on any error nothing of it stays."""
+        writer = self._writer
+        if writer is None:
+            raise RuntimeError("sync() is only for the writer; use it inside writing()")
+        kept = {path: page for path, page in self._kept.items() if path not in gone}
+        try:
+            for path in gone:
+                writer.delete_documents_by_term("of", path)
+            for page, passages in pages:
+                writer.delete_documents_by_term("of", page.path)
+                kept[page.path] = self._add(writer, page, passages)
+            writer.delete_documents_by_term("kind", "seal")
+            writer.add_document(_document("seal", self._generation + 1))
+            writer.commit()
+        except BaseException:
+            writer.rollback()
+            raise
+        self._index.reload()
+        self._kept = kept
+        self._see(self._index.searcher(), self._generation + 1)
+
+    def corpus(self, manual_id: str) -> Corpus:
+        """Return a view of the last commit."""
+        if self._view is None or self._view.manual_id != manual_id:
+            lengths: Counter[str] = Counter()
+            for kept in self._kept.values():
+                lengths.update(kept.lengths)
+            self._view = TantivyCorpus(
+                manual_id,
+                self._searcher,
+                self._schema,
+                self._fields,
+                lengths,
+                self._settings.verified,
+            )
+        return self._view
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._view = None
+        del self._searcher, self._index
+
+    def _see(self, searcher: tantivy.Searcher, generation: int) -> None:
+        self._searcher, self._generation, self._view = searcher, generation, None
+
+    def _stored(self, searcher: tantivy.Searcher, kind: str) -> list[Any]:
+        query = tantivy.Query.term_query(self._schema, "kind", kind)
+        hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
+        return [json.loads(bytes(searcher.doc(address)["data"][0])) for _, address in hits]
+
+    def _wait_for_writer(self, budget: Budget) -> tantivy.IndexWriter | None:
+        patience = self._settings.writer_wait_ms / 1000
+        if budget.left is not None:
+            patience = min(patience, budget.left)
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                return self._index.writer(self._settings.writer_memory, num_threads=1)
+            except ValueError as error:
+                if "LockBusy" not in str(error):
+                    raise
+            if time.monotonic() >= deadline:
+                return None
+            budget.check()
+            time.sleep(_RETRY_SECONDS)
+
+    def _add(self, writer: tantivy.IndexWriter, page: Page, passages: Sequence[Passage]) -> _Kept:
+        lengths: Counter[str] = Counter()
+        for passage in passages:
+            searched = bool(passage.fields["body"])
+            document = _document("section" if searched else "blank", passage, page.path)
+            document.add_text("key", f"{passage.path}\n{passage.start_line}")
+            seen: dict[str, None] = {}
+            for name in self._fields.names:
+                terms = self._fields.tokenizer.terms(passage.fields[name])
+                document.add_text(f"in_{name}", " ".join(terms))
+                seen.update(dict.fromkeys(terms))
+                lengths[name] += len(passage.fields[name]) * searched
+            document.add_text("any", " ".join(seen))
+            document.add_text(CHARACTERS, " ".join(_characters(passage)))
+            writer.add_document(document)
+        kept = _Kept(page, lengths)
+        writer.add_document(_document("page", [*page, lengths], page.path))
+        return kept
+
+
+def _document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("kind", kind)
+    document.add_bytes("data", json.dumps(data, ensure_ascii=False).encode())
+    if path is not None:
+        document.add_text("of", path)
+    return document
+
+
+def _characters(passage: Passage) -> set[str]:
+    return {c for text in passage.fields.values() for c in set(text) if is_cjk(c)}
+
+
+def _schema(fields: Fields) -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for name in ("kind", "of", "key"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_bytes_field("data", stored=True)
+    for name in ("any", CHARACTERS):
+        builder.add_text_field(name, tokenizer_name=_TERMS, index_option="basic")
+    for name in fields.names:
+        builder.add_text_field(f"in_{name}", tokenizer_name=_TERMS, index_option="position")
+    return builder.build()
+
+
+def _opened(schema: tantivy.Schema, folder: Root) -> tantivy.Index:
+    """Open what is there; what cannot be opened is derived state, and is made anew."""
+    path = str(folder.path)
+    try:
+        return tantivy.Index(schema, path=path)
+    except (ValueError, OSError):
+        shutil.rmtree(path, ignore_errors=True)
+        folder.make()
+        return tantivy.Index(schema, path=path)

@@ -1,0 +1,197 @@
+"""A tantivy index as it stood at one commit, answering the clauses of stages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+
+import tantivy
+from tantivy import Occur, Query
+
+from shirube import (
+    Bool,
+    Clause,
+    Count,
+    Everything,
+    Fields,
+    Found,
+    Holds,
+    Pages,
+    Part,
+    Passage,
+    Phrase,
+    Term,
+    fold,
+    is_cjk,
+    occurs,
+)
+
+CHARACTERS = "characters"
+"""The field of the single Japanese characters of a section, whatever the terms are."""
+
+_PASSAGES_KEPT = 4096
+_CLAUSES_KEPT = 256
+
+
+class TantivyCorpus:
+    """Searches one generation; what other generations hold is not seen."""
+
+    def __init__(
+        self,
+        manual_id: str,
+        searcher: tantivy.Searcher,
+        schema: tantivy.Schema,
+        fields: Fields,
+        lengths: Mapping[str, int],
+        verified: int,
+    ) -> None:
+        self.manual_id = manual_id
+        self._searcher = searcher
+        self._schema = schema
+        self._fields = fields
+        self._lengths = lengths
+        self._verified = verified
+        self._searched = Query.term_query(schema, "kind", "section")
+        self._held = Query.term_set_query(schema, "kind", ["section", "blank"])
+        self.size = _number(searcher, self._searched)
+        self._dirty = self._has_deletions()
+        self._passage = lru_cache(_PASSAGES_KEPT)(self._read)
+        self._holding = lru_cache(_CLAUSES_KEPT)(self._look_up)
+        self._frequency = lru_cache(_PASSAGES_KEPT)(self._count_term)
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text, as they stand in the index."""
+        return self._fields.tokenizer.terms(fold(text))
+
+    def search(self, clause: Clause, limit: int) -> Sequence[Found]:
+        """Return the best matches, best first, ties by path and line."""
+        query = self._both(self._query(clause), self._searched)
+        hits = self._searcher.search(query, max(1, limit), count=False).hits
+        found = [Found(self._passage(at.segment_ord, at.doc), score) for score, at in hits]
+        found.sort(key=lambda one: (-one.estimate, one.passage.key))
+        return found[:limit]
+
+    def count(self, clause: Clause, cap: int | None = None) -> Count:
+        """Count the matching sections, those without a text of their own included."""
+        number = self._count(self._query(clause))
+        return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return in how many live sections each term stands."""
+        return {term: self._frequency(term) for term in terms}
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field."""
+        return self._lengths.get(field, 0) / self.size if self.size else 0.0
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of one file, in order."""
+        found = self._all(self._both(self._query(Pages((path,))), self._held))
+        return sorted(found, key=lambda passage: passage.start_line)
+
+    def _has_deletions(self) -> bool:
+        kinds = ("section", "blank", "page", "seal")
+        written = sum(self._searcher.doc_freq("kind", kind) for kind in kinds)
+        return written != self._searcher.num_docs
+
+    def _count_term(self, term: str) -> int:
+        if self._dirty:
+            return self._count(Query.term_query(self._schema, "any", term))
+        return self._searcher.doc_freq("any", term)
+
+    def _count(self, query: Query) -> int:
+        return _number(self._searcher, self._both(query, self._held))
+
+    def _all(self, query: Query) -> list[Passage]:
+        limit = max(1, self._searcher.num_docs)
+        hits = self._searcher.search(query, limit, count=False).hits
+        return [self._passage(at.segment_ord, at.doc) for _, at in hits]
+
+    def _read(self, segment: int, number: int) -> Passage:
+        stored = self._searcher.doc(tantivy.DocAddress(segment, number))
+        path, start, end, title, ancestors, level, digest, fields = json.loads(
+            bytes(stored["data"][0])
+        )
+        return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
+
+    @staticmethod
+    def _both(query: Query, filtering: Query) -> Query:
+        silent = Query.const_score_query(filtering, 0.0)
+        return Query.boolean_query([(Occur.Must, query), (Occur.Must, silent)])
+
+    def _query(self, clause: Clause) -> Query:
+        match clause:
+            case Term(term, field, boost):
+                return self._weighed(Query.term_query(self._schema, _field(field), term), boost)
+            case Phrase(terms, field, boost):
+                fields = [field] if field else self._fields.names
+                phrases = [Query.phrase_query(self._schema, _field(f), [*terms]) for f in fields]
+                return self._weighed(_either(phrases), boost)
+            case Part(text, field, boost):
+                return self._weighed(self._part(text, field), boost)
+            case Holds(text):
+                return Query.const_score_query(self._holding(fold(text)), 0.0)
+            case Bool(should, must, must_not):
+                return self._bool(should, must, must_not)
+            case Pages(paths):
+                return Query.term_set_query(self._schema, "of", [*paths])
+            case Everything():
+                return Query.all_query()
+
+    def _part(self, text: str, field: str | None) -> Query:
+        """Look a single Japanese character up; search the dictionary of terms for all else."""
+        if field is None and len(text) == 1 and is_cjk(text):
+            return Query.term_query(self._schema, CHARACTERS, text)
+        return Query.regex_query(self._schema, _field(field), f".*{_escaped(text)}.*")
+
+    def _bool(
+        self, should: Sequence[Clause], must: Sequence[Clause], must_not: Sequence[Clause]
+    ) -> Query:
+        parts = [(Occur.Should, self._query(clause)) for clause in should]
+        parts += [(Occur.Must, self._query(clause)) for clause in must]
+        if must_not and not should and not must:
+            parts.append((Occur.Must, Query.all_query()))
+        parts += [(Occur.MustNot, self._query(clause)) for clause in must_not]
+        return Query.boolean_query(parts) if parts else Query.empty_query()
+
+    @staticmethod
+    def _weighed(query: Query, boost: float) -> Query:
+        return query if boost == 1.0 else Query.boost_query(query, boost)
+
+    def _look_up(self, text: str) -> Query:
+        """Return what matches the sections that hold a folded text, looking at them if need be."""
+        if not text:
+            return Query.empty_query()
+        clause, exact = self._fields.tokenizer.narrow(text)
+        if clause == Bool():
+            clause = Everything()
+        query = self._query(clause)
+        if exact or self._count(query) > self._verified:
+            return query
+        passages = self._all(self._both(query, self._held))
+        keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
+        return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
+
+
+def _number(searcher: tantivy.Searcher, query: Query) -> int:
+    counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
+    return counted  # tantivy's own type stub forgets the attribute
+
+
+def holds(passage: Passage, text: str) -> bool:
+    """Tell whether a folded text occurs in any field of a passage."""
+    return any(occurs(field, text) for field in passage.fields.values())
+
+
+def _field(name: str | None) -> str:
+    return f"in_{name}" if name else "any"
+
+
+def _either(queries: Sequence[Query]) -> Query:
+    return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([^\w\s])", r"\\\1", text)

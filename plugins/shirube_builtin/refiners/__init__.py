@@ -1,0 +1,1 @@
+"""Refiners: reorder or shorten a ranking."""

@@ -1,0 +1,1 @@
+"""Scorers: query to hits."""

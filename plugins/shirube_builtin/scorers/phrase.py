@@ -1,0 +1,109 @@
+"""Stretches of the query that stand in the section word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from shirube import Corpus, Env, Hit, Passage, Query, Stage, fold, is_cjk, occurs
+from shirube_builtin.scorers.concepts import chunks, is_function, rarity, shared
+
+_CJK_CHARACTERS = 4
+_WORDS = 2
+_LONGEST = 64
+
+
+class Phrase(Stage):
+    """Adds the rarity of the terms inside every stretch of the query that is found verbatim.
+
+    A stretch counts from four Japanese characters or two words on.
+    """
+
+    nominates: ClassVar[bool] = False
+
+    weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score the passages that hold a stretch of the query."""
+        asked = chunks(query.text)
+        texts = tuple(dict.fromkeys(chunk.text for chunk in asked))
+        joined = fold(query.text)
+        stretches = texts if any(is_cjk(c) for c in joined) else (joined,)
+        known = shared(
+            query, ("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]()
+        )
+        rarity = _Rarity(corpus)
+        for key, passage in found.items():
+            if key not in known:
+                known[key] = self._score(passage, stretches, joined, texts, rarity)
+            yield known[key]
+
+    def _score(
+        self,
+        passage: Passage,
+        stretches: tuple[str, ...],
+        joined: str,
+        texts: tuple[str, ...],
+        rarity: _Rarity,
+    ) -> Hit:
+        text = f"{passage.fields['title']}\n{passage.fields['body']}"
+        spans = {span for stretch in stretches for span in _verbatim(stretch[:2048], text)}
+        score = self.weight * sum(rarity.of(span) for span in spans)
+        marks = {"phrase"} if spans else set()
+        if occurs(text, joined) or (len(texts) > 1 and any(occurs(text, t) for t in texts)):
+            marks.add("exact")
+        return Hit(passage, score, frozenset(marks))
+
+
+class _Rarity:
+    """The sum of the inverse document frequencies of a span's terms."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._known: dict[str, float] = {}
+
+    def of(self, span: str) -> float:
+        if span not in self._known:
+            terms = [term for term in self._corpus.terms(span) if not is_function(term)]
+            size = self._corpus.size
+            counts = self._corpus.frequencies(terms)
+            self._known[span] = sum(rarity(size, number) for number in counts.values())
+        return self._known[span]
+
+
+def _verbatim(stretch: str, text: str) -> Iterable[str]:
+    """Yield the longest parts of a stretch that stand in the text, left to right."""
+    start = 0
+    while start < len(stretch):
+        end = start + _CJK_CHARACTERS
+        if end > len(stretch) + 1 or stretch[start:end] not in text:
+            start += 1
+            continue
+        while end < min(len(stretch), start + _LONGEST) and stretch[start : end + 1] in text:
+            end += 1
+        span = _whole_words(stretch, start, end)
+        if _counts(span):
+            yield span
+        start = end
+
+
+def _whole_words(stretch: str, start: int, end: int) -> str:
+    """Cut what is only part of a word at either end."""
+    while start < end and start and _inside_word(stretch[start - 1], stretch[start]):
+        start += 1
+    while end > start and end < len(stretch) and _inside_word(stretch[end - 1], stretch[end]):
+        end -= 1
+    return stretch[start:end].strip()
+
+
+def _inside_word(left: str, right: str) -> bool:
+    return left.isalnum() and right.isalnum() and not is_cjk(left) and not is_cjk(right)
+
+
+def _counts(span: str) -> bool:
+    japanese = sum(is_cjk(character) for character in span)
+    return japanese >= _CJK_CHARACTERS or len(span.split()) >= _WORDS

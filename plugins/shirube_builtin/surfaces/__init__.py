@@ -1,0 +1,1 @@
+"""Surfaces: what callers may use."""

@@ -1,0 +1,65 @@
+"""The surface over manuals: list, find, page through hits, read, scan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from shirube import Desk, Env, Stage, Tool
+from shirube_builtin.surfaces.manual.diagnosis import Thresholds
+from shirube_builtin.surfaces.manual.find import find_tool
+from shirube_builtin.surfaces.manual.hits import hits_tool
+from shirube_builtin.surfaces.manual.ls import ls_tool
+from shirube_builtin.surfaces.manual.read import read_tool
+from shirube_builtin.surfaces.manual.scan import scan_tool
+from shirube_builtin.surfaces.manual.toc import toc_tool
+from shirube_builtin.surfaces.pages import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
+
+
+class ManualSurface(Stage):
+    """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers."""
+
+    root: ClassVar[str] = "manuals"
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
+        "tokenizer": {"use": "bigram"},
+        "index": {"use": "tantivy"},
+        "scorers": [
+            {"use": "lexical"},
+            {"use": "phrase"},
+            {"use": "proximity"},
+            {"use": "numbers"},
+        ],
+        "fusers": [{"use": "required-terms"}, {"use": "decompose"}],
+        "refiners": [{"use": "exploration"}, {"use": "diversity"}, {"use": "cutoff"}],
+    }
+
+    scan_max_chars: Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS), Env("SCAN_MAX_CHARS")] = (
+        PAGE_CHARS
+    )
+    candidate_low: Annotated[int, Field(ge=1, le=50), Env("ADAPTIVE_CANDIDATE_LOW_BASE")] = 3
+    file_bias: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_FILE_BIAS_BASE")] = 0.8
+    coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
+    extras: Annotated[tuple[Literal["cite"], ...], Env("SHIRUBE_SURFACE_EXTRAS")] = ("cite",)
+
+    @field_validator("extras", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            names = [name.strip() for name in value.split(",") if name.strip()]
+            return () if names == ["none"] else tuple(names)
+        return value
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the six tools, in the order in which an agent meets them."""
+        thresholds = Thresholds(self.candidate_low, self.file_bias, self.coverage_min)
+        return (
+            ls_tool(desk),
+            toc_tool(desk),
+            find_tool(desk, thresholds, self.extras),
+            hits_tool(desk, thresholds, self.extras),
+            read_tool(desk),
+            scan_tool(desk, self.scan_max_chars),
+        )

@@ -1,0 +1,229 @@
+"""``manual_hits``: what a search left behind, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, JsonValue
+
+from shirube import Call, Desk, InvalidParameter, Params, Span, Tool, Trace
+from shirube_builtin.surfaces.answers import Lean
+from shirube_builtin.surfaces.manual.diagnosis import (
+    FREE,
+    REQUIRED,
+    Thresholds,
+    diagnose,
+    file_bias,
+    gate_spans,
+)
+from shirube_builtin.surfaces.manual.rows import Json, candidate, integrated
+
+Kind = Literal[
+    "candidates",
+    "unscanned",
+    "conflicts",
+    "gaps",
+    "integrated_top",
+    "claims",
+    "evidences",
+    "edges",
+    "gate_runs",
+    "fusion_debug",
+]
+
+_LIMIT = 50
+_MOST = 1000
+_UNSCANNED = frozenset(
+    {"candidate_cap", "time_budget", "per_file_cap", "navigation_file", "undecodable", "too_large"}
+)
+_SIGNALS = frozenset(
+    {
+        "exact",
+        "required_term",
+        "required_term_and",
+        "required_terms_rrf",
+        "gate_rrf",
+        "phrase",
+        "anchor",
+        "number_context",
+        "proximity",
+        "exceptions",
+        "code_exact",
+        "prf",
+        "exploration",
+        "query_decomp_rrf",
+        "definition_title",
+    }
+)
+
+
+class HitsParams(Params):
+    """Which search, what of it, and which page."""
+
+    trace_id: Annotated[str, Field(description="From manual_find.")]
+    kind: Annotated[Kind | None, Field(description="Default 'candidates'.")] = None
+    offset: Annotated[int | None, Field(ge=0)] = None
+    limit: Annotated[int | None, Field(ge=1, description="Default 50, at most 1000.")] = None
+
+
+class HitsAnswer(Lean):
+    """One page of rows; ``manual_id`` stands here when the rows leave it out."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
+
+    trace_id: str
+    kind: Kind
+    offset: int
+    limit: int
+    total: int
+    manual_id: str | None = None
+    items: tuple[dict[str, JsonValue], ...]
+
+
+def hits_tool(
+    desk: Desk, thresholds: Thresholds, extras: Sequence[str]
+) -> Tool[HitsParams, HitsAnswer]:
+    """Return the tool."""
+
+    def run(params: HitsParams, _call: Call) -> HitsAnswer:
+        trace_id = params.trace_id.strip()
+        if not trace_id:
+            raise InvalidParameter("trace_id must not be blank", parameter="trace_id")
+        trace = desk.trace(trace_id)
+        kind = params.kind or "candidates"
+        rows = _rows(trace, kind, thresholds, extras)
+        offset, limit = params.offset or 0, min(params.limit or _LIMIT, _MOST)
+        return HitsAnswer(
+            trace_id=trace.id,
+            kind=kind,
+            offset=offset,
+            limit=limit,
+            total=len(rows),
+            manual_id=trace.manual_id if kind == "candidates" else None,
+            items=tuple(rows[offset : offset + limit]),
+        )
+
+    return Tool(
+        name="manual_hits",
+        title="Page through hits",
+        summary=(
+            "Page through what a manual_find found, by its trace_id. kind='candidates' lists all "
+            "hits, 'integrated_top' adds titles, 'unscanned' what was not returned and why, 'gaps' "
+            "what is missing, 'gate_runs' and 'fusion_debug' how the ranking came about. Costs "
+            "about 60 tokens a hit. Next: manual_read with a hit's ref."
+        ),
+        params=HitsParams,
+        answer=HitsAnswer,
+        run=run,
+        examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
+    )
+
+
+def _rows(
+    trace: Trace, kind: Kind, thresholds: Thresholds, extras: Sequence[str]
+) -> Sequence[Json]:
+    final = trace.search.rows
+    made: dict[str, Callable[[], Sequence[Json]]] = {
+        "candidates": lambda: [candidate(trace, row, extras) for row in final],
+        "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
+        "unscanned": lambda: _unscanned(trace),
+        "gaps": lambda: [dict(gap) for gap in diagnose(trace, thresholds).gaps],
+        "gate_runs": lambda: _gate_runs(trace, thresholds),
+        "fusion_debug": lambda: _fusion_debug(trace),
+    }
+    return made[kind]() if kind in made else ()
+
+
+def _unscanned(trace: Trace) -> list[Json]:
+    returned = {(row.path, row.start_line) for row in trace.search.rows}
+    left = [
+        out
+        for out in (*trace.search.left_out, *trace.skipped)
+        if out.reason in _UNSCANNED and (out.path, out.start_line) not in returned
+    ]
+    return [
+        {
+            "manual_id": trace.manual_id,
+            "path": out.path,
+            "start_line": out.start_line,
+            "reason": out.reason,
+        }
+        for out in left
+    ]
+
+
+def _gate_runs(trace: Trace, thresholds: Thresholds) -> list[Json]:
+    notes = _fuser_notes(trace)
+    cutoff = diagnose(trace, thresholds).cutoff_reason
+    rows: list[Json] = []
+    for gate, terms in ((FREE, []), (REQUIRED, notes.get("kept", []))):
+        spans = gate_spans(trace, gate)
+        if not spans:
+            continue
+        found = {(row.path, row.start_line): row for span in spans for row in span.rows}
+        rows.append(
+            {
+                "gate": gate,
+                "required_terms": terms,
+                "candidates_count": len(found),
+                "file_bias_ratio": file_bias([*found.values()]),
+                "top_score": max((row.score for row in found.values()), default=0.0),
+                "scoring_mode": _scoring_mode(spans),
+                "cutoff_reason": cutoff,
+                "weight": notes.get("weights", {}).get(gate, 1.0),
+                "weight_reason": "configured",
+                "selected": gate == (REQUIRED if notes.get("gated") else FREE),
+            }
+        )
+    return rows
+
+
+def _scoring_mode(spans: Sequence[Span]) -> str:
+    split = any(child.name.startswith("side:") for span in spans for child in span.children)
+    return "query_decomp_rrf" if split else "lexical"
+
+
+def _fusion_debug(trace: Trace) -> list[Json]:
+    runs = [span for span in trace.search.children if span.kind == "run"]
+    ranks = [
+        {(row.path, row.start_line): rank for rank, row in enumerate(span.rows, start=1)}
+        for span in runs
+    ]
+    k = _fuser_notes(trace).get("rrf_k", 60)
+    items: list[Json] = []
+    for place, row in enumerate(trace.search.rows, start=1):
+        key = (row.path, row.start_line)
+        contributions: list[Any] = [
+            {
+                "gate": span.name,
+                "rank": ranked[key],
+                "weight": span.weight,
+                "rrf": round(span.weight / (k + ranked[key]), 6),
+            }
+            for span, ranked in zip(runs, ranks, strict=True)
+            if key in ranked
+        ]
+        items.append(
+            {
+                "candidate_key": f"{trace.manual_id}|{row.path}|{row.start_line}",
+                "rank": place,
+                "score": row.score,
+                "ref": {
+                    "manual_id": trace.manual_id,
+                    "path": row.path,
+                    "start_line": row.start_line,
+                    "signals": [*sorted(_SIGNALS.intersection(row.marks))],
+                },
+                "contributions": contributions,
+                "guaranteed_top": "pinned" in row.marks,
+            }
+        )
+    return items
+
+
+def _fuser_notes(trace: Trace) -> dict[str, Any]:
+    for span in trace.search.children:
+        if span.kind == "fuser":
+            return dict(span.notes)
+    return {}

@@ -1,0 +1,152 @@
+"""``manual_read``: one section, with its children."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from shirube import (
+    Answer,
+    Call,
+    Desk,
+    Document,
+    InvalidScope,
+    NotFound,
+    Params,
+    Reading,
+    Section,
+    Session,
+    Tool,
+)
+from shirube_builtin.surfaces.manual.arguments import FilePath, ManualId, after_discovery, shelved
+from shirube_builtin.surfaces.pages import (
+    PAGE_CHARS,
+    LineRange,
+    MaxChars,
+    NextChar,
+    Page,
+    page,
+)
+
+
+class ReadRef(Params):
+    """Which section; a hit's ref can be passed as it is."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    manual_id: ManualId
+    path: FilePath
+    start_line: Annotated[
+        int | None,
+        Field(ge=1, description="Line of the section's heading; the first section if absent."),
+    ] = None
+
+
+class ReadParams(Params):
+    """Which section, and how much of it."""
+
+    ref: ReadRef
+    max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
+    scope: Literal["section"] | None = None
+
+
+class ReadApplied(Answer):
+    """What was applied; ``scan_fallback`` when the section had been read before."""
+
+    scope: Literal["section"]
+    max_sections: None
+    max_chars: int
+    mode: Literal["read", "scan_fallback"]
+
+
+class ReadAnswer(Answer):
+    """The text, its lines, and where the file goes on."""
+
+    text: str
+    truncated: bool
+    applied: ReadApplied
+    applied_range: LineRange
+    next_cursor: NextChar
+    eof: bool
+
+
+def read_tool(desk: Desk) -> Tool[ReadParams, ReadAnswer]:
+    """Return the tool."""
+
+    def run(params: ReadParams, call: Call) -> ReadAnswer:
+        ref = params.ref
+        manual = shelved(desk, ref.manual_id)
+        document = manual.document(ref.path)
+        if document.file_type == "json":
+            raise InvalidScope(
+                "manual_read serves markdown sections; use manual_scan for JSON", path=ref.path
+            )
+        section = _section(document, ref.start_line)
+        most = params.max_chars or PAGE_CHARS
+        before = _before(call.session, (manual.id, ref.path), section)
+        if before is not None and before < len(document.text):
+            read = page(document.text, before, before + most)
+            truncated, mode = not read.eof, "scan_fallback"
+        else:
+            read = page(document.text, section.start, min(section.extent, section.start + most))
+            truncated, mode = read.next_offset < section.extent, "read"
+        _remember(call.session, (manual.id, ref.path), section, read)
+        return ReadAnswer(
+            text=read.text,
+            truncated=truncated,
+            applied=ReadApplied(
+                scope="section",
+                max_sections=None,
+                max_chars=most,
+                mode="read" if mode == "read" else "scan_fallback",
+            ),
+            applied_range=read.lines,
+            next_cursor=read.next_cursor,
+            eof=read.eof,
+        )
+
+    return Tool(
+        name="manual_read",
+        title="Read a section",
+        summary=(
+            "Read one section of a Markdown file or a chapter, with its sub-sections. Pass the ref "
+            "of a hit, or a path with a heading's line from manual_toc. Asked for the same section "
+            "again, it goes on after it. For JSON, and to read a file from end to end, use "
+            "manual_scan with next_cursor. Costs up to max_chars characters; Japanese is about a "
+            "token each."
+        ),
+        params=ReadParams,
+        answer=ReadAnswer,
+        run=run,
+        before=after_discovery,
+        examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
+    )
+
+
+def _section(document: Document, start_line: int | None) -> Section:
+    for section in document.sections:
+        if start_line is None or section.start_line == start_line:
+            return section
+    raise NotFound(
+        "no section starts on this line; take line_start from manual_toc(depth='deep')",
+        path=document.path,
+        start_line=start_line,
+    )
+
+
+def _before(session: Session | None, place: tuple[str, str], section: Section) -> int | None:
+    """Return where the session's last reading of the same section ended."""
+    if session is None:
+        return None
+    with session.lock:
+        reading = session.readings.get(place)
+    return reading.next_offset if reading and reading.start_line == section.start_line else None
+
+
+def _remember(
+    session: Session | None, place: tuple[str, str], section: Section, read: Page
+) -> None:
+    if session is not None:
+        with session.lock:
+            session.readings[place] = Reading(section.start_line, read.next_offset)

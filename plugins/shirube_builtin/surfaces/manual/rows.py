@@ -1,0 +1,44 @@
+"""Rows of a trace, as the tools answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from shirube import Citation, Row, Trace
+
+Json = dict[str, JsonValue]
+
+
+def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+    """Return a row of ``candidates``; the manual's id stands above the rows."""
+    item: dict[str, Any] = {
+        "ref": {"path": row.path, "start_line": row.start_line},
+        "score": row.score,
+        "matched_tokens": list(row.matched),
+    }
+    return item | _extra(trace, row, extras)
+
+
+def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+    """Return a row of ``integrated_top``: complete in itself, with the title."""
+    item: dict[str, Any] = {
+        "ref": {
+            "manual_id": trace.manual_id,
+            "path": row.path,
+            "start_line": row.start_line,
+        },
+        "title": row.title,
+        "score": row.score,
+        "matched_tokens": list(row.matched),
+    }
+    return item | _extra(trace, row, extras)
+
+
+def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+    if "cite" not in extras:
+        return {}
+    cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
+    return {"cite": str(cited)}

@@ -1,0 +1,116 @@
+"""Reading a text page by page: each character once, whatever the lines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from shirube import Answer, InvalidParameter, Lines, Params
+
+LEAST_CHARS = 256
+MOST_CHARS = 50_000
+PAGE_CHARS = 12_000
+
+MaxChars = Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS)]
+
+
+class LineRange(Answer):
+    """The lines that were returned, numbered from 1."""
+
+    start_line: int
+    end_line: int
+
+
+class NextChar(Answer):
+    """Where to go on: the first character not yet returned; null at the end."""
+
+    char_offset: int | None
+
+
+class Cursor(Params):
+    """Where to start: a line, or a character of the text."""
+
+    start_line: Annotated[int | None, Field(ge=1)] = None
+    char_offset: Annotated[int | None, Field(ge=0)] = None
+
+
+def _shorthand(value: Any) -> Any:
+    """Take a number, or its digits, for a character offset."""
+    if isinstance(value, str):
+        if not (value.isascii() and value.isdigit()):
+            raise InvalidParameter(
+                "cursor must be an object, a number, or a string of digits", parameter="cursor"
+            )
+        value = int(value[:20])
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"char_offset": value}
+    return value
+
+
+ScanCursor = Annotated[
+    Cursor,
+    BeforeValidator(_shorthand),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                Cursor.model_json_schema() | {"title": "Cursor"},
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^[0-9]+$"},
+            ]
+        }
+    ),
+]
+
+
+class Page(NamedTuple):
+    """A piece of a text. ``next_offset`` is its end; ``eof`` tells that nothing follows."""
+
+    text: str
+    lines: LineRange
+    next_offset: int
+    eof: bool
+
+    @property
+    def next_cursor(self) -> NextChar:
+        """Where to go on, as the tools answer it."""
+        return NextChar(char_offset=None if self.eof else self.next_offset)
+
+
+def page(text: str, start: int, end: int) -> Page:
+    """Return the characters from ``start`` to before ``end``, or to the text's end."""
+    lines = Lines(text)
+    end = min(end, len(text))
+    last = lines.at(max(start, end - 1)) if text else 1
+    first = min(lines.at(start), lines.total)
+    span = LineRange(start_line=first, end_line=min(max(last, first), lines.total))
+    return Page(text[start:end], span, end, eof=end >= len(text))
+
+
+def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
+    """Return where to start: a line wins over the cursor's character, that over its line.
+
+    Raises:
+        InvalidParameter: beyond the text.
+    """
+    lines = Lines(text)
+    line, parameter = start_line, "start_line"
+    if line is None and cursor is not None:
+        if cursor.char_offset is not None:
+            _within("cursor.char_offset", cursor.char_offset, 0, len(text))
+            return cursor.char_offset
+        line, parameter = cursor.start_line, "cursor.start_line"
+    if line is None:
+        return 0
+    _within(parameter, line, 1, lines.total)
+    return lines.start(line)
+
+
+def _within(parameter: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise InvalidParameter(
+            f"{parameter} must be within {least}..{most}",
+            parameter=parameter,
+            min=least,
+            max=most,
+        )

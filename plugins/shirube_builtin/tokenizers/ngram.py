@@ -1,0 +1,73 @@
+"""Character n-grams of Japanese, whole words of everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from operator import add
+from typing import Annotated
+
+from pydantic import Field
+
+from shirube import Bool, Clause, Part, Phrase, Stage, Term, words
+
+_PARTS = re.compile(r"[^\W\d]+|\d+")
+
+
+class NGram(Stage):
+    """Japanese runs become overlapping n-grams; a run shorter than ``n`` is one term.
+
+    Other words stay whole. A word of letters and digits, such as ``e104``, adds its parts after
+    the text's last term, so that terms that follow each other in the text do so in the index.
+    """
+
+    n: Annotated[int, Field(ge=1, le=8)] = 3
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the grams and words in order, then the parts of mixed words."""
+        terms: list[str] = []
+        parts: list[str] = []
+        for run, japanese in words(text):
+            if japanese:
+                terms += grams(run, self.n)
+            else:
+                terms.append(run)
+                if not run.isalpha() and not run.isdecimal():
+                    parts += _PARTS.findall(run)
+        return terms + parts
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return what holds of every text in which this one occurs: exact for one Japanese run."""
+        pieces = list(words(text))
+        if not pieces:
+            return Bool(), False
+        if all(not japanese for _, japanese in pieces):
+            return phrase(run for run, _ in pieces), pieces == [(text, False)]
+        last = len(pieces) - 1
+        clauses = tuple(
+            self._piece(run, japanese=japanese, edge=place in (0, last))
+            for place, (run, japanese) in enumerate(pieces)
+        )
+        if len(clauses) == 1:
+            return clauses[0], pieces[0][0] == text
+        return Bool(must=clauses), False
+
+    def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
+        if japanese and edge and len(run) < self.n:
+            return Part(run)
+        return phrase(grams(run, self.n)) if japanese else Term(run)
+
+
+def grams(run: str, n: int) -> list[str]:
+    """Return the overlapping n-grams of a run, or the run itself when it is shorter."""
+    if len(run) <= n:
+        return [run]
+    if n == 2:  # noqa: PLR2004 - the default size, at the speed of C
+        return list(map(add, run, run[1:]))
+    return [run[start : start + n] for start in range(len(run) - n + 1)]
+
+
+def phrase(terms: Iterable[str]) -> Clause:
+    """Return a phrase, or the plain term when there is only one."""
+    sequence = tuple(terms)
+    return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)
