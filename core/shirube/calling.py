@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 
 from shirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
 from shirube.model import A, Call, P, Params, Tool
-from shirube.refusals import Place, accepted, of_shape, refusal
+from shirube.refusals import Place, accepted, joined, of_shape, refusal
 from shirube.schemas import Schema, arguments_shape
 
 LOG = logging.getLogger("shirube")
@@ -144,8 +145,8 @@ def _dumped(answer: object) -> dict[str, JsonValue]:
 
 def _without_nulls(value: Any, shape: Schema) -> Any:
     """Drop the members that are null and need not be there; elsewhere null is a value."""
-    if isinstance(value, list):
-        return [_without_nulls(member, shape.get("items", {})) for member in value]
+    if isinstance(value, list) and "items" in shape:
+        return [_without_nulls(member, shape["items"]) for member in value]
     if not isinstance(value, dict):
         return value
     for arm in (shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())):
@@ -205,7 +206,10 @@ def _weightiest(
 
 
 def _unencodable(arguments: dict[str, Any], shape: Schema) -> ToolError:
-    place = _first_broken(arguments, Place("", shape)) or Place("arguments", {})
+    place = None
+    with suppress(RecursionError):
+        place = _first_broken(arguments, Place("", shape))
+    place = place or Place("arguments", {})
     rule = "must not hold unpaired surrogates"
     return place.kind(f"{place.name} {rule}", parameter=place.name)
 
@@ -215,12 +219,11 @@ def _first_broken(value: object, place: Place) -> Place | None:
         return place if _has_surrogates(value) else None
     if isinstance(value, list):
         inner = place.schema.get("items", {})
-        members = [(f"{place.name}[{n}]", member, inner) for n, member in enumerate(value)]
+        members = [(joined(place.name, n), member, inner) for n, member in enumerate(value)]
     elif isinstance(value, dict):
         known = place.schema.get("properties", {})
         names = [*(n for n in known if n in value), *(n for n in value if n not in known)]
-        prefix = f"{place.name}." if place.name else ""
-        members = [(prefix + scrubbed(n), value[n], known.get(n, {})) for n in names]
+        members = [(joined(place.name, n), value[n], known.get(n, {})) for n in names]
     else:
         return None
     found = (_first_broken(member, Place(name, schema)) for name, member, schema in members)

@@ -42,7 +42,10 @@ class Holds:
 
 @dataclass(frozen=True)
 class Bool:
-    """All of ``must``, none of ``must_not``, and one of ``should`` when nothing must."""
+    """All of ``must``, none of ``must_not``, and one of ``should`` when nothing must.
+
+    With ``must_not`` alone it is everything else; empty, it is nothing.
+    """
 
     should: tuple[Clause, ...] = ()
     must: tuple[Clause, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -151,6 +151,9 @@ def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, 
 
 def expectation(info: FieldInfo) -> str:
     """Say in a few words what values a setting takes, such as ``integer >= 1``."""
+    if get_origin(info.annotation) is tuple:
+        names = [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
+        return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
     literals = [str(a) for a in get_args(info.annotation) if not isinstance(a, type)]
@@ -196,6 +199,9 @@ def _parsed(variable: str, text: str, info: FieldInfo) -> Any:
     value: Any = text
     if bool in _kinds(info.annotation):
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
+    if get_origin(info.annotation) is tuple:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        value = [] if names == ["none"] else names
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules)
     try:

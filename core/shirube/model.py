@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -135,6 +135,16 @@ class Hit(NamedTuple):
     matched: tuple[str, ...] = ()
     signals: Mapping[str, float] = NOTHING
 
+    def scored(self, score: float, *marks: str) -> Hit:
+        """Return this hit with another score, and with further marks."""
+        passage, _, known, coverage, matched, signals = self
+        more = known.union(marks) if marks else known
+        return Hit(passage, score, more, coverage, matched, signals)
+
+    def marked(self, *marks: str) -> Hit:
+        """Return this hit with further marks."""
+        return self.scored(self.score, *marks)
+
     def sort_key(self) -> tuple[float, float, int, str, int]:
         """Order hits: score, coverage, matched spans, then path and line. The same everywhere."""
         passage = self.passage
@@ -160,7 +170,7 @@ class Ranking(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """One search inside a search."""
+    """One search inside a search; its query is made by ``replace`` from the one planned for."""
 
     name: str
     query: Query
@@ -203,7 +213,7 @@ class Row(NamedTuple):
     digest: str
     score: float
     coverage: float
-    marks: tuple[str, ...]
+    marks: frozenset[str]
     matched: tuple[str, ...]
     signals: Mapping[str, float]
 
@@ -239,7 +249,12 @@ class Trace:
 
 
 class Params(BaseModel):
-    """The arguments of a tool: strict, closed, frozen. ``true`` is not 1, and ``"1"`` is not 1."""
+    """The arguments of a tool: strict, closed, frozen. ``true`` is not 1, and ``"1"`` is not 1.
+
+    With ``null_is_absent`` a null for an optional argument is as if it were not there.
+    """
+
+    null_is_absent: ClassVar[bool] = True
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 

@@ -248,21 +248,15 @@ class Root:
     ) -> None:
         if depth > self.limits.depth:
             raise NeedsNarrowScope(f"folders are nested deeper than {self.limits.depth}")
-        for entry, name in _scan(folder, prefix):
-            if name.startswith(".") and not hidden:
-                continue
-            if entry.kind == "file":
-                found.append(entry)
-                if len(found) > self.limits.files:
-                    raise NeedsNarrowScope(f"the folder holds over {self.limits.files} files")
-            elif entry.kind == "dir":
-                try:
-                    with _opened(folder, name) as below:
-                        self._collect(
-                            below, f"{entry.path}/", found, hidden=hidden, depth=depth + 1
-                        )
-                except (FileNotFoundError, NotADirectoryError, PermissionError):
-                    continue  # it vanished, was swapped, or may not be read
+        folders = _take_files(folder, prefix, found, hidden=hidden)
+        if len(found) > self.limits.files:
+            raise NeedsNarrowScope(f"the folder holds over {self.limits.files} files")
+        for name, spelled in folders:
+            try:
+                with _opened(folder, spelled) as below:
+                    self._collect(below, f"{prefix}{name}/", found, hidden=hidden, depth=depth + 1)
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                continue  # it vanished, was swapped, or may not be read
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[_Folder]:
@@ -319,6 +313,31 @@ def _scan(folder: _Folder, prefix: str) -> Iterator[tuple[Entry, str]]:
                 continue
             name = nfc(found.name)
             yield _entry(prefix + name, name, status), found.name
+
+
+def _take_files(
+    folder: _Folder, prefix: str, found: list[Entry], *, hidden: bool
+) -> list[tuple[str, str]]:
+    """Append a folder's regular files; return its folders, composed and as spelled.
+
+    Every search looks at every file in this loop, so it does nothing that it need not.
+    """
+    folders = []
+    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
+        for entry in scanned:
+            spelled = entry.name
+            if not _speakable(spelled) or (spelled[0] == "." and not hidden):
+                continue
+            name = nfc(spelled)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((name, spelled))
+            elif entry.is_file(follow_symlinks=False):
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                found.append(Entry(prefix + name, name, "file", status.st_size, status.st_mtime_ns))
+    return folders
 
 
 def _speakable(name: str) -> bool:

@@ -143,7 +143,7 @@ class Pipeline:
             try:
                 scored = scorer.score(query, corpus, MappingProxyType(found))
                 ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
-            except Exception as error:
+            except BaseException as error:
                 self._survive(error, "scorer", name)
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
@@ -169,14 +169,14 @@ class Pipeline:
         error = None
         try:
             ranking = refiner.stage.refine(ranking, query, corpus)
-        except Exception as failure:
+        except BaseException as failure:
             self._survive(failure, "refiner", refiner.name)
             error = _failed(refiner.name)
         recorder.close("refiner", refiner.name, started, ranking, error=error)
         return ranking
 
-    def _survive(self, error: Exception, kind: str, name: str) -> None:
-        if self.strict or isinstance(error, Cancelled):
+    def _survive(self, error: BaseException, kind: str, name: str) -> None:
+        if self.strict or isinstance(error, (Cancelled, KeyboardInterrupt)):
             raise error
         _log.error("%s %r failed and was skipped", kind, name, exc_info=error)
 
@@ -208,12 +208,13 @@ def _merge(
             if not nominates and key not in found:
                 continue
             found[key] = hit.passage
-            hits[key] = hit._replace(signals={name: hit.score})
+            passage, score, marks, coverage, matched, _ = hit
+            hits[key] = Hit(passage, score, marks, coverage, matched, {name: score})
         else:
             hits[key] = Hit(
                 before.passage,
                 before.score + hit.score,
-                before.marks | hit.marks,
+                before.marks | hit.marks if hit.marks else before.marks,
                 max(before.coverage, hit.coverage),
                 before.matched + tuple(m for m in hit.matched if m not in before.matched),
                 {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
@@ -221,16 +222,6 @@ def _merge(
 
 
 def _row(hit: Hit) -> Row:
-    passage = hit.passage
-    return Row(
-        path=passage.path,
-        start_line=passage.start_line,
-        end_line=passage.end_line,
-        title=passage.title,
-        digest=passage.digest,
-        score=round(hit.score, 4),
-        coverage=round(hit.coverage, 4),
-        marks=tuple(sorted(hit.marks)),
-        matched=hit.matched,
-        signals=hit.signals,
-    )
+    passage, score, marks, coverage, matched, signals = hit
+    path, start, end, title, _, _, digest, _ = passage
+    return Row(path, start, end, title, digest, score, coverage, marks, matched, signals)

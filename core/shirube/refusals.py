@@ -52,7 +52,10 @@ _BOUNDS = {
     "too_short": ("minItems", "maxItems", " items"),
     "too_long": ("minItems", "maxItems", " items"),
 }
-_STRICTLY = {"greater_than": ("gt", "greater than"), "less_than": ("lt", "less than")}
+_STRICTLY = {
+    "greater_than": ("exclusiveMinimum", "gt", "greater than"),
+    "less_than": ("exclusiveMaximum", "lt", "less than"),
+}
 _SHOWN = 60
 
 
@@ -112,7 +115,7 @@ def _located(error: ErrorDetails, shape: Schema) -> Place:
     """Return the argument that an error speaks of; pydantic's tags of union arms are left out."""
     unknown = error["type"] == "extra_forbidden"
     place = _walked(error["loc"][:-1] if unknown else error["loc"], shape)
-    return Place(_joined(place.name, error["loc"][-1]), {}) if unknown else place
+    return Place(joined(place.name, error["loc"][-1]), {}) if unknown else place
 
 
 def _walked(steps: Sequence[str | int], shape: Schema) -> Place:
@@ -120,8 +123,17 @@ def _walked(steps: Sequence[str | int], shape: Schema) -> Place:
     for step in steps:
         inner = _inside(place.schema, step)
         if inner is not None:
-            place = Place(_joined(place.name, step), inner)
+            place = Place(joined(place.name, step), inner)
     return place
+
+
+def joined(name: str, step: str | int) -> str:
+    """Return the name of a member, as short and printable as a message wants it."""
+    if isinstance(step, int):
+        return f"{name}[{step}]" if len(name) < _SHOWN else name
+    short = step if len(step) <= _SHOWN else step[: _SHOWN - 1] + "…"
+    shown = "".join(c if c.isprintable() else "�" for c in short)
+    return f"{name}.{shown}" if name else shown
 
 
 def json_type(value: object) -> str:
@@ -161,14 +173,6 @@ def _arms(schema: Schema) -> list[Schema]:
     return [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
 
 
-def _joined(name: str, step: str | int) -> str:
-    if isinstance(step, int):
-        return f"{name}[{step}]"
-    short = step if len(step) <= _SHOWN else step[: _SHOWN - 1] + "…"
-    shown = "".join(c if c.isprintable() else "�" for c in short)
-    return f"{name}.{shown}" if name else shown
-
-
 def _misfit(error: ErrorDetails, schema: Schema) -> bool:
     """Tell whether an arm of a union was refused only because it takes another type."""
     kinds = accepted(schema)
@@ -184,6 +188,8 @@ def _complaint(error: ErrorDetails, place: Place, shape: Schema) -> ToolError:
     if kind in _KINDS:
         details = {key: context.get(key) for key in ("min", "max", "allowed", "reason")}
         return _KINDS[kind](error["msg"], parameter=name or None, **details)
+    if kind == "json_invalid":
+        return _unusable(place, "they are nested too deeply")
     if kind == "missing":
         return place.kind(f"{name} is required", parameter=name)
     if kind == "extra_forbidden":
@@ -193,8 +199,9 @@ def _complaint(error: ErrorDetails, place: Place, shape: Schema) -> ToolError:
     if kind in _BOUNDS and (limited := _out_of_bounds(place, _BOUNDS[kind])):
         return limited
     if kind in _STRICTLY:
-        key, words = _STRICTLY[kind]
-        return place.kind(f"{name} must be {words} {context[key]}", parameter=name)
+        key, same, words = _STRICTLY[kind]
+        limit = schema.get(key, context[same])
+        return place.kind(f"{name} must be {words} {limit}", parameter=name)
     if kind in ("literal_error", "enum") or json_type(error["input"]) not in accepted(schema):
         return _mistyped(place)
     if kind == "string_pattern_mismatch":
@@ -248,5 +255,5 @@ def _unknown(error: ErrorDetails, name: str, shape: Schema) -> ToolError:
     parent = _walked(error["loc"][:-1], shape)
     known = [n for arm in (parent.schema, *_arms(parent.schema)) for n in arm.get("properties", ())]
     near = get_close_matches(str(error["loc"][-1]), known, n=1)
-    hint = f"; did you mean '{_joined(parent.name, near[0])}'?" if near else ""
+    hint = f"; did you mean '{joined(parent.name, near[0])}'?" if near else ""
     return InvalidParameter(f"unknown argument '{name}'{hint}", parameter=name)

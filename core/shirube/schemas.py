@@ -9,7 +9,7 @@ from copy import deepcopy
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, JsonValue, PydanticUserError, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from shirube.errors import ToolError
@@ -20,8 +20,8 @@ Schema: TypeAlias = dict[str, Any]
 FAILS_WITH = "x-fails-with"
 """A private key: the code with which a property is refused. It never leaves the process."""
 
-_NAME = re.compile(r"^[a-z][a-z0-9_]{0,39}$")
-_PROPERTY = re.compile(r"^[A-Za-z0-9_.-]{1,64}$")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _PYTHON_ONLY = re.compile(r"\(\?(P|#|[aiLmsux-]+[:)]|\(|>)|\\[AZz]|[*+?}]\+")
 _MAPS = ("properties", "patternProperties", "$defs")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -51,7 +51,7 @@ def output_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
 def check_tool(tool: Tool[Any, Any]) -> list[str]:
     """Return what keeps a tool off the list, as sentences; nothing when all is well."""
     problems = []
-    if not _NAME.match(tool.name):
+    if not _NAME.fullmatch(tool.name):
         problems.append(f"the name {tool.name!r} does not match {_NAME.pattern}")
     problems += [f"it has no {what}" for what in ("title", "summary") if _blank(tool, what)]
     if tool.read_only and tool.destructive:
@@ -59,7 +59,7 @@ def check_tool(tool: Tool[Any, Any]) -> list[str]:
     for side, shape in (("input", input_schema), ("output", output_schema)):
         try:
             schema = shape(tool)
-        except (PydanticUserError, TypeError, ValueError, KeyError, AttributeError) as error:
+        except Exception as error:
             problems.append(f"{side} schema: {type(error).__name__}: {error}")
             continue
         problems += [f"{side} schema: {problem}" for problem in check_schema(schema)]
@@ -115,7 +115,7 @@ def _check_node(node: Schema) -> Iterator[str]:
     if isinstance(pattern, str) and _PYTHON_ONLY.search(pattern):
         yield f"has the pattern {pattern!r}, which other languages do not know"
     for name in node.get("properties", ()):
-        if not _PROPERTY.match(name):
+        if not _PROPERTY.fullmatch(name):
             yield f"has the property name {name!r}, which some clients refuse"
 
 

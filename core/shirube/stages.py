@@ -161,7 +161,11 @@ class Corpus(Protocol):
         ...
 
     def count(self, clause: Clause, cap: int | None = None) -> Count:
-        """Count the sections that match a clause, up to a cap if one is given."""
+        """Count the sections that match a clause, up to a cap if one is given.
+
+        Sections that are only a heading are counted here and in ``frequencies``; they are not
+        searched, and ``size`` leaves them out.
+        """
         ...
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
@@ -224,7 +228,8 @@ class Scorer(Protocol):
     ) -> Iterable[Hit] | Ranking:
         """Score passages; ``found`` holds, by key, what earlier scorers of this run nominated.
 
-        A scorer that also has something to note, or had to leave out, returns a ranking.
+        A nominating scorer keeps to passages that hold all of ``query.must``. A scorer that has
+        something to note, or had to leave something out, returns a ranking.
         """
         ...
 
@@ -238,7 +243,11 @@ class Fuser(Protocol):
         ...
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Merge what came of the runs, in the order of the plan."""
+        """Merge what came of the runs, in the order of the plan.
+
+        When time runs out there are fewer outcomes than runs, but always the first one. Hits that
+        the fuser drops it names as left out.
+        """
         ...
 
 

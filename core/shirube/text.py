@@ -22,6 +22,7 @@ _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<word>[^\\W_{CJK}]+)"
 )
+_WORD_CHARACTER = re.compile(f"[^\\W_{CJK}]")
 _WORDS = re.compile(f"([{CJK}]+)|([^\\W_{CJK}]+)")
 
 
@@ -63,25 +64,24 @@ def is_cjk(character: str) -> bool:
 
 def occurs(folded_text: str, folded_term: str) -> bool:
     """Tell whether the term stands in the text: words on word boundaries, Japanese anywhere."""
-    if folded_term not in folded_text:
-        return False
-    pattern = _bounded(folded_term)
-    return pattern is None or pattern.search(folded_text) is not None
-
-
-@lru_cache(maxsize=1024)
-def _bounded(folded_term: str) -> re.Pattern[str] | None:
-    first, last = _spaced(folded_term[:1]), _spaced(folded_term[-1:])
+    place = folded_text.find(folded_term)
+    first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
     if not first and not last:
-        return None
-    word = f"[^\\W_{CJK}]"
-    before = f"(?<!{word})" if first else ""
-    after = f"(?!{word})" if last else ""
-    return re.compile(before + re.escape(folded_term) + after)
+        return place >= 0
+    while place >= 0:
+        before = folded_text[place - 1 : place] if place else ""
+        end = place + len(folded_term)
+        after = folded_text[end : end + 1]
+        if not (first and _in_word(before)) and not (last and _in_word(after)):
+            return True
+        place = folded_text.find(folded_term, place + 1)
+    return False
 
 
-def _spaced(character: str) -> bool:
-    return character.isalnum() and not is_cjk(character)
+@lru_cache(maxsize=4096)
+def _in_word(character: str) -> bool:
+    """Tell whether a character belongs to a word that is written between spaces."""
+    return _WORD_CHARACTER.match(character) is not None
 
 
 def estimate_tokens(text: str) -> int:

@@ -45,10 +45,12 @@ def claim_wire() -> Wire:
     processes included, finds it empty. Call it once.
     """
     source, sink = _private(0), _private(1)
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    os.close(empty)
-    os.dup2(2, 1)
+    _point(0, os.devnull, os.O_RDONLY)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        # Some launchers start their children without a standard error.
+        _point(1, os.devnull, os.O_WRONLY)
     if sys.platform == "win32":
         _rebind_handles()
     for stream in (sys.stdout, sys.stderr):
@@ -78,7 +80,7 @@ def exit_within(seconds: float, code: int = 0) -> None:
 def leave(code: int = 0) -> NoReturn:
     """End the process now: threads that still run are not waited for."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)
 
@@ -90,6 +92,12 @@ def _private(descriptor: int) -> int:
     import fcntl  # noqa: PLC0415 - there is none on Windows
 
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+def _point(descriptor: int, path: str, flags: int) -> None:
+    opened = os.open(path, flags)
+    os.dup2(opened, descriptor)
+    os.close(opened)
 
 
 def _rebind_handles() -> None:

@@ -15,8 +15,8 @@ from shirube_builtin.fusers.rrf import merge, normal, ranked
 BASE = "base"
 
 _JAPANESE = re.compile(
-    r"^(?P<both>.+?)(?:と)?(?:の(?:違い|ちがい|相違|差|比較|どちら|どっち)|を比較|を比べ|で比べ"
-    r"|はどう(?:違|ちが)|はどちら|[はの]何が(?:違|ちが)|は(?:違い|違う|ちがい|ちがう))"
+    r"^(?P<both>.+?)(?:(?<!こ)と)?(?:の(?:違い|ちがい|相違|差|比較|どちら|どっち)|を比較|を比べ|で比べ"
+    r"|はどう(?:違|ちが)|はどちら|で?[はの]何が(?:違|ちが)|は(?:違い|違う|ちがい|ちがう))"
 )
 _ENGLISH = (
     re.compile(r"\bdifferences? between (?P<a>.+?) and (?P<b>[^?.!,;]+)"),
@@ -70,9 +70,8 @@ class Decompose(Stage):
             rank = normal(one.score, top_rank)
             score = self.base_weight * normal(base.get(key, 0.0), top_base)
             score = scale * (score + (1 - self.base_weight) * rank)
-            marks = one.hit.marks | {"query_decomp_rrf"}
-            marks |= {"pinned_top"} if key in pinned else set()
-            hits.append(one.hit._replace(score=score, marks=frozenset(marks)))
+            marks = ("query_decomp_rrf", "pinned_top") if key in pinned else ("query_decomp_rrf",)
+            hits.append(one.hit.scored(score, *marks))
         return ranked(hits, outcomes)
 
 
@@ -93,7 +92,7 @@ def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
-    """Split where と joins two sides; inside a run of hiragana only sides that stand there count."""
+    """Split where と joins two sides; inside hiragana only if both stand in the corpus."""
     both = _CLAUSE_END.split(both)[-1]
     for place in (place for place, character in enumerate(both) if character == "と"):
         found = _sound(both[:place], both[place + 1 :])
@@ -105,7 +104,7 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _sound(one: str, other: str) -> tuple[str, ...]:
-    """Return both sides if each has two characters, or one that is not hiragana."""
+    """Return both sides if they differ, and each has two characters, or one but no hiragana."""
     found = tuple(side.strip(" 「」『』()\"'") for side in (one, other))
     enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in found)
-    return found if enough else ()
+    return found if enough and found[0] != found[1] else ()

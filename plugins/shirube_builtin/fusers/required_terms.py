@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, JsonValue
 
@@ -15,7 +15,6 @@ from shirube import (
     Holds,
     LeftOut,
     Outcome,
-    Passage,
     Query,
     Ranking,
     Run,
@@ -60,9 +59,9 @@ class RequiredTerms(Stage):
         standing = [term for term in terms.kept if terms.counts[term]]
         if len(standing) > 1:
             both = replace(query, must=(*query.must, *standing))
-            planned.append(Run(f"{REQUIRED}:A+B", both, self.both_weight))
+            planned.append(Run(f"{REQUIRED}:{_together(len(standing))}", both, self.both_weight))
         for term in standing:
-            name = "AB"[terms.kept.index(term)]
+            name = chr(ord("A") + terms.kept.index(term))
             planned.append(Run(f"{REQUIRED}:{name}", replace(query, must=(*query.must, term))))
         return planned
 
@@ -81,7 +80,7 @@ class RequiredTerms(Stage):
         if relaxed:
             hits, dropped = self._without_noise(hits)
         marked = [_marked(hit, terms) for hit in hits]
-        ranking = ranked(marked, outcomes)
+        ranking = ranked([hit for hit, _ in marked], outcomes)
         return ranking._replace(
             left_out=(*ranking.left_out, *dropped),
             notes={**ranking.notes, **self._notes(terms, marked, gated=bool(gated))},
@@ -95,7 +94,7 @@ class RequiredTerms(Stage):
         return terms
 
     def _guard(self, query: Query, corpus: Corpus) -> _Terms:
-        requested, picked = query.required, None
+        requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             requested = picked = _rarest(query.text, corpus)
         counts = {term: corpus.count(Holds(term)).number for term in requested}
@@ -107,7 +106,8 @@ class RequiredTerms(Stage):
             elif corpus.size >= self.common_from and share > self.too_common:
                 flagged[term] = "too_common"
         kept = tuple(term for term in requested if flagged.get(term) != "too_common")
-        return _Terms(requested, kept, picked, counts, flagged, corpus.size)
+        folded = {term: fold(term) for term in requested}
+        return _Terms(requested, kept, picked, counts, flagged, folded, corpus.size)
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
@@ -116,10 +116,10 @@ class RequiredTerms(Stage):
         top_rank = max((one.score for one in merged), default=0.0)
         share = self.score_share
         return [
-            one.hit._replace(
-                score=top_score
+            one.hit.scored(
+                top_score
                 * (share * normal(one.best, top_score) + (1 - share) * normal(one.score, top_rank)),
-                marks=one.hit.marks | {"gate_rrf"},
+                "gate_rrf",
             )
             for one in merged
         ]
@@ -133,7 +133,9 @@ class RequiredTerms(Stage):
         ]
         return kept, dropped
 
-    def _notes(self, terms: _Terms, hits: Sequence[Hit], *, gated: bool) -> Mapping[str, JsonValue]:
+    def _notes(
+        self, terms: _Terms, marked: Sequence[_Marked], *, gated: bool
+    ) -> Mapping[str, JsonValue]:
         size = terms.size
         notes: dict[str, JsonValue] = {
             "requested": [*terms.requested],
@@ -149,13 +151,17 @@ class RequiredTerms(Stage):
                 }
                 for term, reason in terms.flagged.items()
             ],
-            "strict": sum(_holds_any(hit.passage, terms.requested) for hit in hits),
-            "filtered": sum(_holds_any(hit.passage, terms.kept) for hit in hits),
+            "strict": sum(bool(held) for _, held in marked),
+            "filtered": sum(not held.isdisjoint(terms.kept) for _, held in marked),
             "gated": gated,
             "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
             "rrf_k": self.k,
         }
         return notes if terms.picked is None else {**notes, "picked": [*terms.picked]}
+
+
+_Marked: TypeAlias = tuple[Hit, frozenset[str]]
+"""A hit, and which of the requested terms it holds."""
 
 
 class _Terms(NamedTuple):
@@ -166,39 +172,35 @@ class _Terms(NamedTuple):
     picked: tuple[str, ...] | None
     counts: Mapping[str, int]
     flagged: Mapping[str, Literal["too_rare", "too_common"]]
+    folded: Mapping[str, str]
     size: int
+
+
+def _together(number: int) -> str:
+    return "+".join(chr(ord("A") + place) for place in range(number))
 
 
 def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
     """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
     if len(passes) == 1:
         return passes[0].ranking.hits
-    return tuple(
-        one.hit._replace(marks=one.hit.marks | {"required_terms_rrf"}) for one in merge(passes, k)
-    )
+    return tuple(one.hit.marked("required_terms_rrf") for one in merge(passes, k))
 
 
 def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
     """Mark the best hit of each gate, so that no later stage drops it."""
     best = {gate.ranking.hits[0].passage.key for gate in gates if gate.ranking.hits}
-    return [
-        hit._replace(marks=hit.marks | {"pinned"}) if hit.passage.key in best else hit
-        for hit in hits
-    ]
+    return [hit.marked("pinned") if hit.passage.key in best else hit for hit in hits]
 
 
-def _marked(hit: Hit, terms: _Terms) -> Hit:
+def _marked(hit: Hit, terms: _Terms) -> _Marked:
     """Say which of the requested terms stand in the passage, whichever run brought it."""
-    held = [term for term in terms.requested if _holds_any(hit.passage, (term,))]
+    text = "\n".join(hit.passage.fields.values())
+    held = frozenset(term for term in terms.requested if occurs(text, terms.folded[term]))
     if not held:
-        return hit
+        return hit, held
     mark = "required_term_and" if len(held) == len(terms.requested) > 1 else "required_term"
-    return hit._replace(marks=hit.marks | {mark})
-
-
-def _holds_any(passage: Passage, terms: Sequence[str]) -> bool:
-    fields = passage.fields.values()
-    return any(occurs(field, fold(term)) for term in terms for field in fields)
+    return hit.marked(mark), held
 
 
 def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class Rrf(Stage):
         """Merge by rank; a single ranking stays as it is."""
         if len(outcomes) == 1:
             return outcomes[0].ranking
-        return ranked([m.hit._replace(score=m.score) for m in merge(outcomes, self.k)], outcomes)
+        return ranked([m.hit.scored(m.score) for m in merge(outcomes, self.k)], outcomes)
 
 
 class Merged(NamedTuple):
@@ -57,7 +57,8 @@ def merge(outcomes: Sequence[Outcome], k: int) -> list[Merged]:
 def united(one: Hit, other: Hit) -> Hit:
     """Return the better scored of two hits of one passage, with the marks and matches of both."""
     better, worse = (one, other) if one.score >= other.score else (other, one)
-    if better.marks >= worse.marks and better.matched == worse.matched:
+    same = better.marks == worse.marks and better.matched == worse.matched
+    if same and better.coverage >= worse.coverage:
         return better
     return better._replace(
         marks=better.marks | worse.marks,

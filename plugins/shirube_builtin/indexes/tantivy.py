@@ -30,7 +30,7 @@ class Tantivy(Stage):
     layout: Literal[1] = 1
     writer_memory: Annotated[int, Field(ge=15_000_000)] = 50_000_000
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
-    verified: Annotated[int, Field(ge=0)] = 2000
+    verified: Annotated[int, Field(ge=0)] = 500
 
     def open(self, folder: Root, fields: Fields) -> OpenIndex:
         """Open the index in this folder, or make it."""

@@ -59,6 +59,7 @@ class TantivyCorpus:
         self._dirty = self._has_deletions()
         self._passage = lru_cache(_PASSAGES_KEPT)(self._read)
         self._holding = lru_cache(_CLAUSES_KEPT)(self._look_up)
+        self._translated = lru_cache(_CLAUSES_KEPT)(self._translate)
         self._frequency = lru_cache(_PASSAGES_KEPT)(self._count_term)
 
     def terms(self, text: str) -> Sequence[str]:
@@ -68,10 +69,23 @@ class TantivyCorpus:
     def search(self, clause: Clause, limit: int) -> Sequence[Found]:
         """Return the best matches, best first, ties by path and line."""
         query = self._both(self._query(clause), self._searched)
-        hits = self._searcher.search(query, max(1, limit), count=False).hits
+        hits = self._best(query, max(1, limit))
         found = [Found(self._passage(at.segment_ord, at.doc), score) for score, at in hits]
         found.sort(key=lambda one: (-one.estimate, one.passage.key))
         return found[:limit]
+
+    def _best(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        """Return the best hits, and all those that tie with the last of them.
+
+        The engine orders ties by where it happens to keep them; which of them are within the
+        limit must not depend on that.
+        """
+        wanted = limit + 1
+        while True:
+            hits = self._searcher.search(query, wanted, count=False).hits
+            if len(hits) < wanted or hits[-1][0] < hits[limit - 1][0]:
+                return hits
+            wanted *= 4
 
     def count(self, clause: Clause, cap: int | None = None) -> Count:
         """Count the matching sections, those without a text of their own included."""
@@ -98,7 +112,7 @@ class TantivyCorpus:
 
     def _count_term(self, term: str) -> int:
         if self._dirty:
-            return self._count(Query.term_query(self._schema, "any", term))
+            return _number(self._searcher, Query.term_query(self._schema, "any", term))
         return self._searcher.doc_freq("any", term)
 
     def _count(self, query: Query) -> int:
@@ -122,9 +136,15 @@ class TantivyCorpus:
         return Query.boolean_query([(Occur.Must, query), (Occur.Must, silent)])
 
     def _query(self, clause: Clause) -> Query:
+        """Translate a clause; the runs of one search share most of theirs."""
+        return self._translated(clause) if isinstance(clause, Bool) else self._translate(clause)
+
+    def _translate(self, clause: Clause) -> Query:
         match clause:
             case Term(term, field, boost):
                 return self._weighed(Query.term_query(self._schema, _field(field), term), boost)
+            case Phrase(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
+                return self._query(Bool(should=tuple(Term(t, field, boost) for t in terms)))
             case Phrase(terms, field, boost):
                 fields = [field] if field else self._fields.names
                 phrases = [Query.phrase_query(self._schema, _field(f), [*terms]) for f in fields]
@@ -165,8 +185,6 @@ class TantivyCorpus:
         if not text:
             return Query.empty_query()
         clause, exact = self._fields.tokenizer.narrow(text)
-        if clause == Bool():
-            clause = Everything()
         query = self._query(clause)
         if exact or self._count(query) > self._verified:
             return query

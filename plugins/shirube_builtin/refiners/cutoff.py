@@ -64,7 +64,7 @@ def _non_increasing(hits: Sequence[Hit]) -> list[Hit]:
     best = 0.0
     for hit in reversed(hits):
         best = max(best, hit.score)
-        raised.append(hit if hit.score == best else hit._replace(score=best))
+        raised.append(hit if hit.score == best else hit.scored(best))
     return raised[::-1]
 
 

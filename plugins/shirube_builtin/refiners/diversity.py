@@ -38,5 +38,5 @@ class Diversity(Stage):
             taken[hit.passage.path] += 1
             if hit.coverage >= _FULL:
                 score = max(score, min(floor, hit.score))
-            lowered.append(hit._replace(score=max(score, 0.0)))
+            lowered.append(hit.scored(max(score, 0.0)))
         return ranking._replace(hits=tuple(sorted(lowered, key=Hit.sort_key)))

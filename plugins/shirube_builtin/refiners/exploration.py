@@ -54,4 +54,4 @@ class Exploration(Stage):
         return first, deferred
 
     def _explored(self, hit: Hit) -> Hit:
-        return hit._replace(score=hit.score * self.score_scale, marks=hit.marks | {"exploration"})
+        return hit.scored(hit.score * self.score_scale, "exploration")

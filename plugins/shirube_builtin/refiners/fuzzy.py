@@ -28,5 +28,5 @@ class Fuzzy(Stage):
             text = f"{hit.passage.fields['title']}\n{hit.passage.fields['body']}"
             likeness = max((fuzz.partial_ratio(term, text) / 100 for term in wanted), default=0.0)
             gain = likeness if likeness >= self.least else 0.0
-            raised.append(hit._replace(score=hit.score * (1 + self.weight * gain)))
+            raised.append(hit.scored(hit.score * (1 + self.weight * gain)))
         return ranking._replace(hits=tuple(sorted(raised, key=Hit.sort_key)))

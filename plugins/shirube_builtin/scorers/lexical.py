@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -31,7 +31,9 @@ _MAX_TERMS = 256
 _LENGTH_FREE = 3000
 _LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
-_FIELDS_OF_THE_NAME = ("title", "headings", "path")
+_FIELDS = ("title", "headings", "path", "body")
+_ANCHOR = frozenset({"anchor"})
+_UNMARKED: frozenset[str] = frozenset()
 
 
 class Lexical(Stage):
@@ -54,7 +56,7 @@ class Lexical(Stage):
     function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
-    pool: Annotated[int, Field(ge=1)] = 120
+    pool: Annotated[int, Field(ge=1)] = 80
     scan_hard_cap: Annotated[int, Field(ge=1), Env("MANUAL_FIND_SCAN_HARD_CAP")] = 5000
     prescan: Annotated[bool, Env("MANUAL_FIND_FILE_PRESCAN_ENABLED")] = True
 
@@ -63,9 +65,9 @@ class Lexical(Stage):
     ) -> Iterable[Hit] | Ranking:
         """Nominate the best sections for the query, and score them."""
         asked = self._asked(query, corpus)
-        if not asked.weights:
+        if not asked.terms:
             return ()
-        clause = self._clause(asked, query.must)
+        clause = Bool(must=(asked.clause, *(Holds(term) for term in query.must)))
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         nominated = corpus.search(clause, limit + len(query.exclude))
         hits = shared(query, ("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
@@ -75,13 +77,9 @@ class Lexical(Stage):
             if key not in hits:
                 hits[key] = self._score(one.passage, asked)
             scored.append(hits[key])
-        return Ranking(tuple(scored), notes={"matched": self._matched(asked, query, corpus)})
-
-    def _matched(self, asked: _Asked, query: Query, corpus: Corpus) -> int:
-        known = shared(query, ("matched", asked.key, query.must), dict[str, int]())
-        if not known:
-            known["number"] = corpus.count(self._clause(asked, query.must)).number
-        return known["number"]
+        if query.must:
+            return scored
+        return Ranking(tuple(scored), notes={"matched": corpus.count(clause).number})
 
     def _asked(self, query: Query, corpus: Corpus) -> _Asked:
         """Analyse the query once a search; the terms of a filter only count where it filters."""
@@ -110,53 +108,68 @@ class Lexical(Stage):
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
         groups = tuple(_group(concept, corpus, idf) for concept in wanted)
-        average = corpus.average_length("body") or 1.0
-        return _Asked((text, *extra), chosen, idf, groups, frozenset(singles), average)
+        shares = _shares(groups)
+        terms = tuple(
+            _Weighed(
+                term,
+                weight * idf[term],
+                shares.get(term, 0.0),
+                _word_count if term.isascii() else str.count,
+            )
+            for term, weight in chosen.items()
+        )
+        return _Asked(
+            key=(text, *extra),
+            clause=self._nominating(chosen, idf),
+            groups=groups,
+            terms=terms,
+            coverage_bonus=self._coverage_bonus(groups),
+            average=corpus.average_length("body") or 1.0,
+        )
 
-    def _clause(self, asked: _Asked, must: tuple[str, ...]) -> Clause:
-        content = {t: w for t, w in asked.weights.items() if w > self.function_weight}
+    def _nominating(self, weights: Mapping[str, float], rarity_of: Mapping[str, float]) -> Clause:
+        content = {term: w for term, w in weights.items() if w > self.function_weight}
         should: list[Clause] = []
-        for term, weight in (content or asked.weights).items():
-            if term in asked.singles:
-                should.append(Part(term, None, weight * asked.idf[term]))
+        for term, weight in (content or weights).items():
+            if len(term) == 1 and not term.isascii():
+                should.append(Part(term, None, weight * rarity_of[term]))
                 continue
             should.append(Term(term, "body", weight))
             should.append(Term(term, "title", weight * self.title_boost))
             should.append(Term(term, "headings", weight * self.headings_boost))
             should.append(Term(term, "path", weight * self.path_boost))
-        return Bool(must=(Bool(should=tuple(should)), *(Holds(term) for term in must)))
+        return Bool(should=tuple(should))
 
     def _score(self, passage: Passage, asked: _Asked) -> Hit:
         fields = passage.fields
-        title, headings, path, body = (fields[n] for n in (*_FIELDS_OF_THE_NAME, "body"))
+        title, headings, path, body = (fields[name] for name in _FIELDS)
         names = f"{title}\n{headings}\n{path}"
         norm = self.k1 * (1 - self.b + self.b * len(body) / asked.average)
-        score, present = 0.0, set()
-        for term, weight in asked.weights.items():
-            frequency = float(_occurrences(body, term))
+        score = covered = 0.0
+        for term, value, share, count in asked.terms:
+            frequency: float = count(body, term)
             if term in names:
-                frequency += self.title_boost * _occurrences(title, term)
-                frequency += self.headings_boost * _occurrences(headings, term)
-                frequency += self.path_boost * _occurrences(path, term)
+                frequency += self.title_boost * count(title, term)
+                frequency += self.headings_boost * count(headings, term)
+                frequency += self.path_boost * count(path, term)
             if frequency:
-                present.add(term)
-                share = frequency * (self.k1 + 1) / (frequency + norm)
-                score += weight * asked.idf[term] * share
+                covered += share
+                score += value * frequency * (self.k1 + 1) / (frequency + norm)
         if not score:
             return Hit(passage, 0.0)
-        coverage = asked.coverage(present)
-        score += self._coverage_bonus(coverage, asked) - self._penalty(len(body))
-        marks = {"anchor"} if any(group.text in names for group in asked.groups) else set()
-        matched = tuple(_spans(asked.groups, present, f"{names}\n{body}"))
-        return Hit(passage, score, frozenset(marks), coverage, matched)
+        coverage = min(1.0, covered) if asked.groups else 1.0
+        score += coverage * asked.coverage_bonus - self._penalty(len(body))
+        matched = asked.matched(f"{names}\n{body}") if covered else ()
+        named = any(group.text in names for group in asked.groups)
+        return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
 
-    def _coverage_bonus(self, coverage: float, asked: _Asked) -> float:
-        groups = len(asked.groups)
+    def _coverage_bonus(self, groups: Sequence[_Group]) -> float:
+        """Return what covering the whole query is worth, by the mean rarity of its concepts."""
         if not groups:
             return 0.0
-        mean = sum(group.weight for group in asked.groups) / groups
-        sparse = self.sparse_coverage_weight * min(1.0, 2 / groups)
-        return mean * coverage * (self.coverage_weight + sparse)
+        mean = sum(group.weight for group in groups) / len(groups)
+        sparse = self.sparse_coverage_weight * min(1.0, 2 / len(groups))
+        return mean * (self.coverage_weight + sparse)
 
     def _penalty(self, length: int) -> float:
         over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
@@ -164,69 +177,74 @@ class Lexical(Stage):
 
 
 class _Group(NamedTuple):
-    """A concept with its terms, and its weight: the mean idf of the terms."""
+    """A concept, the share of it that each of its terms stands for, and its rarity."""
 
     text: str
-    terms: tuple[str, ...]
-    shares: tuple[float, ...]
+    shares: Mapping[str, float]
     weight: float
+
+
+class _Weighed(NamedTuple):
+    """A term, its weight times its rarity, its share of the coverage, and how it is counted."""
+
+    term: str
+    value: float
+    share: float
+    counted: Callable[[str, str], int]
 
 
 class _Asked(NamedTuple):
     """A query as this corpus understands it."""
 
     key: tuple[str, ...]
-    weights: dict[str, float]
-    idf: Mapping[str, float]
+    clause: Clause
     groups: tuple[_Group, ...]
-    singles: frozenset[str]
+    terms: tuple[_Weighed, ...]
+    coverage_bonus: float
     average: float
 
-    def coverage(self, present: set[str]) -> float:
-        """Return the share of the concepts that is there, weighted by rarity; 0 to 1."""
-        total = sum(group.weight for group in self.groups)
-        if not total:
-            return 1.0
-        covered = sum(
-            group.weight
-            * sum(s for t, s in zip(group.terms, group.shares, strict=True) if t in present)
-            for group in self.groups
-        )
-        return min(1.0, covered / total)
+    def matched(self, text: str) -> tuple[str, ...]:
+        """Return the concepts that stand in a text, or else the longest parts of them."""
+        whole = tuple(group.text for group in self.groups if occurs(text, group.text))
+        return whole or tuple(_parts(self.groups, text))
 
 
 def _group(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> _Group:
     terms = tuple(dict.fromkeys(corpus.terms(concept.text))) or (concept.text,)
-    weights = [idf.get(term, 0.0) for term in terms]
-    total = sum(weights) or 1.0
-    return _Group(concept.text, terms, tuple(w / total for w in weights), total / len(terms))
+    total = sum(idf.get(term, 0.0) for term in terms)
+    shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
+    return _Group(concept.text, shares, total / len(terms))
 
 
-def _occurrences(text: str, term: str) -> int:
-    number = text.count(term)
-    return len(_word(term).findall(text)) if number and term.isascii() else number
+def _shares(groups: Iterable[_Group]) -> Mapping[str, float]:
+    """Return each term's share of the coverage: of its concepts, weighted by their rarity."""
+    groups = tuple(groups)
+    total = sum(group.weight for group in groups) or 1.0
+    shares: dict[str, float] = {}
+    for group in groups:
+        for term, share in group.shares.items():
+            shares[term] = shares.get(term, 0.0) + group.weight * share / total
+    return shares
+
+
+def _word_count(text: str, word: str) -> int:
+    return len(_word(word).findall(text)) if word in text else 0
 
 
 @lru_cache(maxsize=4096)
-def _word(term: str) -> re.Pattern[str]:
-    return re.compile(f"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])")
+def _word(word: str) -> re.Pattern[str]:
+    return re.compile(f"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])")
 
 
-def _spans(groups: Iterable[_Group], present: set[str], text: str) -> Iterable[str]:
-    """Yield the concepts that are there, or the longest part of them that is."""
+def _parts(groups: Iterable[_Group], text: str) -> Iterable[str]:
+    """Yield the longest part of each concept that stands in a text, from two characters on."""
     for group in groups:
-        if not any(term in present for term in group.terms):
-            continue
-        if occurs(text, group.text):
-            yield group.text
-        else:
-            yield from _longest_part(group.text, text)
-
-
-def _longest_part(wanted: str, text: str) -> Iterable[str]:
-    for length in range(len(wanted) - 1, 1, -1):
-        for start in range(len(wanted) - length + 1):
-            part = wanted[start : start + length]
-            if occurs(text, part):
-                yield part
-                return
+        wanted = group.text
+        parts = (
+            wanted[start : start + length]
+            for length in range(len(wanted) - 1, 1, -1)
+            for start in range(len(wanted) - length + 1)
+        )
+        found = next((part for part in parts if occurs(text, part)), None)
+        if found:
+            yield found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import islice
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -18,12 +20,14 @@ _LONGEST = 64
 class Phrase(Stage):
     """Adds the rarity of the terms inside every stretch of the query that is found verbatim.
 
-    A stretch counts from four Japanese characters or two words on.
+    A stretch counts from four Japanese characters or two words on. Only the ``depth`` passages
+    that were nominated first are looked at.
     """
 
     nominates: ClassVar[bool] = False
 
     weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
+    depth: Annotated[int, Field(ge=1)] = 50
 
     def score(
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
@@ -37,10 +41,11 @@ class Phrase(Stage):
             query, ("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]()
         )
         rarity = _Rarity(corpus)
-        for key, passage in found.items():
+        for key, passage in islice(found.items(), self.depth):
             if key not in known:
                 known[key] = self._score(passage, stretches, joined, texts, rarity)
-            yield known[key]
+            if known[key].marks:
+                yield known[key]
 
     def _score(
         self,
@@ -77,18 +82,27 @@ class _Rarity:
 
 def _verbatim(stretch: str, text: str) -> Iterable[str]:
     """Yield the longest parts of a stretch that stand in the text, left to right."""
-    start = 0
-    while start < len(stretch):
-        end = start + _CJK_CHARACTERS
-        if end > len(stretch) + 1 or stretch[start:end] not in text:
-            start += 1
+    end = 0
+    for start in _places(stretch, text):
+        if start < end:
             continue
+        end = start + _CJK_CHARACTERS
         while end < min(len(stretch), start + _LONGEST) and stretch[start : end + 1] in text:
             end += 1
         span = _whole_words(stretch, start, end)
         if _counts(span):
             yield span
-        start = end
+
+
+def _places(stretch: str, text: str) -> list[int]:
+    """Return where four characters of the stretch begin that stand in the text."""
+    return [place for place, part in enumerate(_parts(stretch)) if part in text]
+
+
+@lru_cache(maxsize=256)
+def _parts(stretch: str) -> tuple[str, ...]:
+    last = len(stretch) - _CJK_CHARACTERS
+    return tuple(stretch[start : start + _CJK_CHARACTERS] for start in range(last + 1))
 
 
 def _whole_words(stretch: str, start: int, end: int) -> str:

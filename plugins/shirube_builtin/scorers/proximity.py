@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -18,6 +18,7 @@ class Proximity(Stage):
     """Adds a bonus when two different concepts of the query start within some characters.
 
     ``near`` is added up to ``near_characters``, ``far`` up to ``far_characters``, nothing beyond.
+    Only the ``depth`` passages that were nominated first are looked at.
     """
 
     nominates: ClassVar[bool] = False
@@ -26,6 +27,7 @@ class Proximity(Stage):
     far: Annotated[float, Field(ge=0), Env("LEXICAL_PROXIMITY_BONUS_FAR")] = 0.5
     near_characters: Annotated[int, Field(ge=1)] = 40
     far_characters: Annotated[int, Field(ge=1)] = 80
+    depth: Annotated[int, Field(ge=1)] = 50
 
     def score(
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
@@ -35,7 +37,7 @@ class Proximity(Stage):
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
             return
         gaps = shared(query, ("proximity", query.text), dict[tuple[str, int], int | None]())
-        for key, passage in found.items():
+        for key, passage in islice(found.items(), self.depth):
             if key not in gaps:
                 gaps[key] = _gap(passage.fields["body"], texts)
             bonus = self._bonus(gaps[key])

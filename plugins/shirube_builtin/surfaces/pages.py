@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -35,22 +36,21 @@ class Cursor(Params):
     char_offset: Annotated[int | None, Field(ge=0)] = None
 
 
-def _shorthand(value: Any) -> Any:
-    """Take a number, or its digits, for a character offset."""
+def cursor_at(name: str, value: Any) -> Any:
+    """Take a whole number, or its digits, for a cursor with that member; leave all else alone."""
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit()):
             raise InvalidParameter(
                 "cursor must be an object, a number, or a string of digits", parameter="cursor"
             )
-        value = int(value[:20])
-    if isinstance(value, int) and not isinstance(value, bool):
-        return {"char_offset": value}
-    return value
+        # No text is that long; Python itself refuses to read some thousand digits.
+        value = int(value.lstrip("0")[:20] or "0")
+    return {name: value} if type(value) is int else value
 
 
 ScanCursor = Annotated[
     Cursor,
-    BeforeValidator(_shorthand),
+    BeforeValidator(partial(cursor_at, "char_offset")),
     WithJsonSchema(
         {
             "anyOf": [

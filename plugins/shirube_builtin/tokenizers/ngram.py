@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shirube import Bool, Clause, Part, Phrase, Stage, Term, words
+from shirube import Bool, Clause, Everything, Part, Phrase, Stage, Term, words
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 
@@ -40,9 +40,9 @@ class NGram(Stage):
         """Return what holds of every text in which this one occurs: exact for one Japanese run."""
         pieces = list(words(text))
         if not pieces:
-            return Bool(), False
+            return Everything(), False
         if all(not japanese for _, japanese in pieces):
-            return phrase(run for run, _ in pieces), pieces == [(text, False)]
+            return phrase(run for run, _ in pieces), False
         last = len(pieces) - 1
         clauses = tuple(
             self._piece(run, japanese=japanese, edge=place in (0, last))

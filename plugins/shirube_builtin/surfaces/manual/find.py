@@ -26,6 +26,7 @@ from shirube_builtin.surfaces.manual.rows import integrated
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
 TIME_MS = 60_000
+LONGEST_MS = 10**10
 CANDIDATES = 200
 INLINE_HITS = 5
 
@@ -55,6 +56,15 @@ def _terms(values: tuple[str, ...]) -> tuple[str, ...]:
             max=_TERMS,
         )
     return tuple(kept.values())
+
+
+def _trace_id(value: str) -> str:
+    if not value.strip():
+        raise InvalidParameter(
+            "only_unscanned_from_trace_id must not be blank",
+            parameter="only_unscanned_from_trace_id",
+        )
+    return value.strip()
 
 
 Positive = Annotated[int, Field(ge=1)]
@@ -90,7 +100,8 @@ class FindParams(Params):
     ]
     expand_scope: bool | None = None
     only_unscanned_from_trace_id: Annotated[
-        str | None, Field(description="A trace_id: leave out what it, and its own one, returned.")
+        Annotated[str, AfterValidator(_trace_id)] | None,
+        Field(description="A trace_id: leave out what it, and its own one, returned."),
     ] = None
     budget: FindBudget | None = None
     include_claim_graph: bool | None = None
@@ -166,7 +177,7 @@ def search(desk: Desk, params: FindParams, call: Call) -> Trace:
         required=params.required_terms,
         limit=asked.max_candidates or CANDIDATES,
         exclude=_seen(desk, params),
-        budget=Budget.of(asked.time_ms or TIME_MS, call.budget.cancelled),
+        budget=Budget.of(min(asked.time_ms or TIME_MS, LONGEST_MS), call.budget.cancelled),
     )
     return desk.find(params.manual_id, query, call.progress).trace
 
@@ -198,12 +209,10 @@ def _seen(desk: Desk, params: FindParams) -> frozenset[tuple[str, int]]:
     trace_id = params.only_unscanned_from_trace_id
     if trace_id is None:
         return frozenset()
-    parameter = "only_unscanned_from_trace_id"
-    if not trace_id.strip():
-        raise InvalidParameter(f"{parameter} must not be blank", parameter=parameter)
-    trace = desk.trace(trace_id.strip())
+    trace = desk.trace(trace_id)
     if trace.manual_id != params.manual_id:
         raise InvalidParameter(
-            f"{parameter} is of another manual: {trace.manual_id}", parameter=parameter
+            f"only_unscanned_from_trace_id is of another manual: {trace.manual_id}",
+            parameter="only_unscanned_from_trace_id",
         )
     return trace.seen

@@ -17,7 +17,7 @@ from shirube_builtin.surfaces.manual.diagnosis import (
     file_bias,
     gate_spans,
 )
-from shirube_builtin.surfaces.manual.rows import Json, candidate, integrated
+from shirube_builtin.surfaces.manual.rows import SCORE_DIGITS, Json, candidate, integrated
 
 Kind = Literal[
     "candidates",
@@ -34,6 +34,7 @@ Kind = Literal[
 
 _LIMIT = 50
 _MOST = 1000
+_FARTHEST = 2**53
 _UNSCANNED = frozenset(
     {"candidate_cap", "time_budget", "per_file_cap", "navigation_file", "undecodable", "too_large"}
 )
@@ -93,7 +94,8 @@ def hits_tool(
         trace = desk.trace(trace_id)
         kind = params.kind or "candidates"
         rows = _rows(trace, kind, thresholds, extras)
-        offset, limit = params.offset or 0, min(params.limit or _LIMIT, _MOST)
+        # Beyond the last row all offsets are one; some would be no exact JSON number.
+        offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
         return HitsAnswer(
             trace_id=trace.id,
             kind=kind,
@@ -168,7 +170,9 @@ def _gate_runs(trace: Trace, thresholds: Thresholds) -> list[Json]:
                 "required_terms": terms,
                 "candidates_count": len(found),
                 "file_bias_ratio": file_bias([*found.values()]),
-                "top_score": max((row.score for row in found.values()), default=0.0),
+                "top_score": round(
+                    max((r.score for r in found.values()), default=0.0), SCORE_DIGITS
+                ),
                 "scoring_mode": _scoring_mode(spans),
                 "cutoff_reason": cutoff,
                 "weight": notes.get("weights", {}).get(gate, 1.0),
@@ -208,7 +212,7 @@ def _fusion_debug(trace: Trace) -> list[Json]:
             {
                 "candidate_key": f"{trace.manual_id}|{row.path}|{row.start_line}",
                 "rank": place,
-                "score": row.score,
+                "score": round(row.score, SCORE_DIGITS),
                 "ref": {
                     "manual_id": trace.manual_id,
                     "path": row.path,

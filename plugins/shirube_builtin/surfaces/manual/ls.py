@@ -105,12 +105,13 @@ def _manuals(desk: Desk) -> list[LsItem]:
 
 def _children(desk: Desk, wanted: str) -> list[LsItem]:
     place = _decoded(wanted) if "::" in wanted else _Place(wanted, "")
+    manual = desk.manual(place.manual_id)
     try:
-        entries = desk.manual(place.manual_id).entries(place.path)
+        if any(name.startswith(".") for name in place.path.split("/")):
+            raise NotFound("dot-names are not listed", path=place.path)
+        entries = manual.entries(place.path)
     except NotFound as error:
-        if place.path:
-            raise NotFound("folder not found", path=place.path) from error
-        raise
+        raise NotFound("folder not found", path=place.path or None) from error
     return [_item(place.manual_id, entry) for entry in entries]
 
 

@@ -11,12 +11,14 @@ from shirube import Citation, Row, Trace
 
 Json = dict[str, JsonValue]
 
+SCORE_DIGITS = 4
+
 
 def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
     """Return a row of ``candidates``; the manual's id stands above the rows."""
     item: dict[str, Any] = {
         "ref": {"path": row.path, "start_line": row.start_line},
-        "score": row.score,
+        "score": round(row.score, SCORE_DIGITS),
         "matched_tokens": list(row.matched),
     }
     return item | _extra(trace, row, extras)
@@ -31,7 +33,7 @@ def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
             "start_line": row.start_line,
         },
         "title": row.title,
-        "score": row.score,
+        "score": round(row.score, SCORE_DIGITS),
         "matched_tokens": list(row.matched),
     }
     return item | _extra(trace, row, extras)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -23,6 +24,7 @@ from shirube import (
 )
 from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.arguments import ManualId, after_discovery, shelved
+from shirube_builtin.surfaces.pages import cursor_at
 
 _FILES = 20
 _MOST_FILES = 200
@@ -36,20 +38,9 @@ class Offset(Params):
     offset: Annotated[int, Field(ge=0)]
 
 
-def _shorthand(value: Any) -> Any:
-    """Take a number, or its digits, for an offset."""
-    if isinstance(value, str):
-        if not (value.isascii() and value.isdigit()):
-            raise InvalidParameter(
-                "cursor must be an object, a number, or a string of digits", parameter="cursor"
-            )
-        value = int(value[:20])
-    return {"offset": value} if isinstance(value, int) and value is not True else value
-
-
 TocCursor = Annotated[
     Offset,
-    BeforeValidator(_shorthand),
+    BeforeValidator(partial(cursor_at, "offset")),
     WithJsonSchema(
         {
             "anyOf": [
@@ -187,7 +178,6 @@ def toc_tool(desk: Desk) -> Tool[TocParams, TocAnswer]:
 
 def _applied(params: TocParams) -> TocApplied:
     blank = not (params.path_prefix or "").strip()
-    prefix = "" if blank else clean_path(params.path_prefix, "path_prefix")
     deep = params.depth == "deep"
     if deep and blank:
         raise InvalidParameter(
@@ -203,7 +193,7 @@ def _applied(params: TocParams) -> TocApplied:
         )
     return TocApplied(
         manual_id=params.manual_id,
-        path_prefix=prefix,
+        path_prefix="" if blank else clean_path(params.path_prefix, "path_prefix"),
         depth="deep" if deep else "shallow",
         max_files=params.max_files or _FILES,
         include_headings=deep,

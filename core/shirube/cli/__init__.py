@@ -1,0 +1,112 @@
+"""The command line: the same tools as every other face, for people and for scripts."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from importlib import import_module
+
+from shirube.cli.output import print_json
+from shirube.cli.parser import VERBS, Parser, build_parser
+from shirube.cli.streams import complain, hang_up, speak_utf8
+from shirube.errors import Cancelled, ConfigError, InternalError, ToolError
+
+OK, OFF, WRONG, STOPPED = 0, 1, 2, 130
+"""Exit codes: all well; something is off; wrong usage or configuration; interrupted."""
+
+_LOG = logging.getLogger("shirube")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command, and return its exit code. Nothing escapes but a line on standard error."""
+    if argv is not None:
+        return _guarded(argv)
+    # What a short process makes, it keeps: looking for garbage would take a tenth of its time.
+    gc.disable()
+    code = _guarded(sys.argv[1:])
+    gc.freeze()
+    return code
+
+
+def _guarded(argv: Sequence[str]) -> int:
+    """Run one command; whatever goes wrong becomes an exit code and a line."""
+    speak_utf8()
+    try:
+        return _run([_repaired(word) for word in argv])
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else WRONG
+    except (KeyboardInterrupt, Cancelled):
+        return STOPPED
+    except BrokenPipeError:
+        hang_up()
+        return STOPPED
+    except ConfigError as error:
+        text = str(error)
+        complain(text if text.startswith("configuration error") else f"configuration error: {text}")
+        return WRONG
+    except Exception:
+        failure = InternalError()
+        _LOG.debug("error_id %s", failure.error_id, exc_info=True)
+        hint = "--verbose shows the details"
+        complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
+        return OFF
+
+
+def _run(words: Sequence[str]) -> int:
+    parser, options = _parsed(words)
+    _set_up_logs(verbose=options.verbose)
+    if "run" not in options:
+        parser.print_help()
+        return OK
+    try:
+        code: int = options.run(options)
+    except ToolError as error:
+        _tell(error, as_json=getattr(options, "json", False))
+        code = OFF
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return code
+
+
+def _tell(error: ToolError, *, as_json: bool) -> None:
+    """Say what a tool refused: as the tool itself does, or as a line; then what to do instead."""
+    if as_json:
+        print_json(error.payload())
+    else:
+        complain(f"error: {error} [{error.code}]")
+    for note in getattr(error, "__notes__", ()):
+        complain(note)
+
+
+def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
+    """Build the parser of the chosen command alone; its module is the only one imported."""
+    parser, commands = build_parser()
+    chosen = parser.verb_in(words)
+    if chosen in VERBS:
+        import_module(f"shirube.cli.{VERBS[chosen].module}").add(commands)
+    elif chosen is not None:
+        parser.refuse_word("command", chosen, VERBS)
+    commands.add_the_rest()
+    return parser, parser.parse(words)
+
+
+def _set_up_logs(*, verbose: bool) -> None:
+    """Keep every library from printing by itself; ``--verbose`` shows what this one tells."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    logging.captureWarnings(capture=True)
+    if verbose:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        _LOG.addHandler(handler)
+        _LOG.setLevel(logging.DEBUG)
+
+
+def _repaired(word: str) -> str:
+    """Read an argument as UTF-8 although the locale did not."""
+    if word.isascii():
+        return word
+    return os.fsencode(word).decode("utf-8", "replace")

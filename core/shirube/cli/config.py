@@ -1,0 +1,132 @@
+"""``shirube config``: what is in force, what may be written, and which variables count."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+from pydantic.fields import FieldInfo
+
+from shirube.app import Application
+from shirube.cli.outline import outline
+from shirube.cli.output import print_json, table
+from shirube.cli.parser import Verbs, add_json, one_of
+from shirube.cli.schema import file_schema
+from shirube.cli.workspace import opened, plugins_of
+from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config, expectation, variables
+from shirube.pipeline import Named
+from shirube.registry import Registry
+
+
+class Variable(NamedTuple):
+    """An environment variable: what it takes, its default as JSON, and the setting it decides."""
+
+    name: str
+    takes: str
+    default: str
+    setting: str
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("config", run, "shirube config show > shirube.yaml")
+    told = (
+        "show: the whole configuration in force, as YAML; "
+        "schema: the JSON Schema of shirube.yaml, with the settings of every stage; "
+        "env: the environment variables"
+    )
+    parser.add_argument("part", metavar="PART", type=one_of("part", *_PARTS), help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print one part."""
+    _PARTS[options.part](options)
+    return 0
+
+
+def _show(options: Namespace) -> None:
+    with opened(options) as application:
+        shown = effective(application)
+        origins = application.loaded.origins
+    if options.json:
+        print_json({"config": shown, "from_environment": {**origins}})
+        return
+    comments = {coordinate: f"from {variable}" for coordinate, variable in origins.items()}
+    for line in outline(shown, comments):
+        print(line)
+
+
+def _schema(options: Namespace) -> None:
+    print_json(file_schema(plugins_of(options).registry))
+
+
+def _env(options: Namespace) -> None:
+    rows = list(_variables(plugins_of(options).registry))
+    if options.json:
+        print_json([row._asdict() for row in rows])
+        return
+    head = ("VARIABLE", "TAKES", "DEFAULT", "SETTING")
+    marked = [(row.name + (" *" if _is_set(row.name) else ""), *row[1:]) for row in rows]
+    for line in table([head, *marked]):
+        print(line)
+    if any(_is_set(row.name) for row in rows):
+        print("* is set now, and overrides the file")
+
+
+_PARTS = {"show": _show, "schema": _schema, "env": _env}
+
+
+def effective(application: Application) -> JsonValue:
+    """Return the configuration in force: every stage that runs, with all its settings."""
+    registry = application.plugins.registry
+    settings = application.config.model_dump(mode="json", by_alias=True)
+    settings["pipelines"] = {
+        one.name: {
+            key: _kind(shelf, key, one.stages[shelf], registry)
+            for shelf, key in PIPELINE_KEYS.items()
+            if one.stages[shelf] or shelf not in SINGLE_KINDS
+        }
+        for one in application.surfaces
+    }
+    settings["surfaces"] = [
+        _use("surfaces", Named(one.name, one.surface), registry) for one in application.surfaces
+    ]
+    shown: JsonValue = settings
+    return shown
+
+
+def _kind(shelf: str, key: str, stages: Any, registry: Registry) -> JsonValue:
+    uses = [_use(shelf, named, registry) for named in stages]
+    return uses[0] if key == SINGLE_KINDS.get(shelf) else uses
+
+
+def _use(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
+    names = [offer.name for offer in registry[shelf] if offer.stage is type(named.stage)]
+    use = named.name if named.name in names else names[0]
+    alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
+    settings = named.stage.model_dump(mode="json", by_alias=True)
+    return {"use": use, **alias, **({"with": settings} if settings else {})}
+
+
+def _variables(registry: Registry) -> Iterator[Variable]:
+    yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
+    for name, coordinate, info in variables(Config):
+        yield _variable(name, coordinate, info)
+    for kind, offer in registry.offers():
+        for name, coordinate, info in variables(offer.stage):
+            yield _variable(name, f"{kind.noun} {offer.name}: {coordinate}", info)
+
+
+def _variable(name: str, setting: str, info: FieldInfo) -> Variable:
+    default = info.get_default(call_default_factory=True)
+    text = json.dumps(default, ensure_ascii=False, default=str)
+    return Variable(name, expectation(info), text, setting)
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(name, "").strip())

@@ -1,0 +1,112 @@
+"""The lines below the hits: which terms were used, what was searched, and what to type next."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+
+from shirube.cli.findings import Findings, picked
+from shirube.cli.output import command, counted, listed
+from shirube.model import Trace
+
+_MEANINGS = {
+    "navigation_file": "a table of contents",
+    "undecodable": "no known encoding",
+    "too_large": "too large",
+    "loader_failed": "its loader failed",
+}
+
+
+def meaning(reason: str) -> str:
+    """Return the reason for which a file was skipped, in words where there are better ones."""
+    return _MEANINGS.get(reason, reason.replace("_", " "))
+
+
+def terms_lines(findings: Findings) -> Iterator[str]:
+    """Say which terms the sections should hold, who chose them, and where that failed."""
+    if findings.required:
+        told = [_required(term, findings.traces) for term in findings.required]
+        yield f"required terms: {', '.join(told)}"
+        return
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for trace in findings.traces:
+        chosen = picked(trace)
+        if chosen is not None:
+            labels = tuple(_picked(term, trace) for term in chosen)
+            groups.setdefault(labels, []).append(trace.manual_id)
+    for terms, manuals in groups.items():
+        where = listed(manuals)
+        if terms:
+            yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"
+        else:
+            yield f"no word of the query stands in {where}; searched with the whole query"
+
+
+def coverage_lines(findings: Findings) -> Iterator[str]:
+    """Say what was searched, how much of it matched, and what was not searched, and why."""
+    scope = (
+        f"searched {counted(findings.sections(), 'section')} "
+        f"in {counted(findings.searched_files(), 'file')} of {_manuals(findings)}"
+    )
+    yield f"{scope}; {_outcome(findings)}"
+    reasons: dict[str, list[str]] = {}
+    for manual, row in findings.skipped():
+        reasons.setdefault(row.reason, []).append(f"{manual}/{row.path}")
+    for reason, paths in sorted(reasons.items()):
+        yield f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
+    for line in findings.degraded():
+        yield f"degraded: {line}"
+
+
+def next_line(findings: Findings, options: Namespace) -> str:
+    """Return the command that takes the reader on."""
+    shown = findings.shown()
+    if not shown:
+        alone = len(findings.traces) == 1
+        words = ["toc", findings.traces[0].manual_id] if alone else ["ls"]
+    elif shown[0].row.path.lower().endswith(".json"):
+        best = shown[0]
+        words = ["scan", best.trace.manual_id, best.row.path, "--line", str(best.row.start_line)]
+    else:
+        words = ["read", shown[0].cite]
+    return f"next: {command(options, *words)}"
+
+
+def _manuals(findings: Findings) -> str:
+    return counted(len(findings.traces), "manual")
+
+
+def _outcome(findings: Findings) -> str:
+    matched, ranked = findings.matched(), len(findings.ranked())
+    shown = len(findings.shown())
+    if not matched:
+        return "none matched"
+    if shown == matched:
+        return "1 matched and is listed" if matched == 1 else f"{matched} matched and are listed"
+    if ranked == matched:
+        return f"showing {shown} of {matched}"
+    if shown == ranked:
+        return f"{matched} matched; the best {ranked} are listed"
+    return f"{matched} matched; showing {shown} of the best {ranked}"
+
+
+def _picked(term: str, trace: Trace) -> str:
+    return f"{term} (too common, not applied)" if _is_dropped(term, trace) else term
+
+
+def _required(term: str, traces: Sequence[Trace]) -> str:
+    counts = [trace.search.notes.get("counts") for trace in traces]
+    numbers = [count.get(term) for count in counts if isinstance(count, dict)]
+    known = [number for number in numbers if isinstance(number, int)]
+    if not known:
+        return term
+    if not sum(known):
+        return f"{term} (in no section; searched without it)"
+    where = f"in {counted(sum(known), 'section')}"
+    dropped = all(_is_dropped(term, trace) for trace in traces)
+    return f"{term} ({where}: too common, not applied)" if dropped else f"{term} ({where})"
+
+
+def _is_dropped(term: str, trace: Trace) -> bool:
+    kept = trace.search.notes.get("kept")
+    return isinstance(kept, list) and term not in kept

@@ -1,0 +1,211 @@
+"""``shirube doctor``: is everything as it should be, and if not, what to do."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Literal, NamedTuple
+
+from shirube.app import Application
+from shirube.cli.coverage import meaning
+from shirube.cli.output import counted, listed, print_json, table
+from shirube.cli.parser import Verbs, add_json
+from shirube.cli.workspace import Bar, opened
+from shirube.desk import WorkDesk
+from shirube.errors import ConfigError, ToolError
+from shirube.indexing import State
+from shirube.model import Query
+from shirube.plugins import load_plugins
+
+OLDEST = (3, 11)
+
+_HARMLESS = frozenset({"navigation_file"})
+_PACKAGE = re.compile(r"^[A-Za-z0-9._-]+")
+
+
+class Check(NamedTuple):
+    """What was looked at, how it stands, and what to do about it."""
+
+    status: Literal["ok", "warn", "FAIL"]
+    subject: str
+    finding: str
+    remedy: str = ""
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    add_json(commands.add("doctor", run, "shirube doctor --workspace ~/my-documents"))
+
+
+def run(options: Namespace) -> int:
+    """Check everything, print a line each, and return 1 when something is off.
+
+    Raises:
+        ConfigError: when the configuration stops the start, after what could be checked is told.
+    """
+    checks = [*_installation(), *_plugins(options)]
+    stopped: ConfigError | None = None
+    try:
+        with opened(options) as application:
+            checks += _application(application)
+    except ConfigError as error:
+        stopped = error
+        remedy = "see 'shirube config schema'" if "--workspace" not in str(error) else ""
+        checks.append(Check("FAIL", "configuration", str(error), remedy))
+    _print(checks, options)
+    if stopped:
+        raise stopped
+    return 1 if any(check.status == "FAIL" for check in checks) else 0
+
+
+def _print(checks: Iterable[Check], options: Namespace) -> None:
+    if options.json:
+        print_json([check._asdict() for check in checks])
+        return
+    for line in table([(c.status, c.subject, _with_remedy(c)) for c in checks]):
+        print(line)
+
+
+def _with_remedy(check: Check) -> str:
+    return f"{check.finding}; {check.remedy}" if check.remedy else check.finding
+
+
+def _installation() -> Iterator[Check]:
+    running = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= OLDEST:
+        yield Check("ok", "python", running)
+    else:
+        yield Check("FAIL", "python", running, "install Python 3.11 or newer")
+    if sys.getfilesystemencoding() != "utf-8":
+        told = f"read as {sys.getfilesystemencoding()}: Japanese ones cannot be seen"
+        yield Check("FAIL", "file names", told, "set the environment variable PYTHONUTF8=1")
+    found: list[str] = [f"shirube {_version('shirube')}"]
+    missing: list[str] = []
+    for requirement in requires("shirube") or ():
+        name = _PACKAGE.match(requirement)
+        if name is None or "extra ==" in requirement:
+            continue
+        known = _version(name.group())
+        (found if known else missing).append(f"{name.group()} {known}".strip())
+    yield Check("ok", "packages", ", ".join(found))
+    if missing:
+        remedy = "install shirube again into this environment"
+        yield Check("FAIL", "packages", f"missing: {', '.join(missing)}", remedy)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _plugins(options: Namespace) -> Iterator[Check]:
+    for report in load_plugins(strangers=not options.no_plugins).reports:
+        subject = f"plugin {report.plugin}"
+        for problem in report.problems:
+            remedy = f"update or uninstall {report.distribution}"
+            yield Check("FAIL", subject, problem, remedy)
+        if not report.problems:
+            offers = counted(len(report.offers), "stage")
+            told = f"{report.status}, {report.distribution} {report.version}, offers {offers}"
+            yield Check("ok", subject, told)
+
+
+def _application(application: Application) -> Iterator[Check]:
+    file = application.loaded.file
+    decided = len(application.loaded.origins)
+    told = file.name if file else "defaults; there is no shirube.yaml, and none is needed"
+    by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
+    yield Check("ok", "configuration", told + by)
+    of_plugins = set(application.plugins.problems)
+    for problem in application.problems:
+        if problem not in of_plugins:
+            yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
+    yield Check("ok", "tools", listed(application.tools, 10) or "none")
+    yield _state(application)
+    for one in application.surfaces:
+        yield from _surface(application, one.name, one.surface.root)
+
+
+def _state(application: Application) -> Check:
+    remedy = "make it writable, or set roots.state or SHIRUBE_STATE_ROOT to a folder that is"
+    try:
+        folder = application.state.make()
+        with tempfile.TemporaryFile(dir=folder.path):
+            return Check("ok", "state folder", "can be written")
+    except (ToolError, OSError):
+        return Check("FAIL", "state folder", "cannot be written", remedy)
+
+
+def _surface(application: Application, name: str, root: str) -> Iterator[Check]:
+    subject = f"root {root}"
+    folder = application.loaded.folder(root)
+    desk = application.desks[name]
+    if not folder.is_dir():
+        remedy = f"create it, or set roots.{root} to the right folder"
+        yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
+        return
+    try:
+        manuals = desk.manuals()
+    except ToolError as error:
+        yield Check("FAIL", subject, str(error), "let this user read it")
+        return
+    if not manuals:
+        yield Check("warn", subject, "it holds no manuals", "make a folder in it for each manual")
+        return
+    yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
+    for manual in manuals:
+        yield from _manual(desk, manual)
+
+
+def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
+    subject = f"manual {manual}"
+    bar = Bar()
+    try:
+        state = desk.prepare(manual, Query(""), bar.progress)
+    except ToolError as error:
+        yield Check("FAIL", subject, str(error), "let this user read its files")
+        return
+    except ConfigError:
+        raise
+    except Exception as error:
+        remedy = f"run 'shirube index {manual} --rebuild'"
+        yield Check("FAIL", subject, f"its index fails ({type(error).__name__})", remedy)
+        return
+    finally:
+        bar.close()
+    yield from _indexed(subject, state)
+
+
+def _indexed(subject: str, state: State) -> Iterator[Check]:
+    files = counted(state.files - len(state.skipped), "file")
+    sections = counted(state.corpus.size, "section")
+    if state.degraded:
+        yield Check("warn", subject, state.degraded, "run 'shirube index' again later")
+    if state.corpus.size:
+        yield Check("ok", subject, f"{sections} in {files} are indexed")
+    else:
+        remedy = "put .md, .json or chapter .txt files with 00_目次.json into it"
+        yield Check("warn", subject, "nothing in it can be searched", remedy)
+    reasons: dict[str, list[str]] = {}
+    for row in state.skipped:
+        reasons.setdefault(row.reason, []).append(row.path)
+    for reason, paths in sorted(reasons.items()):
+        skipped = f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
+        if reason in _HARMLESS:
+            yield Check("ok", subject, skipped)
+        else:
+            yield Check("FAIL", subject, skipped, _REMEDIES.get(reason, _SOME_REMEDY))
+
+
+_SOME_REMEDY = "check the file and its permissions"
+_REMEDIES = {
+    "undecodable": "save it as UTF-8",
+    "too_large": "divide it into smaller files",
+    "loader_failed": "check the file; --verbose shows what its loader said",
+}

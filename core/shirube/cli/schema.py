@@ -1,0 +1,66 @@
+"""The JSON Schema of ``shirube.yaml``, with the settings of every stage that plugins offer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config
+from shirube.registry import Kind, Offer, Registry
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def file_schema(registry: Registry) -> dict[str, Any]:
+    """Return a schema that an editor can check the file with and complete names from."""
+    definitions: dict[str, Any] = {}
+    for shelf in registry.shelves.values():
+        uses = [_use(shelf.kind, offer, definitions) for offer in shelf]
+        definitions[shelf.kind.noun] = {"oneOf": uses} if uses else {"not": {}}
+    schema = _model(Config, "config", definitions)
+    pipeline = {"type": "object", "additionalProperties": False, "properties": _kinds(registry)}
+    definitions["pipeline"] = pipeline
+    for unused in ("config.Use", "config.PipelineSpec"):
+        definitions.pop(unused, None)
+    properties = schema["properties"]
+    properties["pipelines"] = {
+        "type": "object",
+        "description": "By the name of a surface; a kind that is not named keeps its default.",
+        "additionalProperties": {"$ref": "#/$defs/pipeline"},
+    }
+    properties["surfaces"] = {"type": "array", "items": {"$ref": "#/$defs/surface"}}
+    return {"$schema": _DIALECT, **schema, "$defs": dict(sorted(definitions.items()))}
+
+
+def _kinds(registry: Registry) -> dict[str, Any]:
+    kinds: dict[str, Any] = {}
+    for shelf, key in PIPELINE_KEYS.items():
+        one = {"$ref": f"#/$defs/{registry[shelf].kind.noun}"}
+        many = {"type": "array", "items": one}
+        kinds[key] = {"anyOf": [one if shelf in SINGLE_KINDS else many, {"type": "null"}]}
+    return kinds
+
+
+def _use(kind: Kind, offer: Offer, definitions: dict[str, Any]) -> dict[str, Any]:
+    told = (offer.stage.__doc__ or "").strip().split("\n\n")[0]
+    settings = _model(offer.stage, f"{kind.noun}.{offer.name}", definitions)
+    return {
+        "type": "object",
+        "description": " ".join(told.split()),
+        "additionalProperties": False,
+        "required": ["use"],
+        "properties": {
+            "use": {"const": offer.name},
+            "as": {"type": ["string", "null"], "description": "Another name for this use."},
+            "with": settings,
+        },
+    }
+
+
+def _model(model: type[BaseModel], prefix: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return a model's schema; what it defines goes to the common definitions, prefixed."""
+    schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
+    for name, inner in schema.pop("$defs", {}).items():
+        definitions[f"{prefix}.{name}"] = inner
+    return schema

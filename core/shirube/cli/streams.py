@@ -1,0 +1,32 @@
+"""Standard output and error: UTF-8 whatever the locale, and quiet when nobody listens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+
+def speak_utf8() -> None:
+    """Make both streams UTF-8; what cannot be encoded, a lone surrogate, becomes a mark."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
+
+
+def complain(line: str) -> None:
+    """Write one line to standard error, if anybody reads it."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(" ".join(line.splitlines()) + "\n")
+        sys.stderr.flush()
+
+
+def hang_up() -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not complain at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

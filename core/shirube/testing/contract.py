@@ -1,0 +1,169 @@
+"""What every stage keeps to, whatever its kind."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import pytest
+from pydantic import ValidationError
+
+from shirube import Stage
+
+S = TypeVar("S")
+
+_THREADS = 4
+
+
+class StageContract(Generic[S]):
+    """The contract of all stages; inherit the one of a kind, not this.
+
+    The heir names its stage with a class attribute, ``stage = Borda()``, or overrides
+    :meth:`make`. Its name starts with ``Test``, so that pytest finds it.
+    """
+
+    verbs: ClassVar[type[Any]]
+    stage: S
+
+    def make(self) -> S:
+        """Return the stage that is tested."""
+        return self.stage
+
+    @abstractmethod
+    def exercise(self, stage: S, folder: Path) -> object:
+        """Use the stage once, and return what can be compared with the next time."""
+
+    def settings(self) -> Stage:
+        """Return the stage as what holds its settings."""
+        stage = self.make()
+        assert isinstance(stage, Stage), f"{type(stage).__name__} does not inherit shirube.Stage"
+        return stage
+
+    def test_it_has_the_verbs_of_its_kind(self) -> None:
+        """The stage is a ``shirube.Stage`` with every method of its protocol."""
+        assert isinstance(self.settings(), self.verbs), f"it is no {self.verbs.__name__}"
+
+    def test_its_docstring_says_what_it_does(self) -> None:
+        """The class has a docstring of its own: ``shirube plugins`` shows it."""
+        own = (vars(type(self.settings())).get("__doc__") or "").strip()
+        assert own, f"{type(self.settings()).__name__} needs a docstring of its own"
+
+    def test_settings_are_frozen(self) -> None:
+        """No setting can be assigned to."""
+        stage = self.settings()
+        assert type(stage).model_config.get("frozen"), "model_config says it is not frozen"
+        for name in type(stage).model_fields:
+            with pytest.raises(ValidationError):
+                setattr(stage, name, getattr(stage, name))
+
+    def test_unknown_settings_are_refused(self) -> None:
+        """A misspelt setting in the configuration stops the start."""
+        stage = self.settings()
+        with pytest.raises(ValidationError):
+            type(stage).model_validate({**_dumped(stage), "no_such_setting": 1})
+
+    def test_settings_survive_json(self) -> None:
+        """Settings written as JSON and read again make an equal stage."""
+        stage = self.settings()
+        again = type(stage).model_validate(json.loads(json.dumps(_dumped(stage))))
+        assert again == stage, f"{again!r} is not {stage!r}"
+        assert again.fingerprint == stage.fingerprint, "equal settings have unequal fingerprints"
+
+    def test_settings_have_a_json_schema(self) -> None:
+        """The configuration's schema is made of the stages' schemas."""
+        schema = type(self.settings()).model_json_schema()
+        assert json.dumps(schema), "the schema is no JSON"
+
+    def test_settings_have_an_order(self) -> None:
+        """No setting is a set: its order, and so the fingerprint, would change at each start."""
+        for name, value in self.settings().model_dump().items():
+            assert not _holds_a_set(value), f"setting {name!r} is a set; make it a tuple"
+
+    def test_the_fingerprint_follows_the_settings(self) -> None:
+        """Every setting that can be changed changes the fingerprint, which keys the caches."""
+        stage = self.settings()
+        for name in type(stage).model_fields:
+            for changed in _with_another(stage, name):
+                assert changed.fingerprint != stage.fingerprint, f"{name!r} is not in it"
+
+    def test_it_does_the_same_every_time(self, tmp_path: Path) -> None:
+        """Neither an earlier use nor another copy of the stage changes what it does."""
+        stage = self.make()
+        once = self.exercise(stage, _folder(tmp_path, "once"))
+        assert self.exercise(stage, _folder(tmp_path, "twice")) == once, "the second use differs"
+        assert self.exercise(self.make(), _folder(tmp_path, "copy")) == once, "a copy differs"
+
+    def test_it_does_the_same_in_several_threads(self, tmp_path: Path) -> None:
+        """One stage serves several calls at a time."""
+        stage = self.make()
+        expected = self.exercise(stage, _folder(tmp_path, "alone"))
+        folders = [_folder(tmp_path, f"thread-{number}") for number in range(_THREADS)]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for got in pool.map(lambda folder: self.exercise(stage, folder), folders):
+                assert got == expected, "the stage is not safe to use from several threads"
+
+    def test_it_leaves_nothing_behind(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """It writes no file into the working directory, and nothing to standard output."""
+        here, elsewhere = _folder(tmp_path, "here"), _folder(tmp_path, "elsewhere")
+        monkeypatch.chdir(here)
+        self.exercise(self.make(), elsewhere)
+        left = sorted(path.name for path in here.rglob("*"))
+        assert not left, f"it wrote {left} into the working directory"
+        assert not capfd.readouterr().out, "it prints; standard output belongs to the protocol"
+
+
+def _dumped(stage: Stage) -> dict[str, Any]:
+    return stage.model_dump(mode="json")
+
+
+def _folder(parent: Path, name: str) -> Path:
+    folder = parent / name
+    folder.mkdir()
+    return folder
+
+
+def _holds_a_set(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_holds_a_set(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(_holds_a_set(inner) for inner in value)
+    return isinstance(value, set | frozenset)
+
+
+def _with_another(stage: Stage, name: str) -> Iterator[Stage]:
+    """Yield the stage with the first other value of a setting that its class accepts, if any."""
+    kind = type(stage)
+    schema = kind.model_json_schema().get("properties", {}).get(name, {})
+    for value in (*schema.get("enum", ()), *_others(getattr(stage, name))):
+        try:
+            changed = kind.model_validate({**_dumped(stage), name: value})
+        except ValidationError:
+            continue
+        if changed != stage:
+            yield changed
+            return
+
+
+def _others(value: object) -> tuple[object, ...]:
+    match value:
+        case bool():
+            return (not value,)
+        case int() | float():
+            return (value + 1, value - 1, value / 2, value + 0.1, value - 0.1)
+        case str():
+            return (f"{value}x", "x", "")
+        case list() | tuple():
+            return ([], [*value, *value], ["x"], [1])
+        case Mapping():
+            return ({}, {"x": 1}, {"x": "x"})
+        case _:
+            return (1, 0.5, "x", True, [], {})

@@ -1,0 +1,120 @@
+"""A desk in memory, for the tests of surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from shirube import (
+    Bool,
+    Desk,
+    Document,
+    Entry,
+    Finding,
+    Hit,
+    NotFound,
+    Progress,
+    Query,
+    Ranking,
+    Row,
+    Shelved,
+    Span,
+    Term,
+    Trace,
+)
+from shirube.library import passages
+from shirube.testing.corpora import MemoryCorpus
+
+
+class MemoryManual:
+    """One manual made of documents, by path."""
+
+    def __init__(self, manual_id: str, documents: Iterable[Document]) -> None:
+        self._id = manual_id
+        self._documents = {document.path: document for document in documents}
+
+    @property
+    def id(self) -> str:
+        """The manual's id."""
+        return self._id
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and files of one folder, sorted by name."""
+        prefix = f"{path}/" if path else ""
+        found: dict[str, Entry] = {}
+        for name, document in self._documents.items():
+            if name.startswith(prefix):
+                first, _, rest = name[len(prefix) :].partition("/")
+                size = 0 if rest else len(document.text.encode())
+                found[first] = Entry(prefix + first, first, "dir" if rest else "file", size, 0)
+        return [found[name] for name in sorted(found)]
+
+    def paths(self) -> Sequence[str]:
+        """Return every file, sorted."""
+        return sorted(self._documents)
+
+    def document(self, path: str) -> Document:
+        """Return one file's document."""
+        if path not in self._documents:
+            raise NotFound("no such file", path=path)
+        return self._documents[path]
+
+
+class MemoryDesk:
+    """Manuals made of documents, searched by the terms of the query, with traces that are kept."""
+
+    def __init__(self, manuals: Mapping[str, Iterable[Document]]) -> None:
+        self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
+        self._traces: dict[str, Trace] = {}
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted."""
+        return sorted(self._manuals)
+
+    def manual(self, manual_id: str) -> Shelved:
+        """Return one manual."""
+        if manual_id not in self._manuals:
+            raise NotFound("no such manual", manual_id=manual_id)
+        return self._manuals[manual_id]
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+        """Find the sections that hold a term of the query, and keep the trace."""
+        del progress  # a search in memory is over before anybody could watch it
+        corpus = _corpus(self.manual(manual_id))
+        asked = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
+        found = corpus.search(asked, query.limit or corpus.size)
+        ranking = Ranking(tuple(Hit(one.passage, one.estimate) for one in found))
+        trace = Trace(
+            id=f"trace-{len(self._traces) + 1}",
+            manual_id=manual_id,
+            text=query.text,
+            required=query.required,
+            created=0.0,
+            search=Span("search", "search", 0.0, 0.0, tuple(map(_row, ranking.hits))),
+            files=len(self.manual(manual_id).paths()),
+            sections=corpus.size,
+        )
+        self._traces[trace.id] = trace
+        return Finding(trace, ranking)
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return a kept trace."""
+        if trace_id not in self._traces:
+            raise NotFound("no such trace", trace_id=trace_id)
+        return self._traces[trace_id]
+
+
+def _corpus(manual: Shelved) -> MemoryCorpus:
+    documents = [manual.document(path) for path in manual.paths()]
+    found = [one for document in documents for one in passages(document) if not document.navigation]
+    return MemoryCorpus(found, manual_id=manual.id)
+
+
+def _row(hit: Hit) -> Row:
+    one = hit.passage
+    place = (one.path, one.start_line, one.end_line, one.title, one.digest)
+    return Row(*place, hit.score, hit.coverage, tuple(sorted(hit.marks)), hit.matched, hit.signals)
+
+
+def _is_a_desk(desk: MemoryDesk) -> Desk:
+    """Let the type checker hold this module to the protocol."""
+    return desk

@@ -1,0 +1,62 @@
+"""The contract of embedders."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from shirube import Embedder
+from shirube.testing.contract import StageContract
+from shirube.testing.samples import TEXTS
+
+_NEAR = 1e-3
+
+
+class EmbedderContract(StageContract[Embedder]):
+    """One finite vector of unit length a text, whatever else is in the batch."""
+
+    verbs = Embedder
+
+    def exercise(self, stage: Embedder, folder: Path) -> object:  # noqa: ARG002
+        """Embed every text in both roles."""
+        return [[list(v) for v in stage.embed(TEXTS, role)] for role in ("query", "passage")]
+
+    def test_no_texts_have_no_vectors(self) -> None:
+        """An empty batch is fine."""
+        assert len(self.make().embed([], "passage")) == 0, "vectors without texts"
+
+    def test_one_text_has_one_vector(self) -> None:
+        """A batch of one is fine."""
+        assert len(self.make().embed(["休暇"], "query")) == 1, "not one vector a text"
+
+    def test_every_text_has_a_vector_of_the_same_dimension(self) -> None:
+        """Queries and passages live in one space, empty texts too."""
+        stage = self.make()
+        vectors = [*stage.embed(TEXTS, "query"), *stage.embed(TEXTS, "passage")]
+        assert len(vectors) == 2 * len(TEXTS), "not one vector a text"
+        assert len({len(vector) for vector in vectors}) == 1, "the dimensions differ"
+
+    def test_vectors_are_finite_and_of_unit_length(self) -> None:
+        """The dot product of two vectors is their cosine; no dimensions at all are fine too."""
+        stage = self.make()
+        for text, vector in zip(TEXTS, stage.embed(TEXTS, "passage"), strict=True):
+            length = math.sqrt(sum(number * number for number in vector))
+            assert not len(vector) or length == pytest.approx(1, abs=_NEAR), (
+                f"the vector of {text!r} is {length} long"
+            )
+
+    def test_the_batch_does_not_matter(self) -> None:
+        """A text embedded alone has the vector it has among others, in any order."""
+        stage = self.make()
+        together = stage.embed(TEXTS, "passage")
+        backwards = list(stage.embed(TEXTS[::-1], "passage"))[::-1]
+        for text, vector, other in zip(TEXTS, together, backwards, strict=True):
+            alone = stage.embed([text], "passage")[0]
+            assert list(alone) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs alone"
+            assert list(other) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs"
+
+    def test_a_long_text_has_a_vector(self) -> None:
+        """A text longer than a model's window is cut or split, not refused."""
+        assert len(self.make().embed(["年次有給休暇 password " * 2_000], "passage")) == 1

@@ -1,0 +1,8 @@
+"""A plugin that misspells a hook."""
+
+from shirube import Register, Scorer, hook
+
+
+@hook
+def register_scorrers(register: Register[Scorer]) -> None:
+    raise AssertionError("never called")

@@ -1,0 +1,19 @@
+"""A plugin that loads well, and whose scorer fails at every query."""
+
+from collections.abc import Iterable, Mapping
+
+from shirube import Corpus, Hit, Passage, Query, Register, Scorer, Stage, hook
+
+
+class Failing(Stage):
+    """Fails."""
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        raise RuntimeError("the scorer has lost its marbles")
+
+
+@hook
+def register_scorers(register: Register[Scorer]) -> None:
+    register("failing-scorer", Failing)

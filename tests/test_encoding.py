@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import codecs
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shirube import Unreadable, decode
+
+RULES = (
+    "　第１条　この規程は、出張旅費の取扱いについて定める。\n　第２条　日当は 3,000 円とする。\n"
+)
+PLAIN = "Each device is numbered.\r\nCosts are refunded within 30 days.\n"
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+sentences = st.lists(
+    st.text(
+        "あいうえおかがしすたっなのはをんアカシスタトラン規程旅費出張日当支払対象１２、。　ー",
+        min_size=8,
+    ),
+    min_size=1,
+).map("\n".join)
+
+
+def unified(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp932", "euc_jp"]
+)
+@pytest.mark.parametrize("text", [RULES, RULES * 2000, "# 総則\n\n" + RULES, RULES.strip()])
+def test_japanese_text_comes_back_from_every_encoding(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", [PLAIN, "Défense d’entrer.\n", "Пример текста.\n", "한국어 문서\n"]
+)
+def test_other_languages_come_back_from_unicode_encodings(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == unified(text)
+
+
+@given(texts)
+def test_utf8_with_a_mark_comes_back(text: str) -> None:
+    assert decode(codecs.BOM_UTF8 + text.encode()) == unified(text)
+
+
+@given(texts)
+def test_utf16_with_a_mark_comes_back(text: str) -> None:
+    assert decode(codecs.BOM_UTF16_LE + text.encode("utf-16-le")) == unified(text)
+    assert decode(codecs.BOM_UTF16_BE + text.encode("utf-16-be")) == unified(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")))
+def test_utf8_without_a_mark_comes_back(text: str) -> None:
+    assert decode(text.encode()) == unified(text)
+
+
+@given(sentences, st.sampled_from(["cp932", "euc_jp", "utf-16", "utf-8"]))
+def test_japanese_sentences_come_back(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+@given(sentences, st.sampled_from(["utf-16-le", "utf-16-be"]))
+def test_japanese_lines_in_utf16_without_a_mark_come_back(text: str, encoding: str) -> None:
+    line = f"規程　{text}\n"
+    assert decode(line.encode(encoding)) == line
+
+
+@given(st.binary())
+def test_any_bytes_are_decoded_or_unreadable(data: bytes) -> None:
+    with suppress(Unreadable):
+        text = decode(data)
+        assert "\r" not in text
+        text.encode()
+
+
+def test_ideographic_spaces_do_not_turn_the_byte_order_round() -> None:
+    text = "　第一条　目的\n　第二条　範囲\n"
+    assert decode(text.encode("utf-16-le")) == text
+    assert decode(text.encode("utf-16-be")) == text
+
+
+def test_euc_jp_with_circled_digits_is_read() -> None:
+    assert decode("第①条 ㈱標本 規程の対象\n".encode("euc_jis_2004")) == "第①条 ㈱標本 規程の対象\n"
+
+
+def test_cp932_with_half_width_kana_and_circled_digits_is_read() -> None:
+    assert decode("①半角ｶﾅの規程".encode("cp932")) == "①半角ｶﾅの規程"
+
+
+@pytest.mark.parametrize("data", [b"\0", b"abc" + b"\0" * 99, b"one\0two three four five"])
+def test_stray_nul_bytes_do_not_make_utf16(data: bytes) -> None:
+    assert decode(data) == data.decode()
+
+
+def test_a_nul_byte_does_not_keep_cp932_from_being_read() -> None:
+    text = "日当は\0支払わない。"
+    assert decode(text.encode("cp932")) == text
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"\xef\xbb\xbf\xff", b"\x81"])
+def test_what_fits_no_encoding_is_unreadable(data: bytes) -> None:
+    with pytest.raises(Unreadable) as caught:
+        decode(data)
+    assert caught.value.reason == "undecodable"
+    assert caught.value.code == "invalid_scope"
+
+
+def test_nothing_but_line_ends_and_the_mark_changes() -> None:
+    data = "a\r\nb\rc\n\rd\x0b\x0c\x85\u2028\ufeff\t e ".encode()
+    assert decode(data) == "a\nb\nc\n\nd\x0b\x0c\x85\u2028\ufeff\t e "
+
+
+def test_an_empty_file_is_an_empty_text() -> None:
+    assert decode(b"") == ""
+    assert decode(codecs.BOM_UTF8) == ""

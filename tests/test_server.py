@@ -1,0 +1,431 @@
+"""The MCP server, as a real process on the other end of real pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
+ERAS = ["legacy", "2026-07-28", "auto"]
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def connected(era: str, errors: Any = None) -> Client:
+    server = StdioServerParameters(command=sys.executable, args=[str(SCRIPT)])
+    transport = stdio_client(server, errlog=errors or open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    return Client(transport, mode=era)
+
+
+class Raw:
+    """A client that speaks bytes, and sees all that comes back."""
+
+    def __init__(self) -> None:
+        pipe = subprocess.PIPE
+        command = [sys.executable, str(SCRIPT)]
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+        self.messages: list[dict[str, Any]] = []
+
+    def send(self, method: str, identity: int | None = None, **params: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self.write(json.dumps(message if identity is None else {**message, "id": identity}))
+
+    def call(self, identity: int, name: str, arguments: Any, **meta: Any) -> None:
+        more = {"_meta": meta} if meta else {}
+        self.send("tools/call", identity, name=name, arguments=arguments, **more)
+
+    def write(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        message: dict[str, Any] = json.loads(self.process.stdout.readline())
+        self.messages.append(message)
+        return message
+
+    def answer(self, identity: int) -> dict[str, Any]:
+        while True:
+            message = self.receive()
+            if message.get("id") == identity:
+                return message
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(timeout=10)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+    def hang_up(self) -> tuple[list[dict[str, Any]], str, float]:
+        """Close the input; return what still came, standard error, and the seconds it took."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        started = time.monotonic()
+        self.process.stdin.close()
+        rest = [json.loads(line) for line in self.process.stdout.read().splitlines()]
+        self.process.wait(timeout=10)
+        seconds = time.monotonic() - started
+        return rest, self.process.stderr.read().decode(), seconds
+
+
+@pytest.fixture
+def silent() -> Iterator[Raw]:
+    """A client that has not said anything yet."""
+    client = Raw()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def raw(silent: Raw) -> Raw:
+    """A client after the handshake."""
+    silent.send("initialize", 1, **HELLO)
+    silent.answer(1)
+    silent.send("notifications/initialized")
+    return silent
+
+
+def result(message: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = message["result"]
+    return found
+
+
+def error_of(message: dict[str, Any]) -> dict[str, Any]:
+    answer = result(message)
+    assert answer["isError"] is True
+    assert "structuredContent" not in answer
+    (block,) = answer["content"]
+    error: dict[str, Any] = json.loads(block["text"])
+    assert answer["_meta"]["shirube/error"] == error
+    return error
+
+
+# --- with a real client ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_of_either_era_lists_and_calls(era: str) -> None:
+    async with connected(era) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == ["echo", "slow", "stubborn", "fail", "steps", "odd", "noisy"]
+        echo = tools["echo"]
+        assert echo.title == "Echo"
+        assert echo.description == 'Says it again.\n\nExample: {"text":"a"}'
+        assert echo.annotations is not None
+        assert echo.annotations.model_dump(exclude_none=True) == {
+            "title": "Echo",
+            "read_only_hint": True,
+            "destructive_hint": False,
+            "idempotent_hint": True,
+            "open_world_hint": False,
+        }
+        answer = await client.call_tool("echo", {"text": "日本", "items": ["a"]})
+        assert answer.is_error is False
+        (block,) = answer.content
+        assert block.type == "text"
+        assert json.loads(block.text) == answer.structured_content
+        assert '"text":"日本"' in block.text
+        assert answer.structured_content["limit"] is None
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_server_says_who_it_is(era: str) -> None:
+    async with connected(era) as client:
+        await client.list_tools()
+        if era != "2026-07-28":
+            assert client.instructions == "Try echo."
+            assert client.server_info is not None
+            assert (client.server_info.name, client.server_info.version) == ("fixture", "1.2.3")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_calls_of_one_connection_share_one_session(era: str) -> None:
+    async with connected(era) as client:
+        answers = [await client.call_tool("echo", {}) for _ in range(2)]
+        first, second = (answer.structured_content["session"] for answer in answers)
+        assert first == second
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_failure_carries_its_code_and_no_structured_content(era: str) -> None:
+    async with connected(era) as client:
+        answer = await client.call_tool("fail", {"how": "code"})
+        assert answer.is_error is True
+        assert answer.structured_content is None
+        assert answer.meta is not None
+        assert answer.meta["shirube/error"] == {
+            "code": "not_found",
+            "message": "there is no such thing",
+            "details": {"path": "x.md"},
+        }
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_unknown_tool_is_a_protocol_error(era: str) -> None:
+    async with connected(era) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("nope", {})
+        assert caught.value.code == -32602
+        assert caught.value.message == "Unknown tool: nope"
+        assert caught.value.data == {"code": "not_found", "message": "Unknown tool: nope"}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_progress_rises_and_is_throttled(era: str) -> None:
+    seen: list[float] = []
+
+    async def watch(progress: float, total: float | None, message: str | None) -> None:
+        assert total == 100
+        assert message == f"step {progress:g}"
+        seen.append(progress)
+
+    async with connected(era) as client:
+        answer = await client.call_tool("steps", {"seconds": 0.6}, progress_callback=watch)
+        assert answer.structured_content == {"text": "reported"}
+        await anyio.sleep(0.05)
+    assert sorted(set(seen)) == seen
+    assert 2 <= len(seen) <= 12
+    assert seen[-1] == 100
+
+
+async def test_nobody_who_does_not_ask_gets_progress() -> None:
+    async with connected("legacy") as client:
+        answer = await client.call_tool("steps", {"seconds": 0})
+        assert answer.structured_content == {"text": "none"}
+
+
+@pytest.mark.filterwarnings("ignore:ping is removed")
+@pytest.mark.parametrize("era", ERAS)
+async def test_others_are_served_during_a_slow_call_that_is_then_cancelled(
+    era: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "stderr"
+    with log.open("w") as errors:
+        async with connected(era, errors) as client:
+            await client.list_tools()
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.call_tool, "slow", {"seconds": 30})
+                await anyio.sleep(0.1)
+                with anyio.fail_after(5):
+                    if era == "legacy":
+                        await client.send_ping()
+                    answer = await client.call_tool("echo", {"text": "meanwhile"})
+                assert answer.structured_content["text"] == "meanwhile"
+                group.cancel_scope.cancel()
+            with anyio.fail_after(5):
+                while "cancelled=True" not in log.read_text():  # noqa: ASYNC110 - a file has no event
+                    await anyio.sleep(0.01)
+            await client.call_tool("echo", {})
+
+
+# --- on the wire ----------------------------------------------------------------------------
+
+
+def test_a_cancelled_request_gets_no_answer(raw: Raw) -> None:
+    raw.call(2, "slow", {"seconds": 30})
+    time.sleep(0.1)
+    raw.send("notifications/cancelled", requestId=2)
+    raw.send("ping", 3)
+    raw.answer(3)
+    rest, errors, _ = raw.hang_up()
+    assert [m for m in raw.messages + rest if m.get("id") == 2] == []
+    assert "slow ended, cancelled=True" in errors
+    assert "internal_error" not in errors
+
+
+def test_nothing_but_messages_reaches_standard_output(raw: Raw) -> None:
+    raw.call(2, "noisy", {})
+    answer = result(raw.answer(2))
+    rest, errors, _ = raw.hang_up()
+    assert answer["structuredContent"] == {"text": "''"}
+    assert all(message["jsonrpc"] == "2.0" for message in raw.messages + rest)
+    for line in ("printed at start", "printed by a tool", "printed by a child", "''"):
+        assert line in errors.splitlines()
+
+
+def test_success_writes_nothing_to_standard_error(raw: Raw) -> None:
+    raw.call(2, "echo", {"text": "a"})
+    raw.answer(2)
+    _, errors, _ = raw.hang_up()
+    assert errors.splitlines() == ["printed at start"]
+
+
+@pytest.mark.parametrize("name", ["slow", "stubborn"])
+def test_the_process_ends_soon_after_the_client_hung_up(raw: Raw, name: str) -> None:
+    for identity in range(2, 6):
+        raw.call(identity, name, {"seconds": 30})
+    raw.send("ping", 9)
+    raw.answer(9)
+    time.sleep(0.1)
+    _, _, seconds = raw.hang_up()
+    assert seconds < 1.5
+    assert raw.process.returncode == 0
+
+
+def test_an_idle_process_ends_at_once(raw: Raw) -> None:
+    _, _, seconds = raw.hang_up()
+    assert seconds < 0.5
+    assert raw.process.returncode == 0
+
+
+def test_requests_that_are_piped_in_are_answered_before_the_end(silent: Raw) -> None:
+    silent.send("initialize", 1, **HELLO)
+    silent.send("notifications/initialized")
+    silent.call(2, "echo", {"text": "piped"})
+    rest, _, _ = silent.hang_up()
+    answers = {message["id"]: message for message in rest}
+    assert result(answers[2])["structuredContent"]["text"] == "piped"
+
+
+def test_a_client_that_stops_reading_does_not_keep_the_process(raw: Raw) -> None:
+    for identity in range(2, 22):
+        raw.call(identity, "echo", {"text": "x" * 10_000})
+    assert raw.process.stdin is not None
+    raw.process.stdin.close()
+    assert raw.process.wait(timeout=5) == 0
+
+
+def test_unexpected_errors_are_answered_with_an_id_that_the_log_has(raw: Raw) -> None:
+    for identity, how in ((2, "unexpected"), (3, "exit"), (4, "wrong")):
+        raw.call(identity, "fail", {"how": how})
+        error = error_of(raw.answer(identity))
+        assert error["code"] == "internal_error"
+        assert set(error["details"]) == {"error_id"}
+    raw.call(5, "echo", {})
+    assert not result(raw.answer(5))["isError"]
+    _, errors, _ = raw.hang_up()
+    lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    assert [line["exception"] for line in lines] == ["RuntimeError", "SystemExit", "TypeError"]
+    assert "secret text" not in errors
+    for line in lines:
+        assert line["tool"] == "fail"
+        assert line["code"] == "internal_error"
+        assert line["error_id"]
+        assert line["elapsed_ms"] >= 0
+        assert line["ts"].endswith("+00:00")
+
+
+def test_each_failed_call_leaves_one_line(raw: Raw) -> None:
+    raw.call(2, "fail", {"how": "code"})
+    raw.answer(2)
+    _, errors, _ = raw.hang_up()
+    lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    assert [(line["tool"], line["code"], line["error_id"]) for line in lines] == [
+        ("fail", "not_found", None)
+    ]
+
+
+def test_lone_surrogates_are_replaced_on_their_way_out(raw: Raw) -> None:
+    raw.call(2, "odd", {})
+    assert result(raw.answer(2))["structuredContent"] == {"text": "file-�.md", "big": str(2**60)}
+    raw.call(3, "fail", {"how": "surrogate"})
+    assert error_of(raw.answer(3))["message"] == "bad � name"
+    raw.call(4, "\ud800", {})
+    assert raw.answer(4)["error"]["message"] == "Unknown tool: �"
+    raw.call(5, "fail", {"how": "details"})
+    assert error_of(raw.answer(5))["code"] == "internal_error"
+
+
+def test_lone_surrogates_are_refused_on_their_way_in(raw: Raw) -> None:
+    raw.call(2, "echo", {"text": "a\ud800"})
+    error = error_of(raw.answer(2))
+    assert error["message"] == "text must not hold unpaired surrogates"
+    raw.call(3, "echo", {"path": "a\ud800"})
+    assert error_of(raw.answer(3))["code"] == "invalid_path"
+
+
+@pytest.mark.parametrize("arguments", [None, {}])
+def test_null_arguments_are_none_at_all(raw: Raw, arguments: object) -> None:
+    raw.call(2, "echo", arguments)
+    assert result(raw.answer(2))["structuredContent"]["text"] == ""
+
+
+@pytest.mark.parametrize("arguments", [[], "{}", 5, True, ["a"]])
+def test_arguments_that_are_no_object_are_refused_with_a_code(raw: Raw, arguments: object) -> None:
+    raw.call(2, "echo", arguments)
+    error = error_of(raw.answer(2))
+    assert error["code"] == "invalid_parameter"
+    assert error["message"] == "arguments must be an object"
+
+
+def test_arrays_and_objects_may_come_as_strings_of_json(raw: Raw) -> None:
+    raw.call(2, "echo", {"items": '["a","b"]', "options": '{"limit": 3}', "text": '["a"]'})
+    answer = result(raw.answer(2))["structuredContent"]
+    assert (answer["items"], answer["limit"], answer["text"]) == (["a", "b"], 3, '["a"]')
+
+
+@pytest.mark.parametrize("value", ['"a"', "[1", "5", '{"limit":1}', "", "[" * 100_000])
+def test_any_other_string_is_no_array(raw: Raw, value: str) -> None:
+    raw.call(2, "echo", {"items": value})
+    assert error_of(raw.answer(2))["message"] == "items must be an array"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "identity"),
+    [
+        ("garbage", -32700, None),
+        ("[" * 100_000, -32700, None),
+        ("[]", -32600, None),
+        ('{"jsonrpc":"2.0","id":7,"method":5}', -32600, 7),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered(
+    raw: Raw, line: str, code: int, identity: int | None
+) -> None:
+    raw.write("")
+    raw.write(line)
+    message = raw.receive()
+    assert (message["id"], message["error"]["code"]) == (identity, code)
+    raw.send("ping", 8)
+    assert result(raw.answer(8)) == {}
+
+
+def test_there_is_one_page_of_tools(raw: Raw) -> None:
+    raw.send("tools/list", 2)
+    assert "nextCursor" not in result(raw.answer(2))
+    raw.send("tools/list", 3, cursor="x")
+    assert raw.answer(3)["error"]["code"] == -32602
+
+
+def test_the_modern_era_needs_no_handshake(silent: Raw) -> None:
+    silent.send("server/discover", 1, _meta=ENVELOPE)
+    found = result(silent.answer(1))
+    assert "2026-07-28" in found["supportedVersions"]
+    assert found["instructions"] == "Try echo."
+    silent.call(2, "echo", {"text": "modern"}, **ENVELOPE)
+    assert result(silent.answer(2))["structuredContent"]["text"] == "modern"
+    silent.call(3, "echo", [], **ENVELOPE)
+    answer = result(silent.answer(3))
+    assert answer["resultType"] == "complete"
+    assert answer["_meta"]["shirube/error"]["code"] == "invalid_parameter"
