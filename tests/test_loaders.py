@@ -278,11 +278,8 @@ def test_front_matter_keeps_scalars_as_written(markdown: Loaded) -> None:
     "inner",
     [
         "\n目的を述べる。\n\n",
-        "title: [\n\n",
-        "a: b: c\n\n",
         "- a\n\n",
         "[" * 5000 + "\n\n",
-        "\tx: y\n\n",
     ],
 )
 def test_what_is_no_yaml_mapping_is_text(markdown: Loaded, inner: str) -> None:
@@ -290,6 +287,16 @@ def test_what_is_no_yaml_mapping_is_text(markdown: Loaded, inner: str) -> None:
     assert document.sections[0].body == 0
     assert document.sections[0].title == "rules"
     assert document.sections[-1].title == "総則"
+
+
+@pytest.mark.parametrize("inner", ["title: [\n", "title: C: guide\n", "\tx: y\n", "a:\n- b: c: d\n"])
+def test_settings_with_a_mistake_are_no_text_and_give_no_title(
+    markdown: Loaded, inner: str
+) -> None:
+    assert outline(markdown(f"---\n{inner}---\n\n本文\n")) == [(1, 1, "rules")]
+    document = markdown(f"---\n{inner}---\n\n# 総則\n")
+    assert [section.title for section in document.sections] == ["rules", "総則"]
+    assert body(document, document.sections[0]).strip() == ""
 
 
 def test_a_rule_at_the_top_that_nothing_closes_is_a_rule(markdown: Loaded) -> None:

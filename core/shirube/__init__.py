@@ -3,6 +3,7 @@
 from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
+from shirube.concepts import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.encoding import decode
 from shirube.errors import (
     Cancelled,
@@ -81,8 +82,10 @@ __all__ = [
     "Budget",
     "Call",
     "Cancelled",
+    "Chunk",
     "Citation",
     "Clause",
+    "Concept",
     "ConfigError",
     "Conflict",
     "Corpus",
@@ -149,15 +152,19 @@ __all__ = [
     "Trace",
     "Unreadable",
     "Vectors",
+    "chunks",
     "clean_name",
     "clean_path",
+    "concepts",
     "decode",
     "estimate_tokens",
     "fold",
     "hook",
     "is_cjk",
+    "is_function",
     "nfc",
     "occurs",
+    "rarity",
     "runs",
     "words",
 ]

@@ -50,6 +50,18 @@ class Application:
         self.desks = {furnished.name: self._desk(furnished) for furnished in self.surfaces}
         self.tools = self._tools()
 
+    def drop_faulty_tools(self) -> None:
+        """Leave out the tools that a client could not take, and name them as problems.
+
+        One bad schema would take the whole list of tools down. Making the schemas takes time, so
+        only faces that hand them out ask for it.
+        """
+        for name, tool in [*self.tools.items()]:
+            faults = check_tool(tool)
+            if faults:
+                self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
+                del self.tools[name]
+
     def observe(self, trace: Trace) -> None:
         """Tell the observers of a finished search; none of them can disturb it."""
         for implementation in self.plugins.manager.hook.search_finished.get_hookimpls():
@@ -124,11 +136,10 @@ class Application:
         tools: dict[str, Tool[Any, Any]] = {}
         for furnished in self.surfaces:
             for tool in furnished.surface.tools(self.desks[furnished.name]):
-                faults = check_tool(tool)
                 if tool.name in tools:
-                    faults.append("another surface offers a tool of this name")
-                if faults:
-                    self.problems.append(f"tool {tool.name}: left out: {'; '.join(faults)}")
+                    self.problems.append(
+                        f"tool {tool.name}: left out: another surface offers a tool of this name"
+                    )
                 else:
                     tools[tool.name] = tool
         return tools

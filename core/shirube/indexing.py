@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from threading import Lock
 from typing import NamedTuple
@@ -98,23 +98,27 @@ class Indexed:
         total = len(changed)
         waiting = iter(changed)
         done = 0
+
+        def tell(number: int) -> None:
+            if progress:
+                progress(number, total, f"indexing {self._manual.id}")
+
         while gone or done < total:
             batch = list(islice(waiting, _BATCH_FILES))
-            self._index.sync(gone, self._pages(batch, budget))
+            self._index.sync(gone, self._pages(batch, budget, tell, done))
             gone = []
             done += len(batch)
-            if progress:
-                progress(done, total, f"indexing {self._manual.id}")
             if budget.spent and done < total:
                 return f"time ran out while indexing: {total - done} changed files are not in yet"
         return None
 
     def _pages(
-        self, batch: Sequence[Spoken], budget: Budget
+        self, batch: Sequence[Spoken], budget: Budget, tell: Callable[[int], None], done: int
     ) -> Iterator[tuple[Page, Sequence[Passage]]]:
-        for spoken in batch:
+        for number, spoken in enumerate(batch, start=done + 1):
             budget.check()
             yield _read(self._manual, spoken)
+            tell(number)
 
 
 def _read(manual: Manual, spoken: Spoken) -> tuple[Page, Sequence[Passage]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
 from shirube.session import Session
+
+T = TypeVar("T")
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -118,6 +120,11 @@ class Query:
     exclude: frozenset[tuple[str, int]] = frozenset()
     budget: Budget = field(default_factory=Budget, compare=False)
     memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def shared(self, name: Hashable, start: T) -> T:
+        """Return what the runs of this search keep under a name, beginning with ``start``."""
+        kept: T = self.memo.setdefault(name, start)
+        return kept
 
 
 class Hit(NamedTuple):

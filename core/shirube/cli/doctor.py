@@ -122,6 +122,7 @@ def _application(application: Application) -> Iterator[Check]:
     told = file.name if file else "defaults; there is no shirube.yaml, and none is needed"
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
     yield Check("ok", "configuration", told + by)
+    application.drop_faulty_tools()
     of_plugins = set(application.plugins.problems)
     for problem in application.problems:
         if problem not in of_plugins:

@@ -24,6 +24,10 @@ class Found(NamedTuple):
         return str(Citation(self.trace.manual_id, row.path, row.start_line, row.end_line))
 
 
+def _worth(row: Row) -> float:
+    return row.score * row.coverage
+
+
 class Findings(NamedTuple):
     """The searches of one query, a trace a manual; and what kept a manual from being searched."""
 
@@ -34,9 +38,19 @@ class Findings(NamedTuple):
     failed: Sequence[tuple[str, str]] = ()
 
     def ranked(self) -> list[Found]:
-        """Return the hits of all manuals, best first."""
-        found = [Found(trace, row) for trace in self.traces for row in trace.search.rows]
-        return sorted(found, key=lambda one: (-one.row.score, -one.row.coverage))
+        """Return the hits of all manuals, best first.
+
+        Scores depend on what is rare in a manual. Between manuals, how much of the query a section
+        covers counts as well; within one, the order stays as it is.
+        """
+        best = [trace for trace in self.traces if trace.search.rows]
+        worth = {trace.id: _worth(trace.search.rows[0]) for trace in best}
+        found = [
+            (worth[trace.id] * row.score / trace.search.rows[0].score, Found(trace, row))
+            for trace in best
+            for row in trace.search.rows
+        ]
+        return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
 
     def shown(self) -> list[Found]:
         """Return the hits that are shown."""

@@ -28,6 +28,7 @@ def run(options: Namespace) -> int:
         gc.disable()
         from shirube.server import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
+        application.drop_faulty_tools()
         for problem in application.problems:
             complain(f"problem: {problem}")
         told = [getattr(one.surface, "instructions", "") for one in application.surfaces]

@@ -49,6 +49,7 @@ def call(options: Namespace) -> int:
 def tools(options: Namespace) -> int:
     """List the tools, and print the schemas of their arguments and answers if asked for JSON."""
     with opened(options) as application:
+        application.drop_faulty_tools()
         offered = list(application.tools.values())
     if options.json:
         print_json([_described(tool) for tool in offered])

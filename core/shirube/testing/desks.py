@@ -112,7 +112,7 @@ def _corpus(manual: Shelved) -> MemoryCorpus:
 def _row(hit: Hit) -> Row:
     one = hit.passage
     place = (one.path, one.start_line, one.end_line, one.title, one.digest)
-    return Row(*place, hit.score, hit.coverage, tuple(sorted(hit.marks)), hit.matched, hit.signals)
+    return Row(*place, hit.score, hit.coverage, hit.marks, hit.matched, hit.signals)
 
 
 def _is_a_desk(desk: MemoryDesk) -> Desk:

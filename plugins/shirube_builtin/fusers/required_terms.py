@@ -19,9 +19,11 @@ from shirube import (
     Ranking,
     Run,
     Stage,
+    concepts,
     fold,
+    is_cjk,
+    is_function,
     occurs,
-    runs,
 )
 from shirube_builtin.fusers.rrf import merge, normal, ranked
 
@@ -30,6 +32,7 @@ REQUIRED = "g_req"
 
 _STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
 _PICKED = 2
+_LONGEST = 24
 _CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
 
 
@@ -204,14 +207,26 @@ def _marked(hit: Hit, terms: _Terms) -> _Marked:
 
 
 def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
-    """Pick the rarest content words of a query that stand in the corpus."""
-    folded = fold(text)
-    words = _CODE.findall(folded)
-    words += [
-        run
-        for script, run, _ in runs(_CODE.sub(" ", folded))
-        if script != "hiragana" and len(run) > 1 and not run.isdigit()
-    ]
-    counts = {word: corpus.count(Holds(word)).number for word in dict.fromkeys(words)}
-    standing = sorted((count, word) for word, count in counts.items() if count)
-    return tuple(word for _, word in standing[:_PICKED])
+    """Pick the rarest words that a query is about, as far as they stand in the corpus."""
+    counts: dict[str, int] = {}
+    for part in text.split():
+        folded = fold(part)
+        words = _CODE.findall(folded)
+        words += [concept.text for concept in concepts(_CODE.sub(" ", folded))]
+        for word in words:
+            standing = _longest_standing(word, corpus)
+            if len(standing) > 1 and not standing.isdigit() and not is_function(standing):
+                counts[standing] = corpus.count(Holds(standing)).number
+    rarest = sorted((count, word) for word, count in counts.items())
+    return tuple(word for _, word in rarest[:_PICKED])
+
+
+def _longest_standing(word: str, corpus: Corpus) -> str:
+    """Return the longest part of a Japanese word that stands in the corpus; others are whole."""
+    shortest = 2 if any(is_cjk(character) for character in word) else len(word)
+    for length in range(min(len(word), _LONGEST), shortest - 1, -1):
+        for start in range(len(word) - length + 1):
+            part = word[start : start + length]
+            if corpus.count(Holds(part), 1).number:
+                return part
+    return ""

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.token import Token
 
 from shirube import Document, Lines, Root, Section, Source, Stage, decode
 from shirube_builtin.loaders.names import is_navigation, sources_ending
 from shirube_builtin.loaders.sections import mended
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
 _FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
 _FRONT_MATTER_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FRONT_MATTER_LIMIT = 16_384
+_SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 _UNDERLINE = re.compile(r"[ \t]*(?:==+|--+)[ \t]*\n?")
 _DEEPEST = 100
 _LONGEST_PARSED_TITLE = 1_000
@@ -118,16 +121,21 @@ def _extents(levels: Sequence[int], starts: Sequence[int]) -> list[int]:
 
 
 def _front_matter(text: str) -> _FrontMatter:
-    """Find YAML between ``---`` and ``---`` at the very start; what is no mapping is text."""
+    """Find YAML between ``---`` and ``---`` at the very start; what is no mapping is text.
+
+    Settings with a mistake, such as an unquoted colon, are still no text; they give no title.
+    """
     opening = _FRONT_MATTER_OPENS.match(text)
     closing = opening and _FRONT_MATTER_CLOSES.search(text, opening.end())
     if not opening or not closing or closing.start() > _FRONT_MATTER_LIMIT:
         return _FrontMatter()
+    inner = text[opening.end() : closing.start()]
     try:
         # BaseLoader makes nothing but strings, lists and mappings.
-        content = yaml.load(text[opening.end() : closing.start()], yaml.BaseLoader)  # noqa: S506
+        content = yaml.load(inner, yaml.BaseLoader)  # noqa: S506
     except (yaml.YAMLError, RecursionError):
-        return _FrontMatter()
+        meant = all(_SETTING.match(line) for line in inner.splitlines() if line.strip())
+        return _FrontMatter(closing.end()) if meant else _FrontMatter()
     if not isinstance(content, dict | None):
         return _FrontMatter()
     title = content.get("title") if content else None
@@ -154,6 +162,8 @@ def _headings(text: str, offset: int, lines: Lines) -> Iterator[_Heading]:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 20 ms that a search does not need
+
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 2})
     parser.enable(["table", "strikethrough"])
     parser.core.ruler.enableOnly(["normalize", "block"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from rapidfuzz import fuzz
 
 from shirube import Corpus, Hit, Query, Ranking, Stage, fold
 
@@ -22,6 +21,8 @@ class Fuzzy(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits, ordered by their raised scores."""
+        from rapidfuzz import fuzz  # noqa: PLC0415 - few pipelines use it, and it costs 10 ms
+
         wanted = [fold(term) for term in query.required or (query.text,)]
         raised = []
         for hit in ranking.hits:

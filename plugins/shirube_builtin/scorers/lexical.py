@@ -12,6 +12,7 @@ from pydantic import Field
 from shirube import (
     Bool,
     Clause,
+    Concept,
     Corpus,
     Env,
     Hit,
@@ -22,10 +23,13 @@ from shirube import (
     Ranking,
     Stage,
     Term,
+    chunks,
+    concepts,
     fold,
+    is_function,
     occurs,
+    rarity,
 )
-from shirube_builtin.scorers.concepts import Concept, chunks, concepts, is_function, rarity, shared
 
 _MAX_TERMS = 256
 _LENGTH_FREE = 3000
@@ -70,7 +74,7 @@ class Lexical(Stage):
         clause = Bool(must=(asked.clause, *(Holds(term) for term in query.must)))
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         nominated = corpus.search(clause, limit + len(query.exclude))
-        hits = shared(query, ("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
+        hits = query.shared(("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
         scored = []
         for one in nominated:
             key = one.passage.key
@@ -84,7 +88,7 @@ class Lexical(Stage):
     def _asked(self, query: Query, corpus: Corpus) -> _Asked:
         """Analyse the query once a search; the terms of a filter only count where it filters."""
         extra = tuple(term for term in query.must if not occurs(fold(query.text), fold(term)))
-        memo = shared(query, ("asked", self.fingerprint), dict[tuple[str, ...], _Asked]())
+        memo = query.shared(("asked", self.fingerprint), dict[tuple[str, ...], _Asked]())
         if (query.text, *extra) not in memo:
             memo[query.text, *extra] = self._analyse(query.text, extra, corpus)
         return memo[query.text, *extra]

@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from shirube import Corpus, Env, Hit, Passage, Query, Stage, fold, occurs
-from shirube_builtin.scorers.concepts import shared
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(
@@ -36,7 +35,7 @@ class Numbers(Stage):
         asked = _asked(query.text)
         if not asked.contexts and not asked.codes:
             return
-        known = shared(query, ("numbers", query.text), dict[tuple[str, int], tuple[int, bool]]())
+        known = query.shared(("numbers", query.text), dict[tuple[str, int], tuple[int, bool]]())
         for key, passage in found.items():
             if key not in known:
                 known[key] = asked.found_in(passage)

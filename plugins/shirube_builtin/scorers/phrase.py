@@ -9,8 +9,20 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from shirube import Corpus, Env, Hit, Passage, Query, Stage, fold, is_cjk, occurs
-from shirube_builtin.scorers.concepts import chunks, is_function, rarity, shared
+from shirube import (
+    Corpus,
+    Env,
+    Hit,
+    Passage,
+    Query,
+    Stage,
+    chunks,
+    fold,
+    is_cjk,
+    is_function,
+    occurs,
+    rarity,
+)
 
 _CJK_CHARACTERS = 4
 _WORDS = 2
@@ -37,13 +49,11 @@ class Phrase(Stage):
         texts = tuple(dict.fromkeys(chunk.text for chunk in asked))
         joined = fold(query.text)
         stretches = texts if any(is_cjk(c) for c in joined) else (joined,)
-        known = shared(
-            query, ("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]()
-        )
-        rarity = _Rarity(corpus)
+        known = query.shared(("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]())
+        worth = _Worth(corpus)
         for key, passage in islice(found.items(), self.depth):
             if key not in known:
-                known[key] = self._score(passage, stretches, joined, texts, rarity)
+                known[key] = self._score(passage, stretches, joined, texts, worth)
             if known[key].marks:
                 yield known[key]
 
@@ -53,18 +63,18 @@ class Phrase(Stage):
         stretches: tuple[str, ...],
         joined: str,
         texts: tuple[str, ...],
-        rarity: _Rarity,
+        worth: _Worth,
     ) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
         spans = {span for stretch in stretches for span in _verbatim(stretch[:2048], text)}
-        score = self.weight * sum(rarity.of(span) for span in spans)
+        score = self.weight * sum(worth.of(span) for span in spans)
         marks = {"phrase"} if spans else set()
         if occurs(text, joined) or (len(texts) > 1 and any(occurs(text, t) for t in texts)):
             marks.add("exact")
         return Hit(passage, score, frozenset(marks))
 
 
-class _Rarity:
+class _Worth:
     """The sum of the inverse document frequencies of a span's terms."""
 
     def __init__(self, corpus: Corpus) -> None:

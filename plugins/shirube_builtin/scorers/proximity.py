@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from shirube import Corpus, Env, Hit, Passage, Query, Stage
-from shirube_builtin.scorers.concepts import concepts, shared
+from shirube import Corpus, Env, Hit, Passage, Query, Stage, concepts
 
 _PLACES = 32
 
@@ -36,7 +35,7 @@ class Proximity(Stage):
         texts = [concept.text for concept in concepts(query.text)]
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
             return
-        gaps = shared(query, ("proximity", query.text), dict[tuple[str, int], int | None]())
+        gaps = query.shared(("proximity", query.text), dict[tuple[str, int], int | None]())
         for key, passage in islice(found.items(), self.depth):
             if key not in gaps:
                 gaps[key] = _gap(passage.fields["body"], texts)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
 from shirube import Answer
+
+LIST_CHARS = 24_000
+"""How long a list in an answer gets: clients cut what is much longer."""
+
+Item = TypeVar("Item")
 
 
 class Lean(Answer):
@@ -21,3 +28,14 @@ class Lean(Answer):
             for key, value in handler(self).items()
             if value is not None or key not in self.omitted
         }
+
+
+def fitting(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items as long as their JSON stays within ``LIST_CHARS``, but at least one."""
+    left = LIST_CHARS
+    for number, item in enumerate(items):
+        shown = item.model_dump() if isinstance(item, BaseModel) else item
+        left -= len(json.dumps(shown, ensure_ascii=False))
+        if left < 0 and number:
+            return
+        yield item

@@ -22,6 +22,11 @@ class ManualSurface(Stage):
     """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers."""
 
     root: ClassVar[str] = "manuals"
+    instructions: ClassVar[str] = (
+        "Manuals: call manual_ls first. Then search one manual with manual_find, naming one or two "
+        "required_terms; read hits with manual_read by their ref, and go on with manual_scan. For "
+        "more hits use manual_hits with the trace_id."
+    )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
         "tokenizer": {"use": "bigram"},

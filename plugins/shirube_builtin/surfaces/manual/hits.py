@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, JsonValue
 
 from shirube import Call, Desk, InvalidParameter, Params, Span, Tool, Trace
-from shirube_builtin.surfaces.answers import Lean
+from shirube_builtin.surfaces.answers import Lean, fitting
 from shirube_builtin.surfaces.manual.diagnosis import (
     FREE,
     REQUIRED,
@@ -65,7 +65,10 @@ class HitsParams(Params):
     trace_id: Annotated[str, Field(description="From manual_find.")]
     kind: Annotated[Kind | None, Field(description="Default 'candidates'.")] = None
     offset: Annotated[int | None, Field(ge=0)] = None
-    limit: Annotated[int | None, Field(ge=1, description="Default 50, at most 1000.")] = None
+    limit: Annotated[
+        int | None,
+        Field(ge=1, description="Default 50, at most 1000; the answer says what was applied."),
+    ] = None
 
 
 class HitsAnswer(Lean):
@@ -96,14 +99,16 @@ def hits_tool(
         rows = _rows(trace, kind, thresholds, extras)
         # Beyond the last row all offsets are one; some would be no exact JSON number.
         offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
+        wanted = rows[offset : offset + limit]
+        items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
             kind=kind,
             offset=offset,
-            limit=limit,
+            limit=limit if len(items) == len(wanted) else len(items),
             total=len(rows),
             manual_id=trace.manual_id if kind == "candidates" else None,
-            items=tuple(rows[offset : offset + limit]),
+            items=items,
         )
 
     return Tool(

@@ -22,7 +22,7 @@ from shirube import (
     Unreadable,
     clean_path,
 )
-from shirube_builtin.surfaces.answers import Lean
+from shirube_builtin.surfaces.answers import Lean, fitting
 from shirube_builtin.surfaces.manual.arguments import ManualId, after_discovery, shelved
 from shirube_builtin.surfaces.pages import cursor_at
 
@@ -148,12 +148,14 @@ def toc_tool(desk: Desk) -> Tool[TocParams, TocAnswer]:
                 min=0,
                 max=len(paths),
             )
-        end = applied.offset + applied.max_files
+        wanted = paths[applied.offset : applied.offset + applied.max_files]
+        items = tuple(fitting(_item(manual, path, applied) for path in wanted))
+        end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
             total_files=len(paths),
             next_cursor=NextOffset(offset=end) if end < len(paths) else None,
-            items=tuple(_item(manual, path, applied) for path in paths[applied.offset : end]),
+            items=items,
         )
 
     return Tool(
@@ -163,6 +165,7 @@ def toc_tool(desk: Desk) -> Tool[TocParams, TocAnswer]:
             "List the files of a manual, and with depth='deep' their headings with line numbers. "
             "Use it to see how a manual is built, or to find a section by its place; to search by "
             "content use manual_find. deep needs a path_prefix. Costs about 15 tokens a heading. "
+            "Go on with next_cursor; a long page ends early. "
             "Next: manual_read with a path and a heading's line_start."
         ),
         params=TocParams,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from shirube import Query, fold, runs
-
-T = TypeVar("T")
+from shirube.text import fold, runs
 
 _FUNCTION_WORDS = (
     "について|においては|における|において|に対する|に対して|にとって|によって|による|に関する|に関して|"
@@ -78,12 +75,6 @@ def is_function(term: str) -> bool:
 def rarity(size: int, count: int) -> float:
     """Return the inverse document frequency of a term that stands in ``count`` of ``size``."""
     return math.log(1 + (size - min(count, size) + 0.5) / (count + 0.5))
-
-
-def shared(query: Query, kind: Hashable, start: T) -> T:
-    """Return what the runs of one search share under a name, beginning with ``start``."""
-    value: T = query.memo.setdefault(kind, start)
-    return value
 
 
 def _concepts(folded: str) -> tuple[Concept, ...]:
