@@ -8,6 +8,8 @@ from threading import Event
 
 from shirube.errors import Cancelled
 
+_LONGEST_MS = 10**10
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -22,8 +24,10 @@ class Budget:
     @classmethod
     def of(cls, milliseconds: int | None, cancelled: Event | None = None) -> Budget:
         """Return the budget of a call that starts now."""
-        deadline = None if milliseconds is None else time.monotonic() + milliseconds / 1000
-        return cls(deadline, cancelled or Event())
+        if milliseconds is None:
+            return cls(None, cancelled or Event())
+        seconds = min(milliseconds, _LONGEST_MS) / 1000
+        return cls(time.monotonic() + seconds, cancelled or Event())
 
     @property
     def spent(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from shirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
-from shirube.model import A, Call, P, Params, Tool
+from shirube.model import A, Answer, Call, P, Params, Tool
 from shirube.refusals import Place, accepted, joined, of_shape, refusal
 from shirube.schemas import Schema, arguments_shape
 
@@ -39,7 +39,7 @@ def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, Json
         answer = tool.run(parse_arguments(tool.params, arguments), call)
         if not isinstance(answer, tool.answer):
             raise TypeError(f"{tool.name} answered {type(answer).__name__}")
-        return _dumped(answer.model_dump(mode="json", by_alias=True, warnings="error"))
+        return _dumped(_written(answer))
     except (ToolError, Cancelled, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -141,6 +141,13 @@ def _dumped(answer: object) -> dict[str, JsonValue]:
     if not isinstance(answer, dict):
         raise TypeError(f"an answer is an object, not {type(answer).__name__}")
     return {scrubbed(str(key)): plain(value) for key, value in answer.items()}
+
+
+def _written(answer: Answer) -> object:
+    try:
+        return answer.model_dump(mode="json", by_alias=True, warnings="error")
+    except UnicodeEncodeError:  # a key that is no Unicode text, which pydantic cannot write
+        return answer.model_dump(mode="python", by_alias=True)
 
 
 def _without_nulls(value: Any, shape: Schema) -> Any:

@@ -26,7 +26,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class _Closed(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Use(_Closed):

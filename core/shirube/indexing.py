@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 from shirube.budget import Budget
 from shirube.errors import ToolError, Unreadable
-from shirube.library import Manual, Spoken, passages
+from shirube.library import RACY_NS, Manual, Spoken, passages
 from shirube.model import LeftOut, Passage, Progress
 from shirube.stages import Corpus, OpenIndex, Page
 
 _log = logging.getLogger("shirube")
 
 _BATCH_FILES = 256
-_RACY_NS = 2_000_000_000
 _UNSURE = "?"
 
 
@@ -87,7 +86,7 @@ class Indexed:
             return True
         if self._manual.content_hash(spoken) != known:
             return False
-        if time.time_ns() - spoken.modified_ns > _RACY_NS:
+        if time.time_ns() - spoken.modified_ns > RACY_NS:
             self._sure[page.path] = page.stamp
         return True
 
@@ -124,7 +123,7 @@ class Indexed:
 def _read(manual: Manual, spoken: Spoken) -> tuple[Page, Sequence[Passage]]:
     path = spoken.source.path
     stamp = spoken.stamp
-    if time.time_ns() - spoken.modified_ns <= _RACY_NS:
+    if time.time_ns() - spoken.modified_ns <= RACY_NS:
         stamp += _UNSURE + manual.content_hash(spoken)
     try:
         document = manual.load(spoken)

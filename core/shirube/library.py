@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import RLock
@@ -16,6 +17,9 @@ from shirube.text import fold, nfc
 
 FIELDS = ("title", "headings", "path", "body")
 """The searchable fields of a passage."""
+
+RACY_NS = 2_000_000_000
+"""How long after a change a file may change again without a new time stamp, in nanoseconds."""
 
 _DIGEST_DIGITS = 12
 _DOCUMENTS_KEPT = 32
@@ -91,6 +95,8 @@ class Manual:
             document = self.load(spoken)
         except Unreadable as error:
             raise Unreadable(str(error), error.reason, path=path) from error
+        if time.time_ns() - spoken.modified_ns <= RACY_NS:
+            return document
         with self._lock:
             self._documents[key] = document
             while len(self._documents) > _DOCUMENTS_KEPT:

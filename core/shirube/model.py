@@ -263,13 +263,13 @@ class Params(BaseModel):
 
     null_is_absent: ClassVar[bool] = True
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 class Answer(BaseModel):
     """The answer of a tool, checked before it leaves."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 P = TypeVar("P", bound=Params)

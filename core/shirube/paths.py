@@ -168,8 +168,10 @@ class Root:
     def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
         """Return every regular file below a folder, sorted by path; dot-names only if asked.
 
+        Folders nested deeper than the limit are not looked into.
+
         Raises:
-            NeedsNarrowScope: when there are more files, or deeper folders, than the limits say.
+            NeedsNarrowScope: when there are more files than the limit says.
         """
         found: list[Entry] = []
         with self._folder(path) as folder:
@@ -247,7 +249,7 @@ class Root:
         self, folder: _Folder, prefix: str, found: list[Entry], *, hidden: bool, depth: int
     ) -> None:
         if depth > self.limits.depth:
-            raise NeedsNarrowScope(f"folders are nested deeper than {self.limits.depth}")
+            return
         folders = _take_files(folder, prefix, found, hidden=hidden)
         if len(found) > self.limits.files:
             raise NeedsNarrowScope(f"the folder holds over {self.limits.files} files")

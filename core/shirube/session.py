@@ -8,10 +8,11 @@ from threading import Lock
 
 @dataclass
 class Reading:
-    """The last section that a session read of one file, and how far it got."""
+    """The last section that a session read of one file, how far it got, and in which text."""
 
     start_line: int
     next_offset: int
+    text_hash: int
 
 
 @dataclass

@@ -32,7 +32,7 @@ from shirube.paths import Entry, Root
 class Stage(BaseModel):
     """A unit that can be swapped. Its fields are its settings; it has no other state."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     @property
     def fingerprint(self) -> str:

@@ -32,6 +32,7 @@ from shirube import (
 )
 
 _MAX_TERMS = 256
+_LATE = 10
 _LENGTH_FREE = 3000
 _LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
@@ -73,6 +74,8 @@ class Lexical(Stage):
             return ()
         clause = Bool(must=(asked.clause, *(Holds(term) for term in query.must)))
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
+        if query.budget.spent:
+            limit = min(limit, _LATE)
         nominated = corpus.search(clause, limit + len(query.exclude))
         hits = query.shared(("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
         scored = []

@@ -26,7 +26,6 @@ from shirube_builtin.surfaces.manual.rows import integrated
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
 TIME_MS = 60_000
-LONGEST_MS = 10**10
 CANDIDATES = 200
 INLINE_HITS = 5
 
@@ -177,7 +176,7 @@ def search(desk: Desk, params: FindParams, call: Call) -> Trace:
         required=params.required_terms,
         limit=asked.max_candidates or CANDIDATES,
         exclude=_seen(desk, params),
-        budget=Budget.of(min(asked.time_ms or TIME_MS, LONGEST_MS), call.budget.cancelled),
+        budget=Budget.of(asked.time_ms or TIME_MS, call.budget.cancelled),
     )
     return desk.find(params.manual_id, query, call.progress).trace
 

@@ -25,7 +25,6 @@ from shirube_builtin.surfaces.pages import (
     LineRange,
     MaxChars,
     NextChar,
-    Page,
     page,
 )
 
@@ -84,14 +83,17 @@ def read_tool(desk: Desk) -> Tool[ReadParams, ReadAnswer]:
             )
         section = _section(document, ref.start_line)
         most = params.max_chars or PAGE_CHARS
-        before = _before(call.session, (manual.id, ref.path), section)
+        place = (manual.id, ref.path)
+        before = _before(call.session, place, section, document)
         if before is not None and before < len(document.text):
             read = page(document.text, before, before + most)
             truncated, mode = not read.eof, "scan_fallback"
         else:
             read = page(document.text, section.start, min(section.extent, section.start + most))
             truncated, mode = read.next_offset < section.extent, "read"
-        _remember(call.session, (manual.id, ref.path), section, read)
+        _remember(
+            call.session, place, Reading(section.start_line, read.next_offset, hash(document.text))
+        )
         return ReadAnswer(
             text=read.text,
             truncated=truncated,
@@ -135,18 +137,20 @@ def _section(document: Document, start_line: int | None) -> Section:
     )
 
 
-def _before(session: Session | None, place: tuple[str, str], section: Section) -> int | None:
-    """Return where the session's last reading of the same section ended."""
+def _before(
+    session: Session | None, place: tuple[str, str], section: Section, document: Document
+) -> int | None:
+    """Return where the session's last reading of the same section of the same text ended."""
     if session is None:
         return None
     with session.lock:
         reading = session.readings.get(place)
-    return reading.next_offset if reading and reading.start_line == section.start_line else None
+    if reading is None or reading.text_hash != hash(document.text):
+        return None
+    return reading.next_offset if reading.start_line == section.start_line else None
 
 
-def _remember(
-    session: Session | None, place: tuple[str, str], section: Section, read: Page
-) -> None:
+def _remember(session: Session | None, place: tuple[str, str], reading: Reading) -> None:
     if session is not None:
         with session.lock:
-            session.readings[place] = Reading(section.start_line, read.next_offset)
+            session.readings[place] = reading
