@@ -289,7 +289,9 @@ def test_what_is_no_yaml_mapping_is_text(markdown: Loaded, inner: str) -> None:
     assert document.sections[-1].title == "総則"
 
 
-@pytest.mark.parametrize("inner", ["title: [\n", "title: C: guide\n", "\tx: y\n", "a:\n- b: c: d\n"])
+@pytest.mark.parametrize(
+    "inner", ["title: [\n", "title: C: guide\n", "\tx: y\n", "a:\n- b: c: d\n"]
+)
 def test_settings_with_a_mistake_are_no_text_and_give_no_title(
     markdown: Loaded, inner: str
 ) -> None:

@@ -1,0 +1,352 @@
+"""Defaults, then the file, then the environment; and errors that say where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shirube import ConfigError
+from shirube.app import Application, open_application
+from shirube.config import Config, build, load_config
+from shirube.environment import variables
+from shirube_builtin.refiners.exploration import Exploration
+from shirube_builtin.scorers.lexical import Lexical
+from shirube_builtin.surfaces.manual import ManualSurface
+
+Opened = Callable[..., Application]
+
+DEFAULT = {
+    kind: [use["use"] for use in ManualSurface.pipeline[kind]]
+    for kind in ("scorers", "fusers", "refiners")
+}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "manuals" / "handbook").mkdir(parents=True)
+    (tmp_path / "manuals" / "handbook" / "leave.md").write_text("# Leave\nTen days.\n", "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def opened(workspace: Path) -> Opened:
+    def opening(yaml: str = "", environ: Mapping[str, str] | None = None) -> Application:
+        (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+        return open_application(workspace, strangers=False, environ=environ or {})
+
+    return opening
+
+
+def told(opened: Opened, yaml: str, environ: Mapping[str, str] | None = None) -> str:
+    with pytest.raises(ConfigError) as caught:
+        opened(yaml, environ)
+    return str(caught.value)
+
+
+def names(application: Application, shelf: str, surface: int = 0) -> list[str]:
+    return [named.name for named in application.surfaces[surface].stages[shelf]]
+
+
+def stage(application: Application, shelf: str, name: str) -> Any:
+    stages = application.surfaces[0].stages[shelf]
+    return next(named.stage for named in stages if named.name == name)
+
+
+# --- defaults -------------------------------------------------------------------------------
+
+
+def test_no_file_is_needed(workspace: Path) -> None:
+    application = open_application(workspace, strangers=False, environ={})
+    assert application.loaded.file is None
+    assert names(application, "scorers") == DEFAULT["scorers"]
+    assert names(application, "fusers") == DEFAULT["fusers"]
+    assert application.desks["manual"].manuals() == ["handbook"]
+
+
+@pytest.mark.parametrize("yaml", ["", "# nothing\n", "{}", "\ufeffversion: 1\n", "version: 1"])
+def test_an_empty_file_is_no_file(opened: Opened, yaml: str) -> None:
+    assert opened(yaml).config == Config()
+
+
+def test_the_default_configuration_has_no_unknown_names(workspace: Path) -> None:
+    application = open_application(workspace, strangers=False, environ={})
+    assert application.problems == []
+    assert set(application.tools) >= {"manual_ls", "manual_find", "manual_read"}
+
+
+def test_a_folder_without_anything_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--workspace"):
+        open_application(tmp_path, strangers=False, environ={})
+
+
+def test_roots_are_taken_from_the_workspace(workspace: Path) -> None:
+    loaded = load_config(workspace, None, {})
+    assert loaded.folder("manuals") == workspace.resolve() / "manuals"
+    other = load_config(workspace, None, {"SHIRUBE_STATE_ROOT": str(workspace / "elsewhere")})
+    assert other.folder("state") == workspace.resolve() / "elsewhere"
+
+
+def test_a_root_that_is_a_file_is_refused(workspace: Path) -> None:
+    (workspace / "notes.txt").write_text("x", encoding="utf-8")
+    (workspace / "shirube.yaml").write_text("roots: {manuals: notes.txt}", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"roots\.manuals: it names a file"):
+        load_config(workspace, None, {})
+
+
+# --- choosing stages ------------------------------------------------------------------------
+
+
+def test_a_kind_that_is_not_named_keeps_its_default(opened: Opened) -> None:
+    application = opened("pipelines: {manual: {fusers: [{use: rrf}]}}")
+    assert names(application, "fusers") == ["rrf"]
+    assert names(application, "refiners") == DEFAULT["refiners"]
+
+
+def test_an_empty_list_means_none(opened: Opened) -> None:
+    application = opened("pipelines: {manual: {fusers: [], refiners: []}}")
+    assert names(application, "fusers") == names(application, "refiners") == []
+    assert names(application, "scorers")
+
+
+def test_stages_run_in_the_order_written(opened: Opened) -> None:
+    application = opened("pipelines: {manual: {scorers: [{use: phrase}, {use: lexical}]}}")
+    assert names(application, "scorers") == ["phrase", "lexical"]
+
+
+def test_settings_reach_the_stage(opened: Opened) -> None:
+    application = opened(
+        "pipelines:\n  manual:\n    refiners:\n      - {use: cutoff, with: {limit: 7}}\n"
+        "    tokenizer: {use: ngram, with: {n: 4}}\n"
+    )
+    assert stage(application, "refiners", "cutoff").limit == 7
+    assert stage(application, "tokenizers", "ngram").n == 4
+
+
+def test_as_names_a_second_use(opened: Opened) -> None:
+    application = opened(
+        "pipelines: {manual: {refiners: [{use: fuzzy},"
+        " {use: fuzzy, as: twice, with: {weight: 0.9}}]}}"
+    )
+    assert names(application, "refiners") == ["fuzzy", "twice"]
+    assert stage(application, "refiners", "twice").weight == 0.9
+
+
+def test_one_name_is_one_use(opened: Opened) -> None:
+    said = told(opened, "pipelines: {manual: {refiners: [{use: fuzzy}, {use: fuzzy}]}}")
+    assert said.startswith("pipelines.manual.refiners[1]: 'fuzzy' is used twice")
+
+
+def test_a_surface_under_another_name_has_its_own_pipeline(opened: Opened) -> None:
+    application = opened(
+        "surfaces: [{use: manual, as: shelf}]\npipelines: {shelf: {fusers: [{use: rrf}]}}"
+    )
+    assert [surface.name for surface in application.surfaces] == ["shelf"]
+    assert names(application, "fusers") == ["rrf"]
+
+
+def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
+    """Another tokenizer needs another index; another limit does not."""
+
+    def fingerprint(yaml: str) -> str:
+        return opened(yaml).surfaces[0].fingerprint
+
+    plain = fingerprint("")
+    assert fingerprint("pipelines: {manual: {refiners: []}}") == plain
+    assert fingerprint("pipelines: {manual: {tokenizer: {use: ngram}}}") != plain
+    assert fingerprint("pipelines: {manual: {loaders: [{use: json}]}}") != plain
+
+
+# --- errors ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("yaml", "start", "hint"),
+    [
+        (
+            "pipelines: {manual: {fusers: [{use: rrff}]}}",
+            "pipelines.manual.fusers[0]: no fuser is called 'rrff'",
+            "did you mean 'rrf'?",
+        ),
+        (
+            "pipelines: {manual: {scorers: [{use: lexical}, {use: zzz}]}}",
+            "pipelines.manual.scorers[1]: no scorer is called 'zzz'",
+            "there are: lexical, numbers, phrase",
+        ),
+        (
+            "pipelines: {manual: {index: {use: tantivi}}}",
+            "pipelines.manual.index: no index is called 'tantivi'",
+            "did you mean 'tantivy'?",
+        ),
+        ("surfaces: [{use: manuel}]", "surfaces[0]: no surface is called", "'manual'?"),
+        (
+            "pipelines: {manuel: {}}",
+            "pipelines.manuel: no surface has this name",
+            "there are: manual",
+        ),
+        ("piplines: {}", "piplines: there is no such setting", "did you mean 'pipelines'?"),
+        ("roots: {manual: x}", "roots.manual: there is no such setting", "'manuals'?"),
+        (
+            "pipelines: {manual: {scorer: []}}",
+            "pipelines.manual.scorer: there is no such setting",
+            "did you mean 'scorers'?",
+        ),
+        (
+            "pipelines: {manual: {refiners: [{use: cutoff, whit: {}}]}}",
+            "pipelines.manual.refiners[0].whit: there is no such setting",
+            "did you mean 'with'?",
+        ),
+        (
+            "pipelines: {manual: {refiners: [{use: cutoff, with: {limits: 1}}]}}",
+            "pipelines.manual.refiners[0].with.limits: there is no such setting",
+            "did you mean 'limit'?",
+        ),
+        (
+            "pipelines: {manual: {refiners: [{use: cutoff, with: {limit: 0}}]}}",
+            "pipelines.manual.refiners[0].with.limit: input should be greater than or equal to 1",
+            "",
+        ),
+        (
+            "pipelines: {manual: {scorers: [{use: lexical, with: {pool: many}}]}}",
+            "pipelines.manual.scorers[0].with.pool: input should be a valid integer",
+            "",
+        ),
+        ("pipelines: {manual: {fusers: [{}]}}", "pipelines.manual.fusers[0].use: ", "required"),
+        ("pipelines: {manual: {fusers: {use: rrf}}}", "pipelines.manual.fusers: ", ""),
+        ("traces: {keep: 0}", "traces.keep: ", "greater than or equal to 1"),
+        ("traces: {seconds: .nan}", "traces.seconds: ", ""),
+        ("version: 2", "version: ", "1"),
+        ("[a, b]", "shirube.yaml: expected keys such as 'pipelines', got a list", ""),
+        ("just words", "shirube.yaml: expected keys", "a single value"),
+        ("a: b: c", "shirube.yaml line 1: ", ""),
+        ("version: 1\nroots: {", "shirube.yaml line ", ""),
+    ],
+)
+def test_an_error_says_where_and_what_was_meant(
+    opened: Opened, yaml: str, start: str, hint: str
+) -> None:
+    said = told(opened, yaml)
+    assert said.startswith(start)
+    assert hint in said
+    assert "\n" not in said
+    assert "pydantic" not in said
+
+
+def test_a_file_that_is_no_text_is_refused(workspace: Path) -> None:
+    (workspace / "shirube.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"shirube\.yaml: it is not valid YAML"):
+        load_config(workspace, None, {})
+
+
+def test_a_named_file_that_is_absent_is_refused(workspace: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--config: there is no file .other\.yaml."):
+        load_config(workspace, workspace / "other.yaml", {})
+
+
+def test_a_file_makes_no_objects(opened: Opened) -> None:
+    said = told(opened, "version: !!python/object/apply:os.getcwd []")
+    assert said.startswith("shirube.yaml")
+
+
+KEYS = st.sampled_from(["use", "with", "as", "manual", "scorers", "x"])
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+
+
+def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3)
+
+
+@given(st.recursive(scalars, nested, max_leaves=8))
+def test_whatever_is_given_the_error_is_the_projects_own(value: object) -> None:
+    for key in Config.model_fields:
+        try:
+            build(Config, {key: value}, "", {}, {})
+        except ConfigError as error:
+            said = str(error)
+            assert said.startswith(key), said
+
+
+# --- the environment ------------------------------------------------------------------------
+
+
+def test_the_environment_wins_over_the_file(opened: Opened) -> None:
+    yaml = "pipelines: {manual: {scorers: [{use: lexical, with: {coverage_weight: 0.7}}]}}"
+    assert stage(opened(yaml), "scorers", "lexical").coverage_weight == 0.7
+    application = opened(yaml, {"LEXICAL_COVERAGE_WEIGHT": " 0.9 "})
+    assert stage(application, "scorers", "lexical").coverage_weight == 0.9
+    coordinate = "pipelines.manual.scorers[0].with.coverage_weight"
+    assert application.loaded.origins == {coordinate: "LEXICAL_COVERAGE_WEIGHT"}
+
+
+def test_the_environment_wins_over_defaults(opened: Opened) -> None:
+    environ = {
+        "TRACE_MAX_KEEP": "7",
+        "SHIRUBE_STRICT": "yes",
+        "MANUAL_FIND_EXPLORATION_ENABLED": "OFF",
+    }
+    application = opened("", environ)
+    assert application.config.traces.keep == 7
+    assert application.config.strict is True
+    assert stage(application, "refiners", "exploration").enabled is False
+
+
+@pytest.mark.parametrize("value", ["", " ", "\t"])
+def test_a_blank_variable_is_none(opened: Opened, value: str) -> None:
+    assert opened("", {"TRACE_MAX_KEEP": value}).config == Config()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("TRACE_MAX_KEEP", "0", "integer >= 1"),
+        ("TRACE_MAX_KEEP", "1.5", "integer >= 1"),
+        ("TRACE_TTL_SEC", "soon", "integer >= 1"),
+        ("SHIRUBE_STRICT", "maybe", "true or false"),
+        ("LEXICAL_COVERAGE_WEIGHT", "-1", "number >= 0"),
+        ("LEXICAL_COVERAGE_WEIGHT", "nan", "number >= 0"),
+        ("LEXICAL_COVERAGE_WEIGHT", "inf", "number >= 0"),
+        ("MANUAL_FIND_EXPLORATION_RATIO", "1.1", "number >= 0 <= 1"),
+        ("MANUAL_FIND_QUERY_DECOMP_MAX_SUB_QUERIES", "9", "integer >= 1 <= 8"),
+        ("SHIRUBE_SURFACE_EXTRAS", "site", "none, or any of coverage, cite, est_tokens"),
+    ],
+)
+def test_an_unusable_variable_stops_the_start_and_is_named(
+    opened: Opened, variable: str, value: str, expected: str
+) -> None:
+    said = told(opened, "", {variable: value})
+    assert said == f'configuration error: {variable}: expected {expected}, got "{value}"'
+
+
+@pytest.mark.parametrize("model", [Config, Lexical, Exploration])
+def test_every_variable_can_say_the_default(model: type[Any]) -> None:
+    """A value copied from the documentation into the environment changes nothing."""
+    written = {}
+    for variable, _, field in variables(model):
+        default = field.get_default()
+        written[variable] = str(default).lower() if isinstance(default, bool) else str(default)
+    origins: dict[str, str] = {}
+    assert build(model, {}, "", written, origins) == model()
+    assert sorted(origins.values()) == sorted(written)
+
+
+@given(st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9))
+def test_any_value_of_a_variable_is_used_or_named(value: object) -> None:
+    try:
+        built = build(Exploration, {}, "", {"MANUAL_FIND_EXPLORATION_RATIO": str(value)}, {})
+    except ConfigError as error:
+        said = str(error)
+        assert "MANUAL_FIND_EXPLORATION_RATIO" in said
+    else:
+        assert 0 <= built.ratio <= 1
+
+
+def test_the_process_s_own_environment_is_read_unless_another_is_given(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRACE_MAX_KEEP", "3")
+    assert load_config(workspace).config.traces.keep == 3
+    assert load_config(workspace, None, {}).config.traces.keep == 100
