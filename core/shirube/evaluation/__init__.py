@@ -1,0 +1,1 @@
+"""Measuring: cases with known answers, what a configuration makes of them, and what that proves."""
