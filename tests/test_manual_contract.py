@@ -828,6 +828,30 @@ def test_a_search_answers_in_the_compact_form(server: Shirube) -> None:
     }
 
 
+def test_the_account_is_there_unless_it_is_turned_off(server: Shirube) -> None:
+    coverage = found(server, query="対象外になる場合は？")["coverage"]
+    assert coverage == {
+        "scope": {"files": 1, "sections": 3},
+        "scanned": {"files": 1, "sections": 3},
+        "matched": 2,
+        "returned": 2,
+        "cutoff_reason": "stage_cap",
+        "skipped": [],
+        "terms": [{"term": "対象外", "sections": 1}],
+    }
+    odd = found(server, manual_id="odd", required_terms=["対象外", "対照外"])["coverage"]
+    assert {(row["reason"], row["unit"]) for row in odd["skipped"]} == {
+        ("undecodable", "file"),
+        ("too_large", "file"),
+        ("symlink", "file"),
+        ("ignored", "file"),
+        ("heading_only", "section"),
+    }
+    absent = odd["terms"][1]
+    assert (absent["term"], absent["sections"]) == ("対照外", 0)
+    assert "対象外" in absent["near"]
+
+
 def test_without_extras_the_shape_is_the_contracts_alone(workspace: Path) -> None:
     with Shirube(workspace, SHIRUBE_SURFACE_EXTRAS="none") as server:
         server.ok("manual_ls")

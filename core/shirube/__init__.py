@@ -1,9 +1,9 @@
 """Shirube: explore local manuals with few misses and few tokens. All that a plugin may import."""
 
+from shirube.accounts import Account, Asked, Skipped
 from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
-from shirube.concepts import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.encoding import decode
 from shirube.errors import (
     Cancelled,
@@ -22,6 +22,7 @@ from shirube.errors import (
     ToolError,
     Unreadable,
 )
+from shirube.folders import Entry
 from shirube.hookspecs import GROUP, hook
 from shirube.model import (
     Answer,
@@ -45,7 +46,7 @@ from shirube.model import (
     Tool,
     Trace,
 )
-from shirube.paths import Entry, Limits, Root, clean_name, clean_path
+from shirube.paths import Limits, Root, clean_name, clean_path
 from shirube.refusals import FailsWith
 from shirube.registry import Register
 from shirube.session import Reading, Session
@@ -72,14 +73,19 @@ from shirube.stages import (
     Vectors,
 )
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurs, runs, words
+from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
+from shirube.verdict import Cached, Thresholds, Verdict
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GROUP",
+    "Account",
     "Answer",
+    "Asked",
     "Bool",
     "Budget",
+    "Cached",
     "Call",
     "Cancelled",
     "Chunk",
@@ -141,17 +147,20 @@ __all__ = [
     "Session",
     "Shelved",
     "ShirubeError",
+    "Skipped",
     "Source",
     "Span",
     "Stage",
     "Surface",
     "Term",
+    "Thresholds",
     "Tokenizer",
     "Tool",
     "ToolError",
     "Trace",
     "Unreadable",
     "Vectors",
+    "Verdict",
     "chunks",
     "clean_name",
     "clean_path",

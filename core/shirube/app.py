@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from shirube.adaptive import Statistics
+from shirube.cache import Guards, SearchCache
 from shirube.config import (
     PIPELINE_KEYS,
     SINGLE_KINDS,
@@ -16,14 +18,15 @@ from shirube.config import (
     build,
     load_config,
 )
-from shirube.desk import Furnished, WorkDesk
+from shirube.desk import Furnished, Shared, WorkDesk
 from shirube.errors import ConfigError
 from shirube.model import Tool, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named
-from shirube.plugins import Plugins, load_plugins
+from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.schemas import check_tool
 from shirube.trace import TraceStore
+from shirube.verdict import Thresholds
 
 _log = logging.getLogger("shirube")
 
@@ -40,8 +43,13 @@ class Application:
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
-        self.traces = TraceStore(self.config.traces.keep, self.config.traces.seconds)
+        self.warnings = [*_without_effect(loaded)]
         self.state = Root(loaded.folder("state"))
+        kept = self.config.traces
+        folder = self.state.path / "traces" if kept.files else None
+        self.traces = TraceStore(kept.keep, kept.seconds, folder)
+        self.statistics = self._statistics()
+        self.cache = self._cache()
         self.surfaces = [
             self._furnish(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
@@ -74,6 +82,8 @@ class Application:
         """Let go of files."""
         for desk in self.desks.values():
             desk.close()
+        self.statistics.close()
+        self.traces.close()
 
     def _furnish(self, use: Use, coordinate: str) -> Furnished:
         surface = self._stage("surfaces", use, coordinate)
@@ -123,13 +133,40 @@ class Application:
                 )
 
     def _desk(self, furnished: Furnished) -> WorkDesk:
-        return WorkDesk(
-            furnished,
-            Root(self.loaded.folder(furnished.surface.root)),
-            self.state,
-            self.traces,
-            self.observe,
+        shared = Shared(
+            state=self.state,
+            traces=self.traces,
+            cache=self.cache,
+            statistics=self.statistics,
+            observe=self.observe,
+            cached=self.config.cache.enabled,
+            versions=_versions(self.plugins),
             strict=self.config.strict,
+        )
+        return WorkDesk(furnished, Root(self.loaded.folder(furnished.surface.root)), shared)
+
+    def _statistics(self) -> Statistics:
+        """Return the statistics, which watch every search as the observers of plugins do."""
+        settings = self.config.adaptive
+        statistics = Statistics(
+            Thresholds(settings.candidate_low, settings.file_bias),
+            self.loaded.statistics(),
+            tuning=settings.tuning,
+            min_recall=settings.min_recall,
+        )
+        self.plugins.manager.register(statistics, f"{BUILTIN} statistics")
+        return statistics
+
+    def _cache(self) -> SearchCache:
+        settings, coordinate = self.config.cache, "cache.embedder"
+        coordinate = self.loaded.origins.get(coordinate, coordinate)
+        embedder = self._stage("embedders", Use(use=settings.embedder), coordinate)
+        return SearchCache(
+            embedder.stage,
+            keep=settings.keep,
+            seconds=settings.seconds,
+            similarity=settings.similarity,
+            guards=Guards(settings.gaps, settings.conflicts),
         )
 
     def _tools(self) -> dict[str, Tool[Any, Any]]:
@@ -143,6 +180,19 @@ class Application:
                 else:
                     tools[tool.name] = tool
         return tools
+
+
+def _without_effect(loaded: Loaded) -> Iterator[str]:
+    """Yield what the configuration asks for in vain."""
+    if loaded.config.allow_file_scope:
+        name = loaded.origins.get("allow_file_scope", "allow_file_scope")
+        yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"
+
+
+def _versions(plugins: Plugins) -> str:
+    """Name the plugins that may have a part in an answer, each with its version."""
+    reports = [report for report in plugins.reports if report.status == "loaded"]
+    return " ".join(f"{one.plugin}={one.distribution}-{one.version}" for one in reports)
 
 
 def open_application(

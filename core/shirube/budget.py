@@ -15,11 +15,13 @@ _LONGEST_MS = 10**10
 class Budget:
     """A wall deadline on the monotonic clock, and a flag that the caller may raise.
 
-    ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit.
+    ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit. ``milliseconds``
+    is what was granted when it was set.
     """
 
     deadline: float | None = None
     cancelled: Event = field(default_factory=Event)
+    milliseconds: int | None = None
 
     @classmethod
     def of(cls, milliseconds: int | None, cancelled: Event | None = None) -> Budget:
@@ -27,7 +29,7 @@ class Budget:
         if milliseconds is None:
             return cls(None, cancelled or Event())
         seconds = min(milliseconds, _LONGEST_MS) / 1000
-        return cls(time.monotonic() + seconds, cancelled or Event())
+        return cls(time.monotonic() + seconds, cancelled or Event(), milliseconds)
 
     @property
     def spent(self) -> bool:

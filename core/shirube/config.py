@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from shirube.environment import overridden
 from shirube.errors import ConfigError
 from shirube.registry import KINDS
 from shirube.stages import Env
+from shirube.verdict import Thresholds
 
 FILE = "shirube.yaml"
-
-_TRUE = frozenset({"true", "1", "yes", "on"})
-_FALSE = frozenset({"false", "0", "no", "off"})
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -64,19 +62,64 @@ class Roots(_Closed):
 
 
 class Traces(_Closed):
-    """How many records of searches are kept, and for how many seconds."""
+    """How many records of searches are kept, and for how many seconds.
+
+    ``files`` keeps them on disk too; only then can another process explain a search.
+    """
 
     keep: Annotated[int, Field(ge=1), Env("TRACE_MAX_KEEP")] = 100
     seconds: Annotated[int, Field(ge=1), Env("TRACE_TTL_SEC")] = 1800
+    files: bool = True
+
+
+class Cache(_Closed):
+    """Whether answers are kept to be given again, how long, and what is similar enough.
+
+    ``embedder`` names one on its shelf; with ``none`` only the same question is answered from the
+    cache. An answer with more gaps or conflicts than these is searched anew; -1 sets no limit.
+    """
+
+    enabled: Annotated[bool, Env("SEM_CACHE_ENABLED")] = True
+    seconds: Annotated[int, Field(ge=1), Env("SEM_CACHE_TTL_SEC")] = 1800
+    keep: Annotated[int, Field(ge=1), Env("SEM_CACHE_MAX_KEEP")] = 500
+    embedder: Annotated[str, Env("SEM_CACHE_EMBEDDING_PROVIDER")] = "none"
+    similarity: Annotated[float, Field(ge=0, le=1), Env("SEM_CACHE_SIM_THRESHOLD")] = 0.92
+    gaps: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_GAP")] = -1
+    conflicts: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_CONFLICT")] = -1
+
+
+class Adaptive(_Closed):
+    """Where statistics of searches go, and how the thresholds of a thin result follow from them.
+
+    Without ``tuning`` the thresholds stay as written here; the statistics go on.
+    """
+
+    tuning: Annotated[bool, Env("ADAPTIVE_TUNING")] = True
+    file: Annotated[str, Field(min_length=1), Env("ADAPTIVE_STATS_PATH")] = (
+        "${VAULT_ROOT}/.system/adaptive_stats.jsonl"
+    )
+    min_recall: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_MIN_RECALL")] = 0.9
+    candidate_low: Annotated[int, Field(ge=1, le=50), Env("ADAPTIVE_CANDIDATE_LOW_BASE")] = (
+        Thresholds().candidate_low
+    )
+    file_bias: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_FILE_BIAS_BASE")] = (
+        Thresholds().file_bias
+    )
 
 
 class Config(_Closed):
-    """The whole configuration; every field has a default, and no file is needed."""
+    """The whole configuration; every field has a default, and no file is needed.
+
+    ``allow_file_scope`` is reserved and changes nothing: manuals are read section by section.
+    """
 
     version: Literal[1] = 1
     strict: Annotated[bool, Env("SHIRUBE_STRICT")] = False
     roots: Roots = Roots()
+    allow_file_scope: Annotated[bool, Env("ALLOW_FILE_SCOPE")] = False
     traces: Traces = Traces()
+    cache: Cache = Cache()
+    adaptive: Adaptive = Adaptive()
     pipelines: dict[str, PipelineSpec] = Field(default_factory=dict)
     surfaces: tuple[Use, ...] = (Use(use="manual"),)
 
@@ -95,6 +138,11 @@ class Loaded:
         """Return one of the roots as an absolute path, its links resolved once."""
         relative: str = getattr(self.config.roots, name)
         return (self.workspace / relative).resolve()
+
+    def statistics(self) -> Path:
+        """Return the file of the statistics; a relative one is taken from the workspace."""
+        vault = str(self.folder("vault"))
+        return self.workspace / self.config.adaptive.file.replace("${VAULT_ROOT}", vault)
 
 
 def load_config(
@@ -131,85 +179,11 @@ def build(
     Raises:
         ConfigError: naming the coordinate or the variable.
     """
-    values = _overridden(model, given, coordinate, environ, origins)
+    values = overridden(model, given, coordinate, environ, origins)
     try:
         return model.model_validate(values)
     except ValidationError as error:
         raise ConfigError(_said(model, error, coordinate)) from error
-
-
-def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
-    """Return ``(variable, coordinate, field)`` of every setting that the environment can decide."""
-    found = []
-    for name, info in model.model_fields.items():
-        inner = info.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found += variables(inner, f"{prefix}{name}.")
-        found += [(env.name, f"{prefix}{name}", info) for env in _envs(info)]
-    return found
-
-
-def expectation(info: FieldInfo) -> str:
-    """Say in a few words what values a setting takes, such as ``integer >= 1``."""
-    if get_origin(info.annotation) is tuple:
-        names = [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
-        return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
-    words = {bool: "true or false", int: "integer", float: "number", str: "text"}
-    kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
-    literals = [str(a) for a in get_args(info.annotation) if not isinstance(a, type)]
-    text = " or ".join(kinds or literals) or "value"
-    for rule in info.metadata:
-        for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
-            if getattr(rule, bound, None) is not None:
-                text += f" {sign} {getattr(rule, bound)}"
-    return text
-
-
-def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return (annotation,) if isinstance(annotation, type) else get_args(annotation)
-
-
-def _envs(info: FieldInfo) -> list[Env]:
-    return [rule for rule in info.metadata if isinstance(rule, Env)]
-
-
-def _overridden(
-    model: type[BaseModel],
-    given: Mapping[str, Any],
-    coordinate: str,
-    environ: Mapping[str, str],
-    origins: dict[str, str],
-) -> dict[str, Any]:
-    values = dict(given)
-    for name, info in model.model_fields.items():
-        here = f"{coordinate}.{name}" if coordinate else name
-        inner = info.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            below = values.get(name) or {}
-            if isinstance(below, Mapping):
-                values[name] = _overridden(inner, below, here, environ, origins)
-        for env in _envs(info):
-            if environ.get(env.name, "").strip():
-                values[name] = _parsed(env.name, environ[env.name].strip(), info)
-                origins[here] = env.name
-    return values
-
-
-def _parsed(variable: str, text: str, info: FieldInfo) -> Any:
-    value: Any = text
-    if bool in _kinds(info.annotation):
-        value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
-    if get_origin(info.annotation) is tuple:
-        names = [name.strip() for name in text.split(",") if name.strip()]
-        value = [] if names == ["none"] else names
-    rules: Any = Annotated[info.annotation, *info.metadata]
-    adapter: TypeAdapter[Any] = TypeAdapter(rules)
-    try:
-        return adapter.validate_python(value)
-    except ValidationError as error:
-        raise ConfigError(
-            f'configuration error: {variable}: expected {expectation(info)}, got "{text[:80]}"'
-        ) from error
 
 
 def _read_yaml(file: Path) -> dict[str, Any]:
@@ -251,11 +225,16 @@ def _said(model: type[BaseModel], error: ValidationError, coordinate: str) -> st
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     for part in path:
         info = model.model_fields.get(str(part))
-        annotation = info.annotation if info else None
-        models = [a for a in (annotation, *get_args(annotation)) if _is_model(a)]
-        if models:
-            model = models[-1]
+        model = next(_models(info.annotation), model) if info else model
     return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models inside an annotation, however deep: ``tuple[Use, ...] | None`` holds one."""
+    if _is_model(annotation):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
 
 
 def _is_model(annotation: Any) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
+from shirube.adaptive import Statistics
+from shirube.cache import Kept, Looked, Question, Scope, SearchCache
 from shirube.errors import ConfigError
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
-from shirube.model import Progress, Query, Trace
+from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named, Pipeline, failures
-from shirube.stages import Fields, Finding, Index, Surface, Tokenizer
+from shirube.stages import Corpus, Fields, Finding, Index, Surface, Tokenizer
 from shirube.trace import TraceStore, new_trace_id
+from shirube.verdict import Cached, Thresholds, Verdict
 
 RESERVED_MANUALS = ("manuals",)
 """Folder names that cannot be manuals: a tool uses the word as the id of the root."""
@@ -38,27 +43,46 @@ class Furnished:
             for named in self.stages[shelf]
         )
 
+    @cached_property
+    def pipeline(self) -> str:
+        """What an answer depends on: the surface's name, and every stage with its settings."""
+        uses = [
+            f"{shelf} {named.name} {named.stage.fingerprint}"
+            for shelf, stages in self.stages.items()
+            for named in stages
+        ]
+        return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the desks of one application have in common.
+
+    ``cached`` says whether a query that does not say so itself may be answered from the cache;
+    ``versions`` names the plugins that offer the stages.
+    """
+
+    state: Root
+    traces: TraceStore
+    cache: SearchCache
+    statistics: Statistics
+    observe: Callable[[Trace], None]
+    cached: bool = True
+    versions: str = ""
+    strict: bool = False
+
 
 class WorkDesk:
     """The desk of one surface, with everything on it; see :class:`shirube.Desk`."""
 
-    def __init__(
-        self,
-        furnished: Furnished,
-        root: Root,
-        state: Root,
-        traces: TraceStore,
-        observe: Callable[[Trace], None],
-        *,
-        strict: bool = False,
-    ) -> None:
+    def __init__(self, furnished: Furnished, root: Root, shared: Shared) -> None:
         stages = furnished.stages
         self._furnished = furnished
-        self._state = state
-        self._traces = traces
-        self._observe = observe
+        self._shared = shared
         self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)
-        self._pipeline = Pipeline(stages["scorers"], stages["fusers"], stages["refiners"], strict)
+        self._pipeline = Pipeline(
+            stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
+        )
         self._indexed: dict[str, Indexed] = {}
         self._lock = Lock()
 
@@ -71,26 +95,30 @@ class WorkDesk:
         return self._library.manual(manual_id)
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
-        """Bring the manual's index up to date, run the pipeline, and keep the trace."""
+        """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
         state = self.prepare(manual_id, query, progress)
-        ranking, span = self._pipeline.search(query, state.corpus)
-        reasons = [state.degraded] if state.degraded else []
-        trace = Trace(
-            id=new_trace_id(),
-            manual_id=manual_id,
-            text=query.text,
-            required=query.required,
-            created=time.time(),
-            search=span,
-            files=state.files,
-            sections=state.corpus.size,
-            skipped=state.skipped,
-            excluded=query.exclude,
-            degraded="; ".join([*reasons, *failures(span)]) or None,
-        )
-        self._traces.put(trace)
-        self._observe(trace)
-        return Finding(trace, ranking)
+        asked = _Asked(manual_id, query, state, self._shared.statistics.thresholds)
+        began = time.perf_counter()
+        question = self._question(asked)
+        looked = self._shared.cache.look_up(question) if question else Looked("bypass")
+        if looked.kept:
+            saved = round(max(0.0, looked.kept.ms - _since(began)), 3)
+            trace = asked.trace(looked.kept.search, Cached(looked.mode, looked.score, saved))
+            finding = Finding(trace, partial(_read_again, trace.search, state.corpus))
+        else:
+            ranking, span = self._pipeline.search(query, state.corpus)
+            trace = asked.trace(span, Cached(looked.mode, looked.score))
+            finding = Finding(trace, lambda: ranking)
+            if question and not trace.degraded and not _ran_out(span):
+                self._shared.cache.keep(question, Kept(trace.id, span, _since(began)))
+        self._shared.traces.put(trace)
+        self._shared.observe(trace)
+        return finding
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Tell the cache and the statistics what came of a search."""
+        self._shared.cache.judge(trace_id, verdict)
+        self._shared.statistics.conclude(trace_id, verdict)
 
     def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> State:
         """Bring one manual's index up to date, and tell how it stands."""
@@ -103,7 +131,7 @@ class WorkDesk:
 
     def trace(self, trace_id: str) -> Trace:
         """Return a kept trace."""
-        return self._traces.get(trace_id)
+        return self._shared.traces.get(trace_id)
 
     def close(self) -> None:
         """Close the indexes that were opened."""
@@ -111,10 +139,27 @@ class WorkDesk:
             indexed.close()
         self._indexed.clear()
 
+    def _question(self, asked: _Asked) -> Question | None:
+        """Return the query as the cache knows it, or nothing when it is not to be asked."""
+        query, state = asked.query, asked.state
+        if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
+            return None
+        scope = Scope(
+            manual_id=state.corpus.manual_id,
+            corpus=state.fingerprint,
+            pipeline=self._furnished.pipeline + self._shared.versions,
+            thresholds=asked.thresholds,
+            terms=frozenset(query.required),
+            must=frozenset(query.must),
+            limit=query.limit,
+            milliseconds=query.budget.milliseconds,
+        )
+        return Question.of(scope, query.text)
+
     def _open(self, manual: Manual) -> Indexed:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
-        folder = self._state.make(f"index/{manual.id}/{self._furnished.fingerprint}")
+        folder = self._shared.state.make(f"index/{manual.id}/{self._furnished.fingerprint}")
         return Indexed(manual, index.open(folder, Fields(FIELDS, tokenizer)))
 
     def _only(self, shelf: str) -> Any:
@@ -122,3 +167,55 @@ class WorkDesk:
         if not stages:
             raise ConfigError(f"pipelines.{self._furnished.name}: searching needs one of {shelf}")
         return stages[0].stage
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One find: what was asked, of which state of the manual, under which thresholds."""
+
+    manual_id: str
+    query: Query
+    state: State
+    thresholds: Thresholds
+
+    def trace(self, search: Span, cached: Cached) -> Trace:
+        """Return the record of a search that answers it."""
+        query, state = self.query, self.state
+        reasons = [state.degraded] if state.degraded else []
+        return Trace(
+            id=new_trace_id(),
+            manual_id=self.manual_id,
+            text=query.text,
+            required=query.required,
+            created=time.time(),
+            search=search,
+            files=state.files,
+            sections=state.corpus.size,
+            skipped=state.skipped,
+            aside=state.aside,
+            excluded=query.exclude,
+            degraded="; ".join([*reasons, *failures(search)]) or None,
+            cache=cached,
+            thresholds=self.thresholds,
+        )
+
+
+def _since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000
+
+
+def _ran_out(span: Span) -> bool:
+    """Tell whether a stage had no time left: with more, the answer would be another."""
+    return bool(span.notes.get("time_budget")) or any(map(_ran_out, span.children))
+
+
+def _read_again(search: Span, corpus: Corpus) -> Ranking:
+    """Return the ranking that a search ended in, with its passages from the index."""
+    paths = {row.path for row in search.rows}
+    passages = {passage.key: passage for path in paths for passage in corpus.page(path)}
+    hits = (
+        Hit(passages[key], row.score, row.marks, row.coverage, row.matched, row.signals)
+        for row in search.rows
+        if (key := (row.path, row.start_line)) in passages
+    )
+    return Ranking(tuple(hits), search.left_out, search.notes)

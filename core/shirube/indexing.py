@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from shirube.budget import Budget
 from shirube.errors import ToolError, Unreadable
 from shirube.library import RACY_NS, Manual, Spoken, passages
-from shirube.model import LeftOut, Passage, Progress
+from shirube.model import Aside, LeftOut, Passage, Progress
 from shirube.stages import Corpus, OpenIndex, Page
 
 _log = logging.getLogger("shirube")
@@ -22,12 +23,17 @@ _UNSURE = "?"
 
 
 class State(NamedTuple):
-    """A manual's corpus, how many files it covers, what they lack, and why it may be stale."""
+    """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
+
+    ``fingerprint`` changes with every path, size and time of change in the corpus.
+    """
 
     corpus: Corpus
     files: int
     skipped: tuple[LeftOut, ...]
     degraded: str | None
+    fingerprint: str
+    aside: Aside = Aside()
 
 
 class Indexed:
@@ -38,6 +44,8 @@ class Indexed:
         self._index = index
         self._lock = Lock()
         self._sure: dict[str, str] = {}
+        self._clean: tuple[Mapping[str, Spoken], Mapping[str, Page]] | None = None
+        self._marked: tuple[Mapping[str, Page], str] | None = None
 
     def bring_up_to_date(self, budget: Budget, progress: Progress | None = None) -> State:
         """Index what has changed on disk, and return the corpus that results.
@@ -49,7 +57,7 @@ class Indexed:
             spoken = self._manual.sweep()
             self._index.refresh()
             degraded = None
-            if any(self._changes(spoken)):
+            if not self._is_clean(spoken):
                 with self._index.writing(budget) as mine:
                     if mine:
                         degraded = self._update(spoken, budget, progress)
@@ -57,12 +65,34 @@ class Indexed:
                         degraded = "another process is updating the index; this is the state before"
             pages = self._index.pages()
             skipped = [LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped]
+            waiting = [path for path in spoken if path not in pages] if degraded else []
             corpus = self._index.corpus(self._manual.id)
-            return State(corpus, len(pages), tuple(sorted(skipped)), degraded)
+            mark = self._fingerprint(pages)
+            skipped += [LeftOut(path, None, "time_budget") for path in waiting]
+            aside = self._manual.aside()._replace(headings=sum(p.blank for p in pages.values()))
+            files = len(pages) + len(waiting)
+            return State(corpus, files, tuple(sorted(skipped)), degraded, mark, aside)
 
     def close(self) -> None:
         """Let go of the index."""
         self._index.close()
+
+    def _is_clean(self, spoken: Mapping[str, Spoken]) -> bool:
+        """Tell whether index and folder agree; what agreed once does until one of them changes."""
+        pages = self._index.pages()
+        if self._clean and self._clean[0] is spoken and self._clean[1] is pages:
+            return True
+        if any(self._changes(spoken)):
+            return False
+        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
+            self._clean = (spoken, pages)
+        return True
+
+    def _fingerprint(self, pages: Mapping[str, Page]) -> str:
+        if self._marked is None or self._marked[0] is not pages:
+            stamps = sorted((page.path, page.stamp) for page in pages.values())
+            self._marked = (pages, hashlib.sha256(repr(stamps).encode()).hexdigest()[:16])
+        return self._marked[1]
 
     def _changes(self, spoken: Mapping[str, Spoken]) -> tuple[list[str], list[Spoken]]:
         pages = self._index.pages()

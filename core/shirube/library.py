@@ -10,8 +10,9 @@ from threading import RLock
 from typing import NamedTuple
 
 from shirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from shirube.model import Document, Passage, Section, Source
-from shirube.paths import Entry, Root
+from shirube.folders import Entry
+from shirube.model import Aside, Document, Passage, Section, Source
+from shirube.paths import Root
 from shirube.stages import Loader
 from shirube.text import fold, nfc
 
@@ -43,6 +44,7 @@ class Manual:
         self._loaders = loaders
         self._listing: list[Entry] | None = None
         self._spoken: dict[str, Spoken] = {}
+        self._aside = Aside()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
 
@@ -52,9 +54,10 @@ class Manual:
         The first loader in order that speaks for a path keeps it.
         """
         with self._lock:
-            listing = self._root.files()
+            listing = self._root.files(links=True)
             if listing != self._listing:
                 self._spoken = self._ask_loaders(listing)
+                self._aside = _aside(listing, self._spoken)
                 self._listing = listing
             return self._spoken
 
@@ -103,6 +106,11 @@ class Manual:
                 self._documents.popitem(last=False)
         return document
 
+    def aside(self) -> Aside:
+        """Count what the last look at the folder met that no loader speaks for."""
+        with self._lock:
+            return self._aside
+
     def load(self, spoken: Spoken) -> Document:
         """Read a file anew, whatever is remembered of it."""
         return spoken.loader.load(self._root, spoken.source)
@@ -118,7 +126,7 @@ class Manual:
         return content.hexdigest()[:16]
 
     def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
-        entries = {entry.path: entry for entry in listing}
+        entries = {entry.path: entry for entry in listing if entry.kind == "file"}
         spoken: dict[str, Spoken] = {}
         for loader in self._loaders:
             for source in loader.sources(self._root):
@@ -130,6 +138,13 @@ class Manual:
                 newest = max(entry.modified_ns for entry in present)
                 spoken[source.path] = Spoken(source, loader, stamp, newest)
         return spoken
+
+
+def _aside(listing: Sequence[Entry], spoken: Mapping[str, Spoken]) -> Aside:
+    """Count the files that no loader speaks for, and that decide nothing about others."""
+    known = {*spoken}.union(*(one.source.governed_by for one in spoken.values()))
+    ignored = sum(entry.kind == "file" and entry.path not in known for entry in listing)
+    return Aside(ignored=ignored, links=sum(entry.kind == "link" for entry in listing))
 
 
 class Library:

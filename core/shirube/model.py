@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
 from shirube.session import Session
+from shirube.verdict import Cached, Thresholds
 
 T = TypeVar("T")
 
@@ -109,8 +110,9 @@ class Query:
 
     ``required`` are the terms the caller asked for; ``must`` are those that every hit of this run
     has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
-    run may return. Runs of one search share ``memo``, where a
-    stage may keep what it would otherwise compute once a run.
+    run may return. ``cache`` says whether a kept answer will do; ``None`` leaves that to the
+    configuration. Runs of one search share ``memo``, where a stage may keep what it would
+    otherwise compute once a run.
     """
 
     text: str
@@ -120,6 +122,7 @@ class Query:
     exclude: frozenset[tuple[str, int]] = frozenset()
     budget: Budget = field(default_factory=Budget, compare=False)
     memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    cache: bool | None = field(default=None, compare=False)
 
     def shared(self, name: Hashable, start: T) -> T:
         """Return what the runs of this search keep under a name, beginning with ``start``."""
@@ -225,13 +228,26 @@ class Row(NamedTuple):
     signals: Mapping[str, float]
 
 
+class Aside(NamedTuple):
+    """How much of a manual's folder is no searched section of a listed file.
+
+    ``headings`` are sections without a text of their own, ``ignored`` files that no loader speaks
+    for, ``links`` symbolic links, which are never followed.
+    """
+
+    headings: int = 0
+    ignored: int = 0
+    links: int = 0
+
+
 @dataclass(frozen=True)
 class Trace:
     """The record of one search: what was asked, and the tree of what each stage did.
 
     ``search.rows`` is the final ranking. ``files`` and ``sections`` are what was in scope,
     ``skipped`` the files that hold no searched section, and why. ``degraded`` says, if anything,
-    what was not as it should be.
+    what was not as it should be. ``cache`` says where the answer came from, and ``thresholds``
+    when it counts as thin or lopsided. ``aside`` counts what was not there to be searched.
     """
 
     id: str
@@ -245,6 +261,9 @@ class Trace:
     skipped: tuple[LeftOut, ...] = ()
     excluded: frozenset[tuple[str, int]] = frozenset()
     degraded: str | None = None
+    cache: Cached = field(default_factory=Cached)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    aside: Aside = field(default_factory=Aside)
 
     @property
     def seen(self) -> frozenset[tuple[str, int]]:

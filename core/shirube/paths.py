@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
-import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from shirube.errors import (
     Forbidden,
@@ -23,19 +20,23 @@ from shirube.errors import (
     ToolError,
     Unreadable,
 )
+from shirube.folders import (
+    NO_FOLLOW,
+    PLAIN,
+    Entry,
+    Folder,
+    entry_of,
+    kind_of,
+    make_inside,
+    scan,
+    take_files,
+)
 from shirube.text import nfc
 
 SEGMENT_BYTES = 255
 PATH_BYTES = 1024
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
-_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-_CASE_BLIND = sys.platform in ("win32", "darwin")
-
-EntryKind = Literal["dir", "file", "link", "other"]
 
 
 def clean_path(raw: object, parameter: str = "path") -> str:
@@ -49,16 +50,17 @@ def clean_path(raw: object, parameter: str = "path") -> str:
     path = raw.strip().replace("\\", "/")
     if path.startswith("/") or _DRIVE.match(path):
         raise _refused("must be relative to its root", parameter)
-    segments = [segment for segment in path.split("/") if segment not in ("", ".")]
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
+        raise _refused("must not hold control characters or unpaired surrogates", parameter)
+    segments = [segment for segment in nfc(path).split("/") if segment not in ("", ".")]
     if not segments:
         raise _refused("must not be empty", parameter)
     if ".." in segments:
         raise InvalidPath("parent segments are not allowed", parameter=parameter)
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
-        raise _refused("must not hold control characters or unpaired surrogates", parameter)
-    if max(len(s.encode()) for s in segments) > SEGMENT_BYTES or len(path.encode()) > PATH_BYTES:
+    clean = "/".join(segments)
+    if max(len(s.encode()) for s in segments) > SEGMENT_BYTES or len(clean.encode()) > PATH_BYTES:
         raise _refused(f"is longer than {SEGMENT_BYTES} bytes a segment or {PATH_BYTES}", parameter)
-    return nfc("/".join(segments))
+    return clean
 
 
 def clean_name(raw: str, parameter: str) -> str:
@@ -92,61 +94,24 @@ class Limits:
     files: int = 200_000
 
 
-class Entry(NamedTuple):
-    """One name in a folder. ``path`` is relative to the root and composed; sizes are bytes."""
-
-    path: str
-    name: str
-    kind: EntryKind
-    size: int
-    modified_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """An open folder: a handle where the platform opens relative to one, else its path."""
-
-    path: str
-    handle: int | None
-
-    def at(self, name: str) -> str:
-        return name if self.handle is not None else os.path.join(self.path, name)
-
-    def names(self) -> list[str]:
-        return os.listdir(self.path if self.handle is None else self.handle)
-
-    def lstat(self, name: str) -> os.stat_result:
-        return os.stat(self.at(name), dir_fd=self.handle, follow_symlinks=False)
-
-    def spelled(self, wanted: str) -> str:
-        """Return the name as the disk spells it: exact first, else equal in composed form."""
-        if not _CASE_BLIND:
-            try:
-                self.lstat(wanted)
-            except FileNotFoundError:
-                pass
-            else:
-                return wanted
-        names = self.names()
-        if wanted in names:
-            return wanted
-        for name in sorted(names):
-            if nfc(name) == wanted:
-                return name
-        raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
-
-
 @dataclass(frozen=True)
 class Root:
     """A folder that nothing below can lead out of.
 
     Paths are relative and walked component by component without following links, relative to
     open handles where the platform has them, so that a path cannot be swapped between the check
-    and the use. Names are found by their composed form (NFC), whatever form the disk has.
+    and the use. Names are found by their composed form (NFC), whatever form the disk has. A root
+    inside another is ``below`` the same ``top``, and is walked to from there each time.
     """
 
-    path: Path
+    top: Path
     limits: Limits = Limits()
+    below: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The absolute path, for libraries that open folders themselves."""
+        return self.top / self.below
 
     @property
     def exists(self) -> bool:
@@ -161,14 +126,14 @@ class Root:
             Forbidden: when a link stands in the way, or permission is denied.
         """
         with self._folder(path) as folder:
-            prefix = f"{path}/" if path else ""
-            found = [entry for entry, _ in _scan(folder, prefix)]
+            found = [*scan(folder, f"{path}/" if path else "")]
         return sorted(found, key=lambda entry: entry.path)
 
-    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
-        """Return every regular file below a folder, sorted by path; dot-names only if asked.
+    def files(self, path: str = "", *, hidden: bool = False, links: bool = False) -> list[Entry]:
+        """Return every regular file below a folder, sorted by path.
 
-        Folders nested deeper than the limit are not looked into.
+        Dot-names, and links, which are told and not followed, only if asked for. Folders nested
+        deeper than the limit are not looked into.
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit says.
@@ -176,6 +141,8 @@ class Root:
         found: list[Entry] = []
         with self._folder(path) as folder:
             self._collect(folder, f"{path}/" if path else "", found, hidden=hidden, depth=1)
+        if not links:
+            found = [entry for entry in found if entry.kind == "file"]
         return sorted(found, key=lambda entry: entry.path)
 
     def stat(self, path: str) -> Entry:
@@ -185,10 +152,9 @@ class Root:
             NotFound: when nothing is there.
             Forbidden: when it, or a folder above it, is a link.
         """
-        parent, _, name = path.rpartition("/")
+        parent, _, name = clean_path(path).rpartition("/")
         with self._folder(parent) as folder, _told(path):
-            spelled = folder.spelled(name)
-            entry = _entry(path, nfc(name), folder.lstat(spelled))
+            entry = entry_of(path, nfc(name), folder.lstat(folder.spelled(name)))
         if entry.kind == "link":
             raise _link(path)
         return entry
@@ -201,21 +167,20 @@ class Root:
             Forbidden: when a link stands in the way, or permission is denied.
             Unreadable: with the reason ``too_large``, above the limit.
         """
-        parent, _, name = path.rpartition("/")
+        parent, _, name = clean_path(path).rpartition("/")
         with self._folder(parent) as folder, _told(path):
             spelled = folder.spelled(name)
-            kind = _kind(folder.lstat(spelled).st_mode)
-            if kind == "link":
-                raise _link(path)
-            if kind != "file":
-                raise NotFound("not a file", path=path)
-            flags = os.O_RDONLY | _NO_FOLLOW | _BINARY
-            handle = os.open(folder.at(spelled), flags, dir_fd=folder.handle)
+            _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
+            handle = os.open(
+                folder.at(spelled), os.O_RDONLY | NO_FOLLOW | PLAIN, dir_fd=folder.handle
+            )
             with open(handle, "rb") as stream:
-                size = os.fstat(handle).st_size
-                if size > self.limits.file_bytes:
+                status = os.fstat(handle)
+                _must_be(kind_of(status.st_mode), "file", path)
+                if status.st_size > self.limits.file_bytes:
                     raise Unreadable(
-                        f"the file has {size} bytes; at most {self.limits.file_bytes} are read",
+                        f"the file has {status.st_size} bytes; at most "
+                        f"{self.limits.file_bytes} are read",
                         reason="too_large",
                         path=path,
                     )
@@ -229,134 +194,63 @@ class Root:
             Forbidden: when a link stands in the way.
         """
         with self._folder(path) as folder:
-            return Root(Path(folder.path), self.limits)
+            below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
+        return Root(self.top, self.limits, below)
 
     def make(self, path: str = "") -> Root:
         """Create a folder, and those above it, unless it is there; return it as a root.
 
         Raises:
-            Forbidden: when the place cannot be written.
+            Forbidden: when the place cannot be written, or a link stands in the way.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            if path:
-                (self.path / path).mkdir(parents=True, exist_ok=True)
+            self.top.mkdir(parents=True, exist_ok=True)
+            with Folder.at_top(os.fspath(self.top)) as top:
+                make_inside(top, _segments(self.below) + _segments(path))
         except OSError as error:
             raise Forbidden("the folder cannot be created; check its permissions") from error
         return self.child(path) if path else self
 
     def _collect(
-        self, folder: _Folder, prefix: str, found: list[Entry], *, hidden: bool, depth: int
+        self, folder: Folder, prefix: str, found: list[Entry], *, hidden: bool, depth: int
     ) -> None:
         if depth > self.limits.depth:
             return
-        folders = _take_files(folder, prefix, found, hidden=hidden)
+        folders = take_files(folder, prefix, found, hidden=hidden)
         if len(found) > self.limits.files:
             raise NeedsNarrowScope(f"the folder holds over {self.limits.files} files")
         for name, spelled in folders:
             try:
-                with _opened(folder, spelled) as below:
+                with folder.inner(spelled) as below:
                     self._collect(below, f"{prefix}{name}/", found, hidden=hidden, depth=depth + 1)
             except (FileNotFoundError, NotADirectoryError, PermissionError):
                 continue  # it vanished, was swapped, or may not be read
 
     @contextmanager
-    def _folder(self, path: str) -> Iterator[_Folder]:
+    def _folder(self, path: str) -> Iterator[Folder]:
         with _told(path):
-            base = os.fspath(self.path)
-            handle = os.open(base, os.O_RDONLY | _DIRECTORY | _BINARY) if _BY_HANDLE else None
-            folder = _Folder(base, handle)
+            folder = Folder.at_top(os.fspath(self.top))
             try:
-                for segment in path.split("/") if path else ():
+                for segment in _segments(self.below) + _segments(path):
                     spelled = folder.spelled(segment)
-                    kind = _kind(folder.lstat(spelled).st_mode)
-                    if kind == "link":
-                        raise _link(path)
-                    if kind != "dir":
-                        raise NotFound("not a folder", path=path)
-                    below = _open_folder(folder, spelled)
-                    _close(folder)
+                    _must_be(kind_of(folder.lstat(spelled).st_mode), "dir", path)
+                    below = folder.inner(spelled)
+                    folder.close()
                     folder = below
                 yield folder
             finally:
-                _close(folder)
+                folder.close()
 
 
-def _open_folder(folder: _Folder, name: str) -> _Folder:
-    path = os.path.join(folder.path, name)
-    if folder.handle is None:
-        return _Folder(path, None)
-    flags = os.O_RDONLY | _DIRECTORY | _NO_FOLLOW | _BINARY
-    return _Folder(path, os.open(name, flags, dir_fd=folder.handle))
+def _segments(path: str) -> list[str]:
+    return clean_path(path).split("/") if path else []
 
 
-@contextmanager
-def _opened(folder: _Folder, name: str) -> Iterator[_Folder]:
-    below = _open_folder(folder, name)
-    try:
-        yield below
-    finally:
-        _close(below)
-
-
-def _close(folder: _Folder) -> None:
-    if folder.handle is not None:
-        os.close(folder.handle)
-
-
-def _scan(folder: _Folder, prefix: str) -> Iterator[tuple[Entry, str]]:
-    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
-        for found in scanned:
-            if not _speakable(found.name):
-                continue
-            try:
-                status = found.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            name = nfc(found.name)
-            yield _entry(prefix + name, name, status), found.name
-
-
-def _take_files(
-    folder: _Folder, prefix: str, found: list[Entry], *, hidden: bool
-) -> list[tuple[str, str]]:
-    """Append a folder's regular files; return its folders, composed and as spelled.
-
-    Every search looks at every file in this loop, so it does nothing that it need not.
-    """
-    folders = []
-    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
-        for entry in scanned:
-            spelled = entry.name
-            if not _speakable(spelled) or (spelled[0] == "." and not hidden):
-                continue
-            name = nfc(spelled)
-            if entry.is_dir(follow_symlinks=False):
-                folders.append((name, spelled))
-            elif entry.is_file(follow_symlinks=False):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                found.append(Entry(prefix + name, name, "file", status.st_size, status.st_mtime_ns))
-    return folders
-
-
-def _speakable(name: str) -> bool:
-    """Names that are no Unicode text cannot be written into an answer, so they are not listed."""
-    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-def _entry(path: str, name: str, status: os.stat_result) -> Entry:
-    return Entry(path, name, _kind(status.st_mode), status.st_size, status.st_mtime_ns)
-
-
-def _kind(mode: int) -> EntryKind:
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "dir"
-    return "link" if stat.S_ISLNK(mode) else "other"
+def _must_be(kind: str, wanted: str, path: str) -> None:
+    if kind == "link":
+        raise _link(path)
+    if kind != wanted:
+        raise NotFound("not a folder" if wanted == "dir" else "not a file", path=path or None)
 
 
 def _link(path: str) -> Forbidden:

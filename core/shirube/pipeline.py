@@ -141,8 +141,7 @@ class Pipeline:
                 break
             started = recorder.open()
             try:
-                scored = scorer.score(query, corpus, MappingProxyType(found))
-                ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
+                ranking = _ranking(scorer.score(query, corpus, MappingProxyType(found)))
             except BaseException as error:
                 self._survive(error, "scorer", name)
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
@@ -168,7 +167,7 @@ class Pipeline:
         started = recorder.open()
         error = None
         try:
-            ranking = refiner.stage.refine(ranking, query, corpus)
+            ranking = _ranking(refiner.stage.refine(ranking, query, corpus))
         except BaseException as failure:
             self._survive(failure, "refiner", refiner.name)
             error = _failed(refiner.name)
@@ -191,6 +190,14 @@ def failures(span: Span) -> list[str]:
 
 def _failed(name: str) -> str:
     return f"stage {name!r} failed and was skipped"
+
+
+def _ranking(given: Ranking | Iterable[Hit]) -> Ranking:
+    """Return what a stage gave as a ranking; a stage that gives something else has failed."""
+    ranking = given if isinstance(given, Ranking) else Ranking(tuple(given))
+    if not all(isinstance(hit, Hit) for hit in ranking.hits):
+        raise TypeError("a scorer or refiner gives hits, and nothing else")
+    return ranking
 
 
 def _merge(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
 from shirube.budget import Budget
 from shirube.clauses import Clause
+from shirube.folders import Entry
 from shirube.model import (
     Document,
     Hit,
@@ -26,7 +28,8 @@ from shirube.model import (
     Tool,
     Trace,
 )
-from shirube.paths import Entry, Root
+from shirube.paths import Root
+from shirube.verdict import Verdict
 
 
 class Stage(BaseModel):
@@ -34,7 +37,7 @@ class Stage(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with the class or any setting."""
         kind = type(self)
@@ -160,11 +163,11 @@ class Corpus(Protocol):
         """Return the best matches of a clause, best first, ties by path and line."""
         ...
 
-    def count(self, clause: Clause, cap: int | None = None) -> Count:
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the sections that match a clause, up to a cap if one is given.
 
         Sections that are only a heading are counted here and in ``frequencies``; they are not
-        searched, and ``size`` leaves them out.
+        searched, and ``size`` leaves them out. With ``searched`` they are left out here too.
         """
         ...
 
@@ -186,7 +189,7 @@ class OpenIndex(Protocol):
     """An index at work: one writer at a time, any number of readers."""
 
     def pages(self) -> Mapping[str, Page]:
-        """Return what the last commit holds, by path."""
+        """Return what the last commit holds, by path: the same object until that changes."""
         ...
 
     def refresh(self) -> None:
@@ -262,10 +265,18 @@ class Refiner(Protocol):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a search brought: its trace, and the ranking that the trace ends in."""
+    """What a search brought: its trace, and the ranking that the trace ends in.
+
+    A ranking that comes from the cache is read from the index again when it is first asked for.
+    """
 
     trace: Trace
-    ranking: Ranking
+    rank: Callable[[], Ranking]
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The hits, with their passages."""
+        return self.rank()
 
 
 class Shelved(Protocol):
@@ -311,7 +322,15 @@ class Desk(Protocol):
         ...
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
-        """Bring the manual's index up to date, run the pipeline, and keep the trace."""
+        """Bring the manual's index up to date, run the pipeline, and keep the trace.
+
+        The answer to the same question may come from the cache, if the query allows it; it has a
+        trace of its own.
+        """
+        ...
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Say what came of a search, once a find, for the cache's guards and the statistics."""
         ...
 
     def trace(self, trace_id: str) -> Trace:

@@ -35,9 +35,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    text = _DASHES.sub("-", text)
-    text = _CJK_GAPS.sub("", text)
-    return _SPACES.sub(" ", text).strip()
+    text = _SPACES.sub(" ", _CJK_GAPS.sub("", _DASHES.sub("-", text))).strip()
+    return unicodedata.normalize("NFKC", text)  # what a gap kept apart may compose now
 
 
 def nfc(text: str) -> str:

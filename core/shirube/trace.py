@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections import OrderedDict
-from threading import Lock
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 
 from shirube.errors import NotFound
 from shirube.model import Trace
+from shirube.tracefiles import TraceFiles
+
+_log = logging.getLogger("shirube")
+
+_QUIET = 0.03
+"""Seconds without a search after which traces are written."""
+_LATEST = 0.5
+"""Seconds after which they are written all the same."""
+_PATIENCE = 5.0
+"""Seconds that closing waits for the writing."""
 
 
 def new_trace_id() -> str:
@@ -17,11 +31,17 @@ def new_trace_id() -> str:
 
 
 class TraceStore:
-    """Keeps the newest traces in memory; reading one does not make it live longer."""
+    """Keeps the newest traces in memory; reading one does not make it live longer.
 
-    def __init__(self, keep: int, seconds: float) -> None:
+    With a folder they are written there too, by a thread that no search waits for, and traces of
+    other processes are read from there.
+    """
+
+    def __init__(self, keep: int, seconds: float, folder: Path | None = None) -> None:
         self._keep = keep
         self._seconds = seconds
+        self._files = TraceFiles(folder, keep, seconds) if folder else None
+        self._writer = _Writer(self._files, self._is_kept) if self._files else None
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._lock = Lock()
 
@@ -30,6 +50,8 @@ class TraceStore:
         with self._lock:
             self._traces[trace.id] = trace
             self._expire()
+        if self._writer:
+            self._writer.write(trace)
 
     def get(self, trace_id: str) -> Trace:
         """Return a trace.
@@ -40,9 +62,19 @@ class TraceStore:
         with self._lock:
             self._expire()
             trace = self._traces.get(trace_id)
+        if trace is None and self._files:
+            trace = self._files.read(trace_id)
         if trace is None:
             raise NotFound("trace is unknown or expired", trace_id=trace_id[:64])
         return trace
+
+    def close(self) -> None:
+        """Write what has not been written yet."""
+        if self._writer:
+            self._writer.close()
+
+    def _is_kept(self, trace: Trace) -> bool:
+        return trace.id in self._traces
 
     def _expire(self) -> None:
         oldest = time.time() - self._seconds
@@ -51,3 +83,57 @@ class TraceStore:
             if len(self._traces) <= self._keep and first.created >= oldest:
                 return
             self._traces.popitem(last=False)
+            if self._files:
+                self._files.remove(first.id)
+
+
+class _Writer:
+    """Writes traces one after the other, when no search is at work, so that none is slowed."""
+
+    def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool]) -> None:
+        self._files = files
+        self._wanted = wanted
+        self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
+        self._lock = Lock()
+        self._thread: Thread | None = None
+
+    def write(self, trace: Trace) -> None:
+        self._waiting.put(trace)
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = Thread(target=self._run, name="shirube traces", daemon=True)
+                    self._thread.start()
+
+    def close(self) -> None:
+        self._waiting.put(None)
+        if self._thread is not None:
+            self._thread.join(_PATIENCE)
+
+    def _run(self) -> None:
+        going = True
+        while going:
+            going = self._write_all(self._collected())
+
+    def _collected(self) -> list[Trace | None]:
+        """Wait for a trace, and then until no more come for a moment, but not for ever."""
+        found: list[Trace | None] = [self._waiting.get()]
+        latest = time.monotonic() + _LATEST
+        while found[-1] is not None and time.monotonic() < latest:
+            try:
+                found.append(self._waiting.get(timeout=_QUIET))
+            except Empty:
+                break
+        return found
+
+    def _write_all(self, found: Sequence[Trace | None]) -> bool:
+        """Write what is still kept; tell whether to go on."""
+        try:
+            for trace in found:
+                if trace is not None and self._wanted(trace):
+                    self._files.write(trace)
+            self._files.tidy()
+        except Exception:
+            # A full disk must not end the thread: the next trace may find room again.
+            _log.warning("a trace could not be written", exc_info=True)
+        return None not in found

@@ -1,6 +1,7 @@
 """The built-in stages, offered through the same entry point and hooks as anybody else's."""
 
 from shirube import (
+    Embedder,
     Fuser,
     Index,
     Loader,
@@ -11,6 +12,8 @@ from shirube import (
     Tokenizer,
     hook,
 )
+from shirube_builtin.embedders.hashing import Hashing
+from shirube_builtin.embedders.none import Nothing
 from shirube_builtin.fusers.decompose import Decompose
 from shirube_builtin.fusers.required_terms import RequiredTerms
 from shirube_builtin.fusers.rrf import Rrf
@@ -22,6 +25,7 @@ from shirube_builtin.refiners.cutoff import Cutoff
 from shirube_builtin.refiners.diversity import Diversity
 from shirube_builtin.refiners.exploration import Exploration
 from shirube_builtin.refiners.fuzzy import Fuzzy
+from shirube_builtin.refiners.siblings import Siblings
 from shirube_builtin.scorers.lexical import Lexical
 from shirube_builtin.scorers.numbers import Numbers
 from shirube_builtin.scorers.phrase import Phrase
@@ -44,6 +48,13 @@ def register_tokenizers(register: Register[Tokenizer]) -> None:
     """Offer character n-grams for Japanese, with whole words for everything else."""
     register("bigram", Bigram)
     register("ngram", NGram)
+
+
+@hook
+def register_embedders(register: Register[Embedder]) -> None:
+    """Offer what needs no model: no vectors at all, and vectors of hashed terms."""
+    register("none", Nothing)
+    register("hashing", Hashing)
 
 
 @hook
@@ -72,6 +83,7 @@ def register_fusers(register: Register[Fuser]) -> None:
 @hook
 def register_refiners(register: Register[Refiner]) -> None:
     """Offer what reorders and shortens a ranking."""
+    register("siblings", Siblings)
     register("exploration", Exploration)
     register("diversity", Diversity)
     register("cutoff", Cutoff)

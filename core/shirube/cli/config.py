@@ -17,7 +17,8 @@ from shirube.cli.output import print_json, table
 from shirube.cli.parser import Verbs, add_json, one_of
 from shirube.cli.schema import file_schema
 from shirube.cli.workspace import opened, plugins_of
-from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config, expectation, variables
+from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config
+from shirube.environment import expectation, variables
 from shirube.pipeline import Named
 from shirube.registry import Registry
 

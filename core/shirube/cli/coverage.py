@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
+from shirube.accounts import Account
 from shirube.cli.findings import Findings, picked
 from shirube.cli.output import command, counted, listed
 from shirube.model import Trace
@@ -14,6 +15,11 @@ _MEANINGS = {
     "undecodable": "no known encoding",
     "too_large": "too large",
     "loader_failed": "its loader failed",
+    "time_budget": "there was no time left to index it",
+    "heading_only": "no text of their own",
+    "excluded_by_trace": "an earlier search returned them",
+    "symlink": "symbolic links are not followed",
+    "ignored": "no loader reads them",
 }
 
 
@@ -78,16 +84,16 @@ def _manuals(findings: Findings) -> str:
 
 def _outcome(findings: Findings) -> str:
     matched, ranked = findings.matched(), len(findings.ranked())
-    shown = len(findings.shown())
+    shown, least = len(findings.shown()), findings.least()
     if not matched:
         return "none matched"
     if shown == matched:
         return "1 matched and is listed" if matched == 1 else f"{matched} matched and are listed"
     if ranked == matched:
-        return f"showing {shown} of {matched}"
+        return f"showing {shown} of {least}{matched}"
     if shown == ranked:
-        return f"{matched} matched; the best {ranked} are listed"
-    return f"{matched} matched; showing {shown} of the best {ranked}"
+        return f"{least}{matched} matched; the best {ranked} are listed"
+    return f"{least}{matched} matched; showing {shown} of the best {ranked}"
 
 
 def _picked(term: str, trace: Trace) -> str:
@@ -101,10 +107,19 @@ def _required(term: str, traces: Sequence[Trace]) -> str:
     if not known:
         return term
     if not sum(known):
-        return f"{term} (in no section; searched without it)"
+        near = listed(dict.fromkeys(_near(term, traces)))
+        hint = f"; near it: {near}" if near else ""
+        return f"{term} (in no section; searched without it{hint})"
     where = f"in {counted(sum(known), 'section')}"
     dropped = all(_is_dropped(term, trace) for trace in traces)
     return f"{term} ({where}: too common, not applied)" if dropped else f"{term} ({where})"
+
+
+def _near(term: str, traces: Sequence[Trace]) -> Iterator[str]:
+    for trace in traces:
+        yield from (
+            near for one in Account.of(trace).terms if one.term == term for near in one.near
+        )
 
 
 def _is_dropped(term: str, trace: Trace) -> bool:

@@ -122,6 +122,8 @@ def _application(application: Application) -> Iterator[Check]:
     told = file.name if file else "defaults; there is no shirube.yaml, and none is needed"
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
     yield Check("ok", "configuration", told + by)
+    for warning in application.warnings:
+        yield Check("warn", "configuration", warning, "leave it out")
     application.drop_faulty_tools()
     of_plugins = set(application.plugins.problems)
     for problem in application.problems:

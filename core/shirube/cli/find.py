@@ -5,17 +5,29 @@ from __future__ import annotations
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 
+from pydantic import JsonValue
+
+from shirube.app import Application
 from shirube.budget import Budget
+from shirube.calling import call_tool
 from shirube.cli.coverage import coverage_lines, next_line, terms_lines
 from shirube.cli.explain import signals_line, tree_lines
 from shirube.cli.findings import Findings, Found, as_json
 from shirube.cli.output import clipped, print_json, tame, terminal_width
 from shirube.cli.parser import Verbs, add_json, at_least
 from shirube.cli.snippets import glimpse
-from shirube.cli.workspace import Bar, chosen_manuals, opened, search_desk
+from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
+from shirube.cli.workspace import (
+    Bar,
+    chosen_manuals,
+    known_manual,
+    opened,
+    search_desk,
+    searching,
+)
 from shirube.desk import WorkDesk
-from shirube.errors import ToolError
-from shirube.model import Query, Trace
+from shirube.errors import ConfigError, ToolError
+from shirube.model import Call, Query, Trace
 from shirube.text import fold
 
 TIME_MS = 60_000
@@ -46,6 +58,10 @@ def add(commands: Verbs) -> None:
     parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=told)
     told = "also show what each stage did, and why each section scored"
     parser.add_argument("--explain", action="store_true", help=told)
+    told = "say why this section (manual://ID/PATH#LINE) is not among the hits, or where it ranks"
+    parser.add_argument("--why-not", metavar="REF", type=reference, help=told)
+    told = "print the full answer of the search as JSON; needs --require, and one manual"
+    parser.add_argument("--full", action="store_true", help=told)
     add_json(parser)
 
 
@@ -54,15 +70,64 @@ def run(options: Namespace) -> int:
     required = tuple({fold(term): term.strip() for term in options.require}.values())
     if len(required) > MOST_TERMS:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
+    if options.full and (not required or options.why_not or options.explain):
+        wrong = "goes with neither --why-not nor --explain" if required else "needs --require TERM"
+        options.parser.error(f"--full: {wrong}")
     with opened(options) as application:
         desk = search_desk(application)
-        findings = _search(desk, chosen_manuals(desk, options.manual), required, options)
+        if options.full:
+            print_json(_full(application, desk, required, options))
+            return 0
+        manuals = chosen_manuals(desk, _wanted(desk, options))
+        findings = _search(desk, manuals, required, options)
+        if options.why_not:
+            return _tell_fate(findings.traces[0], desk, options)
         if options.json:
             print_json(as_json(findings, explain=options.explain))
         else:
             for line in _told(findings, desk, options):
                 print(line)
     return 1 if findings.failed else 0
+
+
+def _wanted(desk: WorkDesk, options: Namespace) -> list[str]:
+    """Return the manuals that are named, by ``--why-not`` too."""
+    named: list[str] = options.manual
+    if options.why_not is None:
+        return named
+    asked = known_manual(desk, options.why_not.manual_id)
+    if any(known_manual(desk, name) != asked for name in named):
+        options.parser.error(f"--why-not: its manual is {asked!r}, --manual names another")
+    return [asked]
+
+
+def _full(
+    application: Application, desk: WorkDesk, required: tuple[str, ...], options: Namespace
+) -> JsonValue:
+    """Ask the surface for the whole answer, which it gives to nobody outside the process."""
+    manuals = chosen_manuals(desk, options.manual)
+    if len(manuals) != 1:
+        options.parser.error("--full: it searches one manual; name it with --manual ID")
+    offered = getattr(searching(application).surface, "full_tools", None)
+    tools = {tool.name: tool for tool in offered(desk)} if offered else {}
+    if "manual_find" not in tools:
+        raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
+    arguments = {
+        "query": options.query,
+        "manual_id": manuals[0],
+        "required_terms": [*required],
+    }
+    return call_tool(tools["manual_find"], arguments, Call())
+
+
+def _tell_fate(trace: Trace, desk: WorkDesk, options: Namespace) -> int:
+    one = fate(trace, options.why_not.path, section_at(desk, options.why_not))
+    if options.json:
+        print_json(fate_json(one))
+    else:
+        for line in fate_lines(one):
+            print(line)
+    return 0
 
 
 def _search(

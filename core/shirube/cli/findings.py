@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from shirube.accounts import Account
 from shirube.citations import Citation
 from shirube.model import LeftOut, Row, Span, Trace
 
@@ -19,9 +20,10 @@ class Found(NamedTuple):
 
     @property
     def cite(self) -> str:
-        """The citation: which lines of which file of which manual."""
+        """The citation: which lines of which file of which manual, and a hash of them."""
         row = self.row
-        return str(Citation(self.trace.manual_id, row.path, row.start_line, row.end_line))
+        place = (row.path, row.start_line, row.end_line, row.digest)
+        return str(Citation(self.trace.manual_id, *place))
 
 
 def _worth(row: Row) -> float:
@@ -58,7 +60,15 @@ class Findings(NamedTuple):
 
     def matched(self) -> int:
         """Return how many sections matched the query at all, as far as the stages tell."""
-        return sum(_matched(trace) for trace in self.traces)
+        return sum(account.matched for account in self.accounts())
+
+    def least(self) -> str:
+        """Return what stands before that number where there may be more."""
+        return "at least " if any(account.at_least for account in self.accounts()) else ""
+
+    def accounts(self) -> list[Account]:
+        """Return the account of each search."""
+        return [Account.of(trace) for trace in self.traces]
 
     def skipped(self) -> list[tuple[str, LeftOut]]:
         """Return the files that were not searched, with their manuals."""
@@ -66,7 +76,7 @@ class Findings(NamedTuple):
 
     def searched_files(self) -> int:
         """Return how many files were searched."""
-        return sum(trace.files - len(trace.skipped) for trace in self.traces)
+        return sum(account.scanned_files for account in self.accounts())
 
     def sections(self) -> int:
         """Return how many sections were searched."""
@@ -119,14 +129,6 @@ def as_json(findings: Findings, *, explain: bool) -> dict[str, JsonValue]:
         spans = {trace.manual_id: _span(trace.search) for trace in findings.traces}
         answer["spans"] = {**spans}
     return answer
-
-
-def _matched(trace: Trace) -> int:
-    """Count matches: what a scorer counted in the index, and never less than was ranked."""
-    rows = {(row.path, row.start_line) for row in trace.search.rows}
-    left = {(row.path, row.start_line) for row in trace.search.left_out if row.start_line}
-    noted = trace.search.notes.get("matched")
-    return max(len(rows | left), noted if isinstance(noted, int) else 0)
 
 
 def _fusers(span: Span) -> Iterator[Span]:

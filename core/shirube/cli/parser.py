@@ -37,7 +37,10 @@ VERBS = {
     "call": Verb("tools", "call any tool with JSON, and print its JSON answer"),
     "tools": Verb("tools", "list the tools that an MCP client sees"),
     "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
+    "coverage": Verb("tracing", "show what a past search saw, and what is still unread"),
+    "cite": Verb("cite", "check whether citations still hold"),
     "index": Verb("index", "bring the search indexes up to date"),
+    "eval": Verb("evaluation", "measure how well cases with known answers are found"),
     "plugins": Verb("plugins", "list the plugins, what they offer, and their problems"),
     "doctor": Verb("doctor", "check the installation, the configuration and every manual"),
     "config": Verb("config", "show the configuration, its schema, or its variables"),
@@ -126,7 +129,7 @@ class Verbs:
         added: Parser = self._commands.add_parser(
             name, help=told, description=f"{told[0].upper()}{told[1:]}.", epilog=epilog
         )
-        _add_common(added, default=SUPPRESS)
+        add_common(added, default=SUPPRESS)
         added.set_defaults(run=run, parser=added)
         return added
 
@@ -143,14 +146,14 @@ def build_parser() -> tuple[Parser, Verbs]:
 
     parser = Parser(prog="shirube", description=_SUBJECT, epilog=_TOP_EXAMPLE)
     parser.add_argument("--version", action="version", version=f"shirube {__version__}")
-    _add_common(parser, default=None)
+    add_common(parser, default=None)
     return parser, Verbs(parser)
 
 
 _VALUED = ("--workspace", "--config")
 
 
-def _add_common(parser: Parser, default: str | None) -> None:
+def add_common(parser: Parser, default: str | None) -> None:
     """Add the options of every command; they may stand before or after its name."""
     common = parser.add_argument_group("options of every command")
     flag = SUPPRESS if default else False

@@ -16,8 +16,12 @@ def speak_utf8() -> None:
 
 
 def complain(line: str) -> None:
-    """Write one line to standard error, if anybody reads it."""
-    with suppress(OSError, ValueError, AttributeError):
+    """Write one line to standard error, if anybody reads it; what was printed comes before it.
+
+    Raises:
+        BrokenPipeError: when nobody reads what was printed.
+    """
+    with suppress(ValueError, AttributeError):
         sys.stdout.flush()
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(" ".join(line.splitlines()) + "\n")

@@ -59,6 +59,7 @@ def answers(corpus: Corpus) -> object:
         corpus.size,
         {clause: keys(corpus, clause) for clause in CLAUSES},
         {clause: corpus.count(clause) for clause in CLAUSES},
+        {clause: corpus.count(clause, searched=True) for clause in CLAUSES},
         dict(corpus.frequencies([*terms, "absent"])),
         {name: round(corpus.average_length(name), 6) for name in FIELDS},
     )

@@ -128,9 +128,10 @@ class MemoryCorpus:
         found = [Found(one, estimate) for estimate, one in worth if estimate is not None]
         return sorted(found, key=lambda one: (-one.estimate, one.passage.key))[:limit]
 
-    def count(self, clause: Clause, cap: int | None = None) -> Count:
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the passages that match a clause, up to a cap if one is given."""
-        number = sum(self._worth(clause, one) is not None for one in self._passages)
+        among = self._searched if searched else self._passages
+        number = sum(self._worth(clause, one) is not None for one in among)
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:

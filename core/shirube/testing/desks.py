@@ -20,6 +20,7 @@ from shirube import (
     Span,
     Term,
     Trace,
+    Verdict,
 )
 from shirube.library import passages
 from shirube.testing.corpora import MemoryCorpus
@@ -65,6 +66,7 @@ class MemoryDesk:
     def __init__(self, manuals: Mapping[str, Iterable[Document]]) -> None:
         self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
         self._traces: dict[str, Trace] = {}
+        self.verdicts: dict[str, Verdict] = {}
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
@@ -94,7 +96,11 @@ class MemoryDesk:
             sections=corpus.size,
         )
         self._traces[trace.id] = trace
-        return Finding(trace, ranking)
+        return Finding(trace, lambda: ranking)
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Keep what the surface made of a search, in ``verdicts``."""
+        self.verdicts[trace_id] = verdict
 
     def trace(self, trace_id: str) -> Trace:
         """Return a kept trace."""

@@ -26,6 +26,7 @@ from shirube import (
     occurs,
 )
 from shirube_builtin.fusers.rrf import merge, normal, ranked
+from shirube_builtin.fusers.spellings import near_spellings
 
 FREE = "g0"
 REQUIRED = "g_req"
@@ -86,7 +87,11 @@ class RequiredTerms(Stage):
         ranking = ranked([hit for hit, _ in marked], outcomes)
         return ranking._replace(
             left_out=(*ranking.left_out, *dropped),
-            notes={**ranking.notes, **self._notes(terms, marked, gated=bool(gated))},
+            notes={
+                **ranking.notes,
+                **self._notes(terms, marked, gated=bool(gated)),
+                "near": {} if query.budget.spent else _near(terms, corpus),
+            },
         )
 
     def _terms(self, query: Query, corpus: Corpus) -> _Terms:
@@ -177,6 +182,12 @@ class _Terms(NamedTuple):
     flagged: Mapping[str, Literal["too_rare", "too_common"]]
     folded: Mapping[str, str]
     size: int
+
+
+def _near(terms: _Terms, corpus: Corpus) -> dict[str, JsonValue]:
+    """Return what is spelled nearly like the terms that stand nowhere."""
+    absent = [term for term in terms.requested if not terms.counts[term]]
+    return {term: [*near_spellings(term, corpus)] for term in absent}
 
 
 def _together(number: int) -> str:

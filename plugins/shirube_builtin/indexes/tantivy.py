@@ -49,7 +49,16 @@ class TantivyIndex:
         self._settings = settings
         self._fields = fields
         self._schema = _schema(fields)
-        self._index = _opened(self._schema, folder)
+        try:
+            self._open(folder)
+        except (ValueError, OSError):
+            # Derived state that cannot be read is made anew.
+            shutil.rmtree(folder.path, ignore_errors=True)
+            folder.make()
+            self._open(folder)
+
+    def _open(self, folder: Root) -> None:
+        self._index = tantivy.Index(self._schema, path=str(folder.path))
         analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer(_TERMS, analyzer)
         self._index.config_reader("manual")
@@ -61,7 +70,7 @@ class TantivyIndex:
 
     def pages(self) -> Mapping[str, Page]:
         """Return what the last commit holds, by path."""
-        return {path: kept.page for path, kept in self._kept.items()}
+        return self._pages
 
     def refresh(self) -> None:
         """Take in what other processes have committed."""
@@ -84,6 +93,8 @@ class TantivyIndex:
             yield False
             return
         try:
+            # A writer that was killed leaves files under names that the next commit would use.
+            self._writer.garbage_collect_files()
             self.refresh()
             yield True
         finally:
@@ -135,6 +146,7 @@ class TantivyIndex:
 
     def _see(self, searcher: tantivy.Searcher, generation: int) -> None:
         self._searcher, self._generation, self._view = searcher, generation, None
+        self._pages = {path: kept.page for path, kept in self._kept.items()}
 
     def _stored(self, searcher: tantivy.Searcher, kind: str) -> list[Any]:
         query = tantivy.Query.term_query(self._schema, "kind", kind)
@@ -200,14 +212,3 @@ def _schema(fields: Fields) -> tantivy.Schema:
     for name in fields.names:
         builder.add_text_field(f"in_{name}", tokenizer_name=_TERMS, index_option="position")
     return builder.build()
-
-
-def _opened(schema: tantivy.Schema, folder: Root) -> tantivy.Index:
-    """Open what is there; what cannot be opened is derived state, and is made anew."""
-    path = str(folder.path)
-    try:
-        return tantivy.Index(schema, path=path)
-    except (ValueError, OSError):
-        shutil.rmtree(path, ignore_errors=True)
-        folder.make()
-        return tantivy.Index(schema, path=path)

@@ -87,9 +87,10 @@ class TantivyCorpus:
                 return hits
             wanted *= 4
 
-    def count(self, clause: Clause, cap: int | None = None) -> Count:
-        """Count the matching sections, those without a text of their own included."""
-        number = self._count(self._query(clause))
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the matching sections, those without a text of their own included unless told."""
+        within = self._searched if searched else self._held
+        number = _number(self._searcher, self._both(self._query(clause), within))
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:

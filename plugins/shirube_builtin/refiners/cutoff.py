@@ -53,9 +53,10 @@ class Cutoff(Stage):
         late = [hit for hit in hits[self.sure :] if "pinned_top" in hit.marks]
         if not late:
             return list(hits)
-        ahead = [hit for hit in hits if hit not in late]
-        place = max(1, self.sure - len(late))
-        return _non_increasing([*ahead[:place], *late, *ahead[place:]])
+        yielding = [hit for hit in hits[1 : self.sure] if "pinned_top" not in hit.marks]
+        yielding = yielding[-len(late) :]
+        first = [*(hit for hit in hits[: self.sure] if hit not in yielding), *late]
+        return _non_increasing([*first, *(hit for hit in hits if hit not in first)])
 
 
 def _non_increasing(hits: Sequence[Hit]) -> list[Hit]:

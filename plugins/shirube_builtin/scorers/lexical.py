@@ -15,6 +15,7 @@ from shirube import (
     Concept,
     Corpus,
     Env,
+    Found,
     Hit,
     Holds,
     Part,
@@ -62,6 +63,8 @@ class Lexical(Stage):
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
     pool: Annotated[int, Field(ge=1)] = 80
+    sure: Annotated[int, Field(ge=0)] = 20
+    promising: Annotated[float, Field(ge=0, le=1)] = 0.35
     scan_hard_cap: Annotated[int, Field(ge=1), Env("MANUAL_FIND_SCAN_HARD_CAP")] = 5000
     prescan: Annotated[bool, Env("MANUAL_FIND_FILE_PRESCAN_ENABLED")] = True
 
@@ -76,7 +79,7 @@ class Lexical(Stage):
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         if query.budget.spent:
             limit = min(limit, _LATE)
-        nominated = corpus.search(clause, limit + len(query.exclude))
+        nominated = self._promising(corpus.search(clause, limit + len(query.exclude)))
         hits = query.shared(("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
         scored = []
         for one in nominated:
@@ -86,7 +89,16 @@ class Lexical(Stage):
             scored.append(hits[key])
         if query.must:
             return scored
-        return Ranking(tuple(scored), notes={"matched": corpus.count(clause).number})
+        matched = corpus.count(asked.anywhere, searched=True).number
+        capped = limit == self.scan_hard_cap < matched
+        return Ranking(tuple(scored), notes={"matched": matched, "scan_capped": capped})
+
+    def _promising(self, nominated: Sequence[Found]) -> Sequence[Found]:
+        """Leave out those past the first ``sure`` that the index values too little."""
+        least = self.promising * nominated[0].estimate if nominated else 0.0
+        return [
+            one for place, one in enumerate(nominated) if place < self.sure or one.estimate >= least
+        ]
 
     def _asked(self, query: Query, corpus: Corpus) -> _Asked:
         """Analyse the query once a search; the terms of a filter only count where it filters."""
@@ -128,17 +140,23 @@ class Lexical(Stage):
         return _Asked(
             key=(text, *extra),
             clause=self._nominating(chosen, idf),
+            anywhere=Bool(should=tuple(map(_anywhere, self._content(chosen)))),
             groups=groups,
             terms=terms,
             coverage_bonus=self._coverage_bonus(groups),
             average=corpus.average_length("body") or 1.0,
         )
 
+    def _content(self, weights: Mapping[str, float]) -> Sequence[str]:
+        """Return the terms that are more than function words; all, when there are no others."""
+        content = [term for term, weight in weights.items() if weight > self.function_weight]
+        return content or [*weights]
+
     def _nominating(self, weights: Mapping[str, float], rarity_of: Mapping[str, float]) -> Clause:
-        content = {term: w for term, w in weights.items() if w > self.function_weight}
         should: list[Clause] = []
-        for term, weight in (content or weights).items():
-            if len(term) == 1 and not term.isascii():
+        for term in self._content(weights):
+            weight = weights[term]
+            if _is_single(term):
                 should.append(Part(term, None, weight * rarity_of[term]))
                 continue
             should.append(Term(term, "body", weight))
@@ -205,6 +223,7 @@ class _Asked(NamedTuple):
 
     key: tuple[str, ...]
     clause: Clause
+    anywhere: Clause
     groups: tuple[_Group, ...]
     terms: tuple[_Weighed, ...]
     coverage_bonus: float
@@ -214,6 +233,15 @@ class _Asked(NamedTuple):
         """Return the concepts that stand in a text, or else the longest parts of them."""
         whole = tuple(group.text for group in self.groups if occurs(text, group.text))
         return whole or tuple(_parts(self.groups, text))
+
+
+def _is_single(term: str) -> bool:
+    """Tell whether a term is one Japanese character, which other terms hold as a part."""
+    return len(term) == 1 and not term.isascii()
+
+
+def _anywhere(term: str) -> Clause:
+    return Part(term) if _is_single(term) else Term(term)
 
 
 def _group(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> _Group:

@@ -39,7 +39,7 @@ class Phrase(Stage):
     nominates: ClassVar[bool] = False
 
     weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
-    depth: Annotated[int, Field(ge=1)] = 50
+    depth: Annotated[int, Field(ge=1)] = 30
 
     def score(
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
@@ -50,7 +50,7 @@ class Phrase(Stage):
         joined = fold(query.text)
         stretches = texts if any(is_cjk(c) for c in joined) else (joined,)
         known = query.shared(("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]())
-        worth = _Worth(corpus)
+        worth = query.shared("worth", _Worth(corpus))
         for key, passage in islice(found.items(), self.depth):
             if key not in known:
                 known[key] = self._score(passage, stretches, joined, texts, worth)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
 from shirube import Desk, Env, Stage, Tool
-from shirube_builtin.surfaces.manual.diagnosis import Thresholds
 from shirube_builtin.surfaces.manual.find import find_tool
+from shirube_builtin.surfaces.manual.full import full_tool
 from shirube_builtin.surfaces.manual.hits import hits_tool
 from shirube_builtin.surfaces.manual.ls import ls_tool
 from shirube_builtin.surfaces.manual.read import read_tool
 from shirube_builtin.surfaces.manual.scan import scan_tool
+from shirube_builtin.surfaces.manual.settings import Extra, Settings
 from shirube_builtin.surfaces.manual.toc import toc_tool
 from shirube_builtin.surfaces.pages import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
 
 
 class ManualSurface(Stage):
-    """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers."""
+    """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers.
+
+    ``claim_graph`` is reserved for whether a call that asks for the graph of claims gets one.
+    """
 
     root: ClassVar[str] = "manuals"
     instructions: ClassVar[str] = (
@@ -38,16 +42,21 @@ class ManualSurface(Stage):
             {"use": "numbers"},
         ],
         "fusers": [{"use": "required-terms"}, {"use": "decompose"}],
-        "refiners": [{"use": "exploration"}, {"use": "diversity"}, {"use": "cutoff"}],
+        "refiners": [
+            {"use": "siblings"},
+            {"use": "exploration"},
+            {"use": "diversity"},
+            {"use": "cutoff"},
+        ],
     }
 
     scan_max_chars: Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS), Env("SCAN_MAX_CHARS")] = (
         PAGE_CHARS
     )
-    candidate_low: Annotated[int, Field(ge=1, le=50), Env("ADAPTIVE_CANDIDATE_LOW_BASE")] = 3
-    file_bias: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_FILE_BIAS_BASE")] = 0.8
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
-    extras: Annotated[tuple[Literal["cite"], ...], Env("SHIRUBE_SURFACE_EXTRAS")] = ("cite",)
+    marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
+    claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
+    extras: Annotated[tuple[Extra, ...], Env("SHIRUBE_SURFACE_EXTRAS")] = ("coverage", "cite")
 
     @field_validator("extras", mode="before")
     @classmethod
@@ -59,12 +68,19 @@ class ManualSurface(Stage):
 
     def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
-        thresholds = Thresholds(self.candidate_low, self.file_bias, self.coverage_min)
+        settings = self._settings()
         return (
             ls_tool(desk),
             toc_tool(desk),
-            find_tool(desk, thresholds, self.extras),
-            hits_tool(desk, thresholds, self.extras),
+            find_tool(desk, settings),
+            hits_tool(desk, settings),
             read_tool(desk),
             scan_tool(desk, self.scan_max_chars),
         )
+
+    def full_tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools whose whole answer callers inside the process may have."""
+        return (full_tool(desk, self._settings()),)
+
+    def _settings(self) -> Settings:
+        return Settings(self.coverage_min, self.marginal_gain_min, self.extras)

@@ -27,14 +27,6 @@ _MANY = 5
 _SEVERAL_FILES = 2
 
 
-class Thresholds(NamedTuple):
-    """When a result counts as thin or lopsided, and when a row as an answer."""
-
-    candidate_low: int
-    file_bias: float
-    coverage: float
-
-
 class Diagnosis(NamedTuple):
     """The verdict on one search."""
 
@@ -43,23 +35,42 @@ class Diagnosis(NamedTuple):
     cutoff_reason: CutoffReason | None
     file_bias: float
     gaps: tuple[Mapping[str, JsonValue], ...]
+    conflicts: tuple[Mapping[str, JsonValue], ...] = ()
 
 
-def diagnose(trace: Trace, thresholds: Thresholds) -> Diagnosis:
-    """Say how a search went."""
+def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
+    """Say how a search went; ``coverage_min`` is how much of a query an answer covers.
+
+    Thin or lopsided is what was found before the caller's own limit took a part of it.
+    """
     rows = trace.search.rows
-    notes = _gate_notes(trace)
-    status, reason = _status(rows, notes)
-    bias = file_bias(rows)
-    cutoff = _cutoff(trace.search, bias, thresholds)
-    gaps = tuple(_gaps(rows, notes, cutoff, thresholds))
+    notes = gate_notes(trace)
+    status, reason = _status(trace, notes)
+    paths = [row.path for row in rows] + [
+        out.path for out in trace.search.left_out if out.reason == "candidate_cap"
+    ]
+    bias = file_bias(paths)
+    cutoff = _cutoff(trace, paths, bias)
+    gaps = tuple(_gaps(rows, notes, cutoff, coverage_min))
     return Diagnosis(status, reason, cutoff, bias, gaps)
 
 
-def file_bias(rows: Sequence[Row]) -> float:
-    """Return the share of the file with the most rows; 0 without rows."""
-    counts = Counter(row.path for row in rows)
-    return round(max(counts.values()) / len(rows), 4) if rows else 0.0
+def top_hits(trace: Trace) -> tuple[int, int]:
+    """Return how many rows are at the top, and how many of them hold a requested term."""
+    top = trace.search.rows[:_TOP]
+    return len(top), sum(bool(_REQUIRED_MARKS & row.marks) for row in top)
+
+
+def recall_ok(trace: Trace) -> bool | None:
+    """Tell whether a requested term that stands in the manual stands at the top, if any."""
+    notes = gate_notes(trace)
+    standing = any(notes["counts"].get(term) for term in notes["requested"])
+    return top_hits(trace)[1] > 0 if standing else None
+
+
+def file_bias(paths: Sequence[str]) -> float:
+    """Return the share of the path that comes most often; 0 without paths."""
+    return round(max(Counter(paths).values()) / len(paths), 4) if paths else 0.0
 
 
 def gate_spans(trace: Trace, gate: str) -> list[Span]:
@@ -71,14 +82,16 @@ def gate_spans(trace: Trace, gate: str) -> list[Span]:
     ]
 
 
-def _gate_notes(trace: Trace) -> Mapping[str, Any]:
+def gate_notes(trace: Trace) -> Mapping[str, Any]:
+    """Return what the gates noted of the required terms."""
     for span in trace.search.children:
         if span.kind == "fuser" and "requested" in span.notes:
             return span.notes
     return {"requested": [], "kept": [], "counts": {}, "strict": 0, "filtered": 0}
 
 
-def _status(rows: Sequence[Row], notes: Mapping[str, Any]) -> tuple[Status, str | None]:
+def _status(trace: Trace, notes: Mapping[str, Any]) -> tuple[Status, str | None]:
+    rows = trace.search.rows
     requested, kept = notes["requested"], notes["kept"]
     missing = [term for term in requested if not notes["counts"].get(term)]
     scope = "not_found_in_manual_scope:" + ",".join(missing)
@@ -96,22 +109,22 @@ def _status(rows: Sequence[Row], notes: Mapping[str, Any]) -> tuple[Status, str 
         if notes["filtered"] < notes["strict"]:
             weaker = "filtered_required_weaker_than_strict_after_df_guard"
             return "term_dropped_or_weakened", weaker
-    top = rows[:_TOP]
-    if requested and not any(_REQUIRED_MARKS.intersection(row.marks) for row in top):
-        return "required_fallback", f"required_terms_not_in_top_{len(top)}"
+    shown, holding = top_hits(trace)
+    if requested and not holding:
+        return "required_fallback", f"required_terms_not_in_top_{shown}"
     return "required_effective", None
 
 
-def _cutoff(search: Span, bias: float, thresholds: Thresholds) -> CutoffReason | None:
-    notes: Mapping[str, Any] = search.notes
-    before = notes.get("before_limit", len(search.rows))
-    files = len({row.path for row in search.rows})
-    if notes.get("time_budget"):
+def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | None:
+    notes: Mapping[str, Any] = trace.search.notes
+    waiting = any(row.reason == "time_budget" for row in trace.skipped)
+    if notes.get("time_budget") or waiting:
         return "time_budget"
     if notes.get("cut_by_limit") or notes.get("scan_capped"):
         return "candidate_cap"
-    lopsided = before >= _MANY and files >= _SEVERAL_FILES and bias >= thresholds.file_bias
-    if before < max(1, thresholds.candidate_low) or lopsided:
+    lopsided = len(paths) >= _MANY and len({*paths}) >= _SEVERAL_FILES
+    lopsided = lopsided and bias >= trace.thresholds.file_bias
+    if len(paths) < max(1, trace.thresholds.candidate_low) or lopsided:
         return "stage_cap"
     return "dynamic_cutoff" if notes.get("cut_by_score") else None
 
@@ -120,17 +133,19 @@ def _gaps(
     rows: Sequence[Row],
     notes: Mapping[str, Any],
     cutoff: CutoffReason | None,
-    thresholds: Thresholds,
+    coverage_min: float,
 ) -> list[Mapping[str, JsonValue]]:
     gaps: list[Mapping[str, JsonValue]] = []
     if not rows:
         hint = "nothing matched; try other words, or list the files with manual_toc"
         gaps.append({"gap": "no_candidates", "gap_hint": hint})
-    elif cutoff == "stage_cap" and max(row.coverage for row in rows) < thresholds.coverage:
+    elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
         hint = "no section covers the whole query; search its parts one by one"
         gaps.append({"gap": "thin_results", "gap_hint": hint})
     missing = [term for term in notes["requested"] if not notes["counts"].get(term)]
     if missing:
-        hint = f"not in this manual: {', '.join(missing)}; try another wording"
+        near = [one for term in missing for one in notes.get("near", {}).get(term, ())]
+        such = f", such as {', '.join(near)}" if near else ""
+        hint = f"not in this manual: {', '.join(missing)}; try another wording{such}"
         gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})
     return gaps

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
 from shirube import (
+    Account,
+    Answer,
     Budget,
     Call,
     Desk,
@@ -16,12 +18,17 @@ from shirube import (
     Query,
     Tool,
     Trace,
+    Verdict,
+    estimate_tokens,
     fold,
 )
 from shirube_builtin.surfaces.answers import Lean
+from shirube_builtin.surfaces.manual.actions import marginal_gain
 from shirube_builtin.surfaces.manual.arguments import ManualId, after_discovery, shelved
-from shirube_builtin.surfaces.manual.diagnosis import Status, Thresholds, diagnose
+from shirube_builtin.surfaces.manual.coverage import Coverage, coverage_of
+from shirube_builtin.surfaces.manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
 from shirube_builtin.surfaces.manual.rows import integrated
+from shirube_builtin.surfaces.manual.settings import Settings
 
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
@@ -122,7 +129,7 @@ class InlinePage(Lean):
 class FindAnswer(Lean):
     """The compact answer; ``manual_hits`` gives the rest by its trace id."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"degraded"})
+    omitted: ClassVar[frozenset[str]] = frozenset({"coverage", "est_tokens", "degraded"})
 
     trace_id: str
     candidates: int
@@ -130,19 +137,22 @@ class FindAnswer(Lean):
     failure_reason: str | None
     next_actions: tuple[dict[str, JsonValue], ...]
     inline_hits: InlinePage
+    coverage: Coverage | None = None
+    est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
     degraded: str | None = None
 
 
-def find_tool(
-    desk: Desk, thresholds: Thresholds, extras: Sequence[str]
-) -> Tool[FindParams, FindAnswer]:
+def find_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FindAnswer]:
     """Return the tool."""
 
     def run(params: FindParams, call: Call) -> FindAnswer:
-        shelved(desk, params.manual_id)
         trace = search(desk, params, call)
         wanted = params.inline_hits.limit if params.inline_hits else None
-        return compact(trace, thresholds, min(wanted or INLINE_HITS, INLINE_HITS), extras)
+        diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
+        limit = min(wanted or INLINE_HITS, INLINE_HITS)
+        answer = compact(trace, diagnosis, account, limit, settings)
+        desk.conclude(trace.id, verdict(trace, diagnosis, account, answer))
+        return answer
 
     return Tool(
         name="manual_find",
@@ -170,6 +180,7 @@ def find_tool(
 
 def search(desk: Desk, params: FindParams, call: Call) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
+    shelved(desk, params.manual_id)
     asked = params.budget or FindBudget()
     query = Query(
         text=params.query,
@@ -177,16 +188,19 @@ def search(desk: Desk, params: FindParams, call: Call) -> Trace:
         limit=asked.max_candidates or CANDIDATES,
         exclude=_seen(desk, params),
         budget=Budget.of(asked.time_ms or TIME_MS, call.budget.cancelled),
+        cache=False if params.include_claim_graph else params.use_cache,
     )
     return desk.find(params.manual_id, query, call.progress).trace
 
 
-def compact(trace: Trace, thresholds: Thresholds, limit: int, extras: Sequence[str]) -> FindAnswer:
-    """Return the answer that every client gets."""
-    diagnosis = diagnose(trace, thresholds)
+def compact(
+    trace: Trace, diagnosis: Diagnosis, account: Account, limit: int, settings: Settings
+) -> FindAnswer:
+    """Return the answer that every client gets, with the extra keys that the settings name."""
     rows = trace.search.rows
-    items: list[Any] = [integrated(trace, row, extras) for row in rows[:limit]]
-    return FindAnswer(
+    items: list[Any] = [integrated(trace, row, settings.extras) for row in rows[:limit]]
+    covered = "coverage" in settings.extras
+    answer = FindAnswer(
         trace_id=trace.id,
         candidates=len(rows),
         status=diagnosis.status,
@@ -200,7 +214,31 @@ def compact(trace: Trace, thresholds: Thresholds, limit: int, extras: Sequence[s
             total=len(rows),
             items=tuple(items),
         ),
+        coverage=coverage_of(account, diagnosis.cutoff_reason) if covered else None,
         degraded=trace.degraded,
+    )
+    if "est_tokens" in settings.extras:
+        return answer.model_copy(update={"est_tokens": tokens(answer)})
+    return answer
+
+
+def tokens(answer: Answer) -> int:
+    """Return about how many tokens an answer costs, as the one line of JSON that it is sent as."""
+    shown = answer.model_dump(mode="json")
+    return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+
+
+def verdict(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Answer) -> Verdict:
+    """Return what is said of a search to the cache and to the statistics."""
+    return Verdict(
+        status=diagnosis.status,
+        cutoff_reason=diagnosis.cutoff_reason,
+        recall_ok=recall_ok(trace),
+        gaps=len(diagnosis.gaps),
+        conflicts=len(diagnosis.conflicts),
+        unscanned=len(account.unread),
+        tokens=tokens(answer),
+        marginal_gain=marginal_gain(trace),
     )
 
 

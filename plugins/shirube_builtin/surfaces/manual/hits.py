@@ -7,17 +7,19 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
-from shirube import Call, Desk, InvalidParameter, Params, Span, Tool, Trace
+from shirube import Account, Call, Desk, InvalidParameter, Params, Span, Tool, Trace
 from shirube_builtin.surfaces.answers import Lean, fitting
+from shirube_builtin.surfaces.manual.coverage import unread_reason
 from shirube_builtin.surfaces.manual.diagnosis import (
     FREE,
     REQUIRED,
-    Thresholds,
     diagnose,
     file_bias,
+    gate_notes,
     gate_spans,
 )
 from shirube_builtin.surfaces.manual.rows import SCORE_DIGITS, Json, candidate, integrated
+from shirube_builtin.surfaces.manual.settings import Settings
 
 Kind = Literal[
     "candidates",
@@ -35,9 +37,6 @@ Kind = Literal[
 _LIMIT = 50
 _MOST = 1000
 _FARTHEST = 2**53
-_UNSCANNED = frozenset(
-    {"candidate_cap", "time_budget", "per_file_cap", "navigation_file", "undecodable", "too_large"}
-)
 _SIGNALS = frozenset(
     {
         "exact",
@@ -85,9 +84,7 @@ class HitsAnswer(Lean):
     items: tuple[dict[str, JsonValue], ...]
 
 
-def hits_tool(
-    desk: Desk, thresholds: Thresholds, extras: Sequence[str]
-) -> Tool[HitsParams, HitsAnswer]:
+def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
     """Return the tool."""
 
     def run(params: HitsParams, _call: Call) -> HitsAnswer:
@@ -96,7 +93,7 @@ def hits_tool(
             raise InvalidParameter("trace_id must not be blank", parameter="trace_id")
         trace = desk.trace(trace_id)
         kind = params.kind or "candidates"
-        rows = _rows(trace, kind, thresholds, extras)
+        rows = _rows(trace, kind, settings)
         # Beyond the last row all offsets are one; some would be no exact JSON number.
         offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
         wanted = rows[offset : offset + limit]
@@ -127,42 +124,35 @@ def hits_tool(
     )
 
 
-def _rows(
-    trace: Trace, kind: Kind, thresholds: Thresholds, extras: Sequence[str]
-) -> Sequence[Json]:
-    final = trace.search.rows
+def _rows(trace: Trace, kind: Kind, settings: Settings) -> Sequence[Json]:
+    final, extras = trace.search.rows, settings.extras
     made: dict[str, Callable[[], Sequence[Json]]] = {
         "candidates": lambda: [candidate(trace, row, extras) for row in final],
         "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
         "unscanned": lambda: _unscanned(trace),
-        "gaps": lambda: [dict(gap) for gap in diagnose(trace, thresholds).gaps],
-        "gate_runs": lambda: _gate_runs(trace, thresholds),
+        "gaps": lambda: [dict(gap) for gap in diagnose(trace, settings.coverage_min).gaps],
+        "gate_runs": lambda: _gate_runs(trace, settings),
         "fusion_debug": lambda: _fusion_debug(trace),
     }
     return made[kind]() if kind in made else ()
 
 
 def _unscanned(trace: Trace) -> list[Json]:
-    returned = {(row.path, row.start_line) for row in trace.search.rows}
-    left = [
-        out
-        for out in (*trace.search.left_out, *trace.skipped)
-        if out.reason in _UNSCANNED and (out.path, out.start_line) not in returned
-    ]
+    """List what was found but not returned, and the files that were not searched."""
     return [
         {
             "manual_id": trace.manual_id,
             "path": out.path,
             "start_line": out.start_line,
-            "reason": out.reason,
+            "reason": unread_reason(out.reason, whole_file=out.start_line is None),
         }
-        for out in left
+        for out in Account.of(trace).unread
     ]
 
 
-def _gate_runs(trace: Trace, thresholds: Thresholds) -> list[Json]:
-    notes = _fuser_notes(trace)
-    cutoff = diagnose(trace, thresholds).cutoff_reason
+def _gate_runs(trace: Trace, settings: Settings) -> list[Json]:
+    notes = gate_notes(trace)
+    cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
     rows: list[Json] = []
     for gate, terms in ((FREE, []), (REQUIRED, notes.get("kept", []))):
         spans = gate_spans(trace, gate)
@@ -174,7 +164,7 @@ def _gate_runs(trace: Trace, thresholds: Thresholds) -> list[Json]:
                 "gate": gate,
                 "required_terms": terms,
                 "candidates_count": len(found),
-                "file_bias_ratio": file_bias([*found.values()]),
+                "file_bias_ratio": file_bias([path for path, _ in found]),
                 "top_score": round(
                     max((r.score for r in found.values()), default=0.0), SCORE_DIGITS
                 ),
@@ -199,7 +189,7 @@ def _fusion_debug(trace: Trace) -> list[Json]:
         {(row.path, row.start_line): rank for rank, row in enumerate(span.rows, start=1)}
         for span in runs
     ]
-    k = _fuser_notes(trace).get("rrf_k", 60)
+    k = gate_notes(trace).get("rrf_k", 60)
     items: list[Json] = []
     for place, row in enumerate(trace.search.rows, start=1):
         key = (row.path, row.start_line)
@@ -229,10 +219,3 @@ def _fusion_debug(trace: Trace) -> list[Json]:
             }
         )
     return items
-
-
-def _fuser_notes(trace: Trace) -> dict[str, Any]:
-    for span in trace.search.children:
-        if span.kind == "fuser":
-            return dict(span.notes)
-    return {}

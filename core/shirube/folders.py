@@ -1,0 +1,171 @@
+"""Open folders, walked without following links: what `Root` stands on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self
+
+from shirube.text import nfc
+
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+_CASE_BLIND = sys.platform in ("win32", "darwin")
+
+EntryKind = Literal["dir", "file", "link", "other"]
+
+
+class Entry(NamedTuple):
+    """One name in a folder. ``path`` is relative to the root and composed; sizes are bytes."""
+
+    path: str
+    name: str
+    kind: EntryKind
+    size: int
+    modified_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """An open folder: a handle where the platform opens relative to one, else its path."""
+
+    path: str
+    handle: int | None
+
+    @classmethod
+    def at_top(cls, path: str) -> Folder:
+        """Open the folder that a root stands for; its own path may lead through links."""
+        flags = os.O_RDONLY | _DIRECTORY | PLAIN
+        return cls(path, os.open(path, flags) if _BY_HANDLE else None)
+
+    def inner(self, name: str) -> Folder:
+        """Open a folder inside this one, not through a link."""
+        path = os.path.join(self.path, name)
+        if self.handle is None:
+            return Folder(path, None)
+        flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
+        return Folder(path, os.open(name, flags, dir_fd=self.handle))
+
+    def close(self) -> None:
+        """Let go of the handle."""
+        if self.handle is not None:
+            os.close(self.handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def at(self, name: str) -> str:
+        """Return what names an entry relative to this folder."""
+        return name if self.handle is not None else os.path.join(self.path, name)
+
+    def names(self) -> list[str]:
+        """Return the names that the folder holds, as spelled."""
+        return os.listdir(self.path if self.handle is None else self.handle)
+
+    def lstat(self, name: str) -> os.stat_result:
+        """Return the state of an entry; of a link, its own."""
+        return os.stat(self.at(name), dir_fd=self.handle, follow_symlinks=False)
+
+    def spelled(self, wanted: str) -> str:
+        """Return the name as the disk spells it: exact first, else equal in composed form."""
+        if not _CASE_BLIND:
+            try:
+                self.lstat(wanted)
+            except FileNotFoundError:
+                pass
+            else:
+                return wanted
+        names = self.names()
+        if wanted in names:
+            return wanted
+        for name in sorted(names):
+            if nfc(name) == wanted:
+                return name
+        raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
+
+
+def scan(folder: Folder, prefix: str) -> Iterator[Entry]:
+    """Yield every entry of a folder, links as links."""
+    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
+        for found in scanned:
+            if not _speakable(found.name):
+                continue
+            try:
+                status = found.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            name = nfc(found.name)
+            yield entry_of(prefix + name, name, status)
+
+
+def make_inside(folder: Folder, names: list[str]) -> None:
+    """Create folders one inside the other, unless they are there; never through a link."""
+    if not names:
+        return
+    try:
+        name = folder.spelled(names[0])
+    except FileNotFoundError:
+        name = names[0]
+        with suppress(FileExistsError):  # another process was faster
+            os.mkdir(folder.at(name), dir_fd=folder.handle)
+    if kind_of(folder.lstat(name).st_mode) != "dir":
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder", name)
+    with folder.inner(name) as below:
+        make_inside(below, names[1:])
+
+
+def take_files(
+    folder: Folder, prefix: str, found: list[Entry], *, hidden: bool
+) -> list[tuple[str, str]]:
+    """Append a folder's regular files and links; return its folders, composed and as spelled.
+
+    Every search looks at every file in this loop, so it does nothing that it need not.
+    """
+    folders = []
+    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
+        for entry in scanned:
+            spelled = entry.name
+            if not _speakable(spelled) or (spelled[0] == "." and not hidden):
+                continue
+            name = nfc(spelled)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((name, spelled))
+            elif entry.is_file(follow_symlinks=False):
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                found.append(Entry(prefix + name, name, "file", status.st_size, status.st_mtime_ns))
+            elif entry.is_symlink():
+                found.append(Entry(prefix + name, name, "link", 0, 0))
+    return folders
+
+
+def _speakable(name: str) -> bool:
+    """Names that are no Unicode text cannot be written into an answer, so they are not listed."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def entry_of(path: str, name: str, status: os.stat_result) -> Entry:
+    """Return an entry from its state."""
+    return Entry(path, name, kind_of(status.st_mode), status.st_size, status.st_mtime_ns)
+
+
+def kind_of(mode: int) -> EntryKind:
+    """Return the kind of an entry from its mode."""
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "dir"
+    return "link" if stat.S_ISLNK(mode) else "other"

@@ -1,0 +1,20 @@
+"""What the manual tools have in common to go by."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Extra = Literal["coverage", "cite", "est_tokens"]
+
+
+class Settings(NamedTuple):
+    """The settings of the surface that its tools share.
+
+    ``coverage_min`` is the share of a query that an answering section covers; below
+    ``marginal_gain_min`` a follow-up brought so little that no other is proposed. ``extras`` are
+    the keys that join the answers.
+    """
+
+    coverage_min: float
+    marginal_gain_min: float
+    extras: tuple[Extra, ...]

@@ -1,0 +1,487 @@
+"""One line a search, never the query; and thresholds that follow slowly, and never far."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stdio import Shirube
+
+from shirube import Query, Thresholds, Trace, Verdict
+from shirube import journal as journals
+from shirube.adaptive import DAY, LEAST, MOST, Tuner
+from shirube.app import Application, open_application
+from shirube.journal import Journal
+
+Opened = Callable[..., Application]
+
+KEYS = [
+    "ts",
+    "query_hash",
+    "scanned_files",
+    "scanned_nodes",
+    "candidates",
+    "cutoff_reason",
+    "status",
+    "recall_ok",
+    "unscanned_count",
+    "est_tokens",
+    "marginal_gain",
+    "candidate_low_threshold",
+    "file_bias_threshold",
+    "sem_cache_hit",
+    "sem_cache_mode",
+    "sem_cache_score",
+    "latency_saved_ms",
+    "scoring_mode",
+]
+BASE = Thresholds(3, 0.8)
+VERDICT = Verdict(
+    status="required_effective",
+    cutoff_reason="stage_cap",
+    recall_ok=True,
+    unscanned=4,
+    tokens=120,
+    marginal_gain=0.5,
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "manuals" / "m1"
+    folder.mkdir(parents=True)
+    (folder / "rules.md").write_text("# 総則\n対象です。\n## 例外\n対象外です。\n", "utf-8")
+    (folder / "toc.md").write_text("# 目次\n", "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def opened(workspace: Path) -> Iterator[Opened]:
+    with ExitStack() as stack:
+
+        def opening(**environ: str) -> Application:
+            application = open_application(workspace, strangers=False, environ=environ)
+            stack.callback(application.close)
+            return application
+
+        yield opening
+
+
+@pytest.fixture
+def file(workspace: Path) -> Path:
+    return workspace / "vault" / ".system" / "adaptive_stats.jsonl"
+
+
+def asked(
+    application: Application, text: str = "対象外", verdict: Verdict | None = VERDICT
+) -> Trace:
+    desk = application.desks["manual"]
+    trace = desk.find("m1", Query(text, ("対象外",))).trace
+    if verdict:
+        desk.conclude(trace.id, verdict)
+    return trace
+
+
+def rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def past(at: float, reason: str | None, *, used: Thresholds = BASE, ok: object = True) -> str:
+    row = dict.fromkeys(KEYS)
+    row |= {"ts": datetime.fromtimestamp(at, UTC).isoformat(), "cutoff_reason": reason}
+    row |= {"candidate_low_threshold": used.candidate_low, "file_bias_threshold": used.file_bias}
+    return json.dumps(row | {"recall_ok": ok})
+
+
+def write(file: Path, *lines: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+# --- lines ----------------------------------------------------------------------------------
+
+
+def test_a_search_leaves_one_line_with_all_the_keys(opened: Opened, file: Path) -> None:
+    application = opened()
+    assert not file.parent.parent.exists()
+    asked(application)
+    application.close()
+    (row,) = rows(file)
+    assert list(row) == KEYS
+    at = datetime.fromisoformat(row.pop("ts"))
+    assert abs(at.timestamp() - time.time()) < 60
+    assert re.fullmatch("[0-9a-f]{16}", row.pop("query_hash"))
+    assert row == {
+        "scanned_files": 1,
+        "scanned_nodes": 2,
+        "candidates": 2,
+        "cutoff_reason": "stage_cap",
+        "status": "required_effective",
+        "recall_ok": True,
+        "unscanned_count": 4,
+        "est_tokens": 120,
+        "marginal_gain": 0.5,
+        "candidate_low_threshold": 3,
+        "file_bias_threshold": 0.8,
+        "sem_cache_hit": False,
+        "sem_cache_mode": "miss",
+        "sem_cache_score": None,
+        "latency_saved_ms": None,
+        "scoring_mode": "gate_rrf",
+    }
+
+
+def test_a_cached_answer_leaves_a_line_too(opened: Opened, file: Path) -> None:
+    application = opened()
+    asked(application)
+    asked(application)
+    application.close()
+    first, second = rows(file)
+    assert (first["sem_cache_hit"], second["sem_cache_hit"]) == (False, True)
+    assert second["sem_cache_mode"] == "exact"
+    assert second["scoring_mode"] == "cache"
+    assert second["latency_saved_ms"] >= 0
+    assert first["query_hash"] == second["query_hash"]
+
+
+@pytest.mark.parametrize(
+    ("text", "required", "expected"),
+    [
+        ("対象外", ("対象外",), "gate_rrf"),
+        ("対象と例外の違い", ("どこにもない",), "query_decomp_rrf"),
+        ("対象", ("どこにもない",), "lexical"),
+    ],
+)
+def test_the_scoring_mode_names_what_merged_the_rows(
+    opened: Opened, file: Path, text: str, required: tuple[str, ...], expected: str
+) -> None:
+    application = opened()
+    application.desks["manual"].find("m1", Query(text, required))
+    application.close()
+    assert rows(file)[0]["scoring_mode"] == expected
+
+
+def test_the_query_is_nowhere_in_the_file(opened: Opened, file: Path) -> None:
+    application = opened()
+    secret = "ひみつの質問 secret"
+    asked(application, secret)
+    application.close()
+    text = file.read_text("utf-8")
+    assert not any(word in text for word in (secret, "ひみつ", "secret", "対象外"))
+
+
+def test_a_search_nobody_speaks_of_leaves_its_line_at_the_end(opened: Opened, file: Path) -> None:
+    application = opened()
+    asked(application, verdict=None)
+    application.close()
+    (row,) = rows(file)
+    assert row["status"] is None
+    assert row["candidates"] == 2
+
+
+def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
+    application = opened()
+    for _ in range(70):
+        asked(application, verdict=None)
+    assert len(application.statistics._waiting) <= 64
+    application.close()
+    assert len(rows(file)) == 70
+
+
+def test_a_verdict_counts_once(opened: Opened, file: Path) -> None:
+    application = opened()
+    trace = asked(application)
+    application.desks["manual"].conclude(trace.id, VERDICT)
+    application.desks["manual"].conclude("nobody", VERDICT)
+    application.close()
+    assert len(rows(file)) == 1
+
+
+def test_lines_come_soon_without_closing(opened: Opened, file: Path) -> None:
+    asked(opened())
+    deadline = time.monotonic() + 5
+    while not file.is_file() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(rows(file)) == 1
+
+
+@pytest.mark.parametrize(
+    ("environ", "where"),
+    [
+        ({"ADAPTIVE_STATS_PATH": "stats/mine.jsonl"}, "stats/mine.jsonl"),
+        ({"ADAPTIVE_STATS_PATH": "${VAULT_ROOT}/x.jsonl"}, "vault/x.jsonl"),
+        ({"VAULT_ROOT": "notes"}, "notes/.system/adaptive_stats.jsonl"),
+    ],
+)
+def test_the_file_is_where_the_configuration_says(
+    opened: Opened, workspace: Path, environ: dict[str, str], where: str
+) -> None:
+    application = opened(**environ)
+    asked(application)
+    application.close()
+    assert len(rows(workspace / where)) == 1
+
+
+def test_a_real_call_leaves_a_line(workspace: Path, file: Path) -> None:
+    with Shirube(workspace) as server:
+        server.ok("manual_ls")
+        server.ok("manual_find", query="対象外", manual_id="m1", required_terms=["対象外"])
+        deadline = time.monotonic() + 5
+        while not file.is_file() and time.monotonic() < deadline:
+            time.sleep(0.02)
+    (row,) = rows(file)
+    assert list(row) == KEYS
+    assert (row["candidates"], row["status"]) == (2, "required_effective")
+    assert row["recall_ok"] is True
+    assert row["est_tokens"] > 0
+
+
+# --- the file -------------------------------------------------------------------------------
+
+
+def test_a_full_file_is_put_aside_and_one_older_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "FULL_BYTES", 1000)
+    file = tmp_path / "s.jsonl"
+    for number in range(60):
+        journal = Journal(file)
+        journal.put({"number": number, "text": "x" * 50})
+        journal.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.jsonl", "s.jsonl.1"]
+    assert all(path.stat().st_size <= 1000 for path in tmp_path.iterdir())
+    kept = [row["number"] for row in rows(tmp_path / "s.jsonl.1") + rows(file)]
+    assert kept == list(range(kept[0], 60))
+
+
+def test_only_the_end_of_a_long_file_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "TAIL_BYTES", 100)
+    file = tmp_path / "s.jsonl"
+    write(file, *(json.dumps({"number": n}) for n in range(1000)))
+    numbers = [row["number"] for row in Journal(file).tail()]
+    assert numbers == list(range(numbers[0], 1000))
+    assert 3 <= len(numbers) <= 7
+
+
+def test_a_line_that_was_cut_short_spoils_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    file.write_text('{"number": 1}\n{"numb', "utf-8")
+    journal = Journal(file)
+    journal.put({"number": 2})
+    journal.close()
+    assert [row["number"] for row in Journal(file).tail()] == [1, 2]
+
+
+def test_damage_costs_one_line_of_the_log(
+    opened: Opened, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(file, "\x00\x01", "[1]", "null", past(time.time(), None), '"x"', '{"ts": "soon"}', "{")
+    with caplog.at_level(logging.WARNING, "shirube"):
+        application = opened()
+        for _ in range(3):
+            assert asked(application).thresholds == BASE
+        application.close()
+    assert len(caplog.records) == 1
+    assert "damaged" in caplog.text
+
+
+def _a_folder(file: Path) -> None:
+    file.mkdir(parents=True)
+
+
+def _a_file_in_the_way(file: Path) -> None:
+    file.parent.parent.mkdir(parents=True)
+    file.parent.write_text("x", "utf-8")
+
+
+def _a_link(file: Path) -> None:
+    file.parent.mkdir(parents=True)
+    target = file.parent.parent.parent / "elsewhere.txt"
+    target.write_text("", "utf-8")
+    file.symlink_to(target)
+
+
+@pytest.mark.parametrize("spoil", [_a_folder, _a_file_in_the_way, _a_link])
+def test_a_file_that_cannot_be_written_costs_one_line_of_the_log(
+    opened: Opened, file: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[Path], None]
+) -> None:
+    spoil(file)
+    with caplog.at_level(logging.WARNING, "shirube"):
+        application = opened()
+        for _ in range(3):
+            assert asked(application).search.rows
+            time.sleep(0.3)
+        application.close()
+    assert len(caplog.records) == 1
+    assert "cannot be written" in caplog.text
+    assert str(file.parent) not in caplog.text
+
+
+def test_several_threads_lose_no_line(opened: Opened, file: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    application = opened()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: asked(application, f"対象 {n}"), range(40)))
+    application.close()
+    assert len({row["query_hash"] for row in rows(file)}) == len(rows(file)) == 40
+
+
+# --- tuning ---------------------------------------------------------------------------------
+
+
+def taught(*searches: tuple[str | None, bool], base: Thresholds = BASE) -> Thresholds:
+    tuner = Tuner(base, 0.9)
+    for reason, ok in searches:
+        tuner.learn(DAY * 100.0, reason, ok)
+    return tuner.thresholds
+
+
+def test_many_shortfalls_loosen_the_thresholds() -> None:
+    assert taught(*[("stage_cap", True)] * LEAST) == (2, 0.83)
+    assert taught(*[("time_budget", True)] * LEAST) == (2, 0.83)
+    assert taught(*[("stage_cap", True)] * 5, *[(None, True)] * 15) == (2, 0.83)
+
+
+def test_hardly_any_tighten_them() -> None:
+    for normal in (None, "dynamic_cutoff", "candidate_cap"):
+        assert taught(*[(normal, True)] * LEAST) == (4, 0.77)
+
+
+def test_some_change_nothing() -> None:
+    assert taught(*[("stage_cap", True)] * 4, *[(None, True)] * 16) == BASE
+    assert taught(("stage_cap", True), *[(None, True)] * 19) == BASE
+
+
+def test_too_few_change_nothing() -> None:
+    assert taught(*[("stage_cap", True)] * (LEAST - 1)) == BASE
+
+
+def test_wrong_answers_are_no_reason_to_loosen() -> None:
+    assert taught(*[("stage_cap", True)] * 17, *[("stage_cap", False)] * 3) == BASE
+
+
+def test_wrong_answers_lead_back_to_the_base() -> None:
+    tuner = Tuner(BASE, 0.9)
+    for _ in range(LEAST):
+        tuner.learn(DAY * 100.0, "stage_cap", True)
+    assert tuner.thresholds == (2, 0.83)
+    for _ in range(LEAST):
+        tuner.learn(DAY * 101.5, "stage_cap", False)
+    assert tuner.thresholds == BASE
+
+
+def test_searches_of_which_nothing_is_known_do_not_count() -> None:
+    tuner = Tuner(BASE, 0.9)
+    for _ in range(MOST):
+        tuner.learn(DAY * 100.0, None, None)
+    assert tuner.thresholds == BASE
+
+
+def test_there_is_one_change_a_day() -> None:
+    tuner = Tuner(BASE, 0.9)
+    changes = set()
+    for hour in range(24 * 10):
+        for _ in range(5):
+            before = tuner.thresholds
+            tuner.learn(DAY * 100.0 + hour * 3600, "stage_cap", True)
+            if tuner.thresholds != before:
+                changes.add(hour)
+    gaps = [b - a for a, b in zip(sorted(changes), sorted(changes)[1:], strict=False)]
+    assert changes
+    assert all(gap >= 24 for gap in gaps)
+    assert tuner.thresholds == (2, 0.9)
+
+
+@given(
+    st.tuples(st.integers(1, 50), st.floats(0, 1)).map(lambda pair: Thresholds(*pair)),
+    st.lists(
+        st.tuples(
+            st.floats(0, 2 * DAY),
+            st.sampled_from([None, "stage_cap", "dynamic_cutoff"]),
+            st.sampled_from([True, True, True, False, None]),
+        ),
+        max_size=30,
+    ),
+)
+def test_thresholds_stay_near_their_base(
+    base: Thresholds, searches: list[tuple[float, str | None, bool | None]]
+) -> None:
+    tuner, now = Tuner(base, 0.5), DAY * 100.0
+    for later, reason, ok in searches:
+        now += later
+        for _ in range(LEAST):
+            tuner.learn(now, reason, ok)
+        low, bias = tuner.thresholds
+        assert min(2, base.candidate_low) <= low <= max(6, base.candidate_low)
+        assert min(0.7, base.file_bias) <= bias <= max(0.9, base.file_bias)
+
+
+# --- tuning across processes ----------------------------------------------------------------
+
+
+def test_the_searches_of_an_earlier_process_count(opened: Opened, file: Path) -> None:
+    write(file, *[past(time.time() - 3600, "stage_cap")] * LEAST)
+    assert asked(opened()).thresholds == (2, 0.83)
+
+
+def test_those_of_another_day_do_not(opened: Opened, file: Path) -> None:
+    write(file, *[past(time.time() - DAY - 60, "stage_cap")] * MOST)
+    assert asked(opened()).thresholds == BASE
+
+
+def test_an_earlier_change_is_kept_and_counts_for_the_day(opened: Opened, file: Path) -> None:
+    used = Thresholds(4, 0.77)
+    before = [past(time.time() - 7200, None)] * LEAST
+    write(file, *before, *[past(time.time() - 3600, None, used=used)] * MOST)
+    assert asked(opened()).thresholds == used
+
+
+def test_thresholds_of_another_base_are_passed_over(opened: Opened, file: Path) -> None:
+    write(file, *[past(time.time() - DAY * 2, None, used=Thresholds(50, 0.1))] * MOST)
+    assert asked(opened()).thresholds == BASE
+    environ = {"ADAPTIVE_CANDIDATE_LOW_BASE": "9", "ADAPTIVE_FILE_BIAS_BASE": "0.5"}
+    assert asked(opened(**environ)).thresholds == (9, 0.5)
+
+
+def test_without_tuning_the_base_stays_and_lines_are_written(opened: Opened, file: Path) -> None:
+    write(file, *[past(time.time() - 3600, "stage_cap")] * MOST)
+    application = opened(ADAPTIVE_TUNING="off", ADAPTIVE_CANDIDATE_LOW_BASE="7")
+    assert asked(application).thresholds == (7, 0.8)
+    application.close()
+    assert len(rows(file)) == MOST + 1
+
+
+def test_the_least_recall_is_the_configured_one(opened: Opened, file: Path) -> None:
+    half = [past(time.time() - 3600, "stage_cap", ok=number % 2 == 0) for number in range(LEAST)]
+    write(file, *half)
+    assert asked(opened()).thresholds == BASE
+    assert asked(opened(ADAPTIVE_MIN_RECALL="0.5")).thresholds == (2, 0.83)
+
+
+def test_a_long_session_learns_as_it_goes(opened: Opened, file: Path) -> None:
+    application = opened()
+    used = [asked(application, f"対象 {number}").thresholds for number in range(LEAST + 1)]
+    assert used == [BASE] * LEAST + [(2, 0.83)]
+    application.close()
+    assert rows(file)[-1]["candidate_low_threshold"] == 2
+    assert asked(opened()).thresholds == (2, 0.83)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), st.none() | st.integers() | st.text())))
+def test_whatever_the_file_says_the_thresholds_are_usable(lines: list[dict[str, Any]]) -> None:
+    tuner = Tuner(BASE, 0.9)
+    tuner.recall(lines)
+    assert 2 <= tuner.thresholds.candidate_low <= 6

@@ -1,0 +1,147 @@
+"""`shirube cite check`: valid, moved, changed or gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from manuals import RULES, shirube, write
+
+from shirube.checking import cited_in
+from shirube.citations import Citation
+
+FIND = ("find", "対象", "--manual", "m1", "--json")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return write(tmp_path, {"m1/rules.md": RULES, "m1/data.json": '{"対象": "全員"}\n'})
+
+
+def cited(workspace: Path) -> dict[int, str]:
+    hits = shirube(*FIND, cwd=workspace).json["hits"]
+    return {h["ref"]["start_line"]: h["cite"] for h in hits if h["ref"]["path"] == "rules.md"}
+
+
+def check(workspace: Path, *words: str, stdin: str = "") -> Any:
+    done = shirube("cite", "check", "--json", *words, cwd=workspace, stdin=stdin)
+    states = [one["state"] for one in done.json]
+    assert done.code == int(any(state != "valid" for state in states))
+    return done.json
+
+
+def states(workspace: Path, *words: str) -> list[str]:
+    return [one["state"] for one in check(workspace, *words)]
+
+
+def rewrite(workspace: Path, text: str, name: str = "rules.md") -> None:
+    write(workspace, {f"m1/{name}": text})
+
+
+def test_what_find_cites_is_valid(workspace: Path) -> None:
+    cites = [hit["cite"] for hit in shirube(*FIND, cwd=workspace).json["hits"]]
+    assert len(cites) == 3
+    assert states(workspace, *cites) == ["valid"] * 3
+
+
+def test_a_section_that_stands_lower_now_has_moved(workspace: Path) -> None:
+    exception = cited(workspace)[3]
+    rewrite(workspace, f"前書き。\n\n{RULES}")
+    (one,) = check(workspace, exception)
+    assert one["state"] == "moved"
+    assert one["now"].startswith("manual://m1/rules.md#L5-L6@")
+    assert one["now"][-6:] == exception[-6:]
+    assert states(workspace, one["now"]) == ["valid"]
+
+
+def test_a_section_that_stands_in_another_file_now_has_moved(workspace: Path) -> None:
+    exception = cited(workspace)[3]
+    (workspace / "manuals/m1/rules.md").rename(workspace / "manuals/m1/new.md")
+    (one,) = check(workspace, exception)
+    assert (one["state"], one["now"][:24]) == ("moved", "manual://m1/new.md#L3-L4")
+
+
+def test_a_section_with_another_text_has_changed(workspace: Path) -> None:
+    exception = cited(workspace)[3]
+    rewrite(workspace, RULES.replace("この場合は", "どの場合も"))
+    assert states(workspace, exception) == ["changed"]
+
+
+def test_what_is_no_longer_there_is_gone(workspace: Path) -> None:
+    cites = cited(workspace)
+    rewrite(workspace, "# 総則\n対象です。\n")
+    assert states(workspace, cites[1], cites[3]) == ["valid", "gone"]
+    (workspace / "manuals/m1/rules.md").unlink()
+    told = check(workspace, cites[1], "manual://nope/x.md#L1", "manual://")
+    assert [one["state"] for one in told] == ["gone"] * 3
+    assert all(one["told"] for one in told)
+
+
+def test_a_citation_without_a_hash_holds_while_its_lines_are_there(workspace: Path) -> None:
+    refs = ["", "#L3", "#L3-L4", "#L6", "#L7", "#L3-L9"]
+    told = states(workspace, *(f"manual://m1/rules.md{ref}" for ref in refs))
+    assert told == ["valid"] * 4 + ["gone"] * 2
+
+
+def test_the_same_text_twice_is_found_in_the_same_file_first(workspace: Path) -> None:
+    first = cited(workspace)[1]
+    rewrite(workspace, RULES, "a.md")
+    rewrite(workspace, f"前書き。\n\n{RULES}")
+    (one,) = check(workspace, first)
+    assert one["now"].startswith("manual://m1/rules.md#L3-")
+
+
+def test_citations_are_read_out_of_texts(workspace: Path) -> None:
+    one, other = cited(workspace)[1], cited(workspace)[3]
+    note = workspace / "note.md"
+    note.write_text(f"総則({one})を参照。例外は{other}、[同]({other})。\n`manual://m1/x.md`。\n")
+    told = check(workspace, "note.md")
+    assert [(row["citation"], row["state"]) for row in told] == [
+        (one, "valid"),
+        (other, "valid"),
+        ("manual://m1/x.md", "gone"),
+    ]
+    assert {row["file"] for row in told} == {"note.md"}
+    assert [row["citation"] for row in check(workspace, "-", stdin=note.read_text())] == [
+        row["citation"] for row in told
+    ]
+
+
+def test_people_get_a_line_a_citation_and_a_sum(workspace: Path) -> None:
+    one = cited(workspace)[1]
+    done = shirube("cite", "check", one, "manual://m1/rules.md#L99", cwd=workspace)
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert lines[0] == f"valid   {one}"
+    assert lines[1] == "gone    manual://m1/rules.md#L99"
+    assert lines[2].strip() == "the file has 6 lines"
+    assert lines[-1] == "1 valid, 1 gone"
+    assert shirube("cite", "check", "-", cwd=workspace).out == "no citations\n"
+
+
+@pytest.mark.parametrize("words", [("check", "nope.md"), ("chek",), ("check", "data.bin"), ()])
+def test_wrong_words_are_told(workspace: Path, words: tuple[str, ...]) -> None:
+    (workspace / "data.bin").write_bytes(b"\x81\xff\xfe\x80 \xff\xff")
+    done = shirube("cite", *words, cwd=workspace)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+
+
+PLACES = st.builds(
+    Citation,
+    st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/#"), min_size=1),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1),
+    st.integers(1, 10**6),
+    st.integers(1, 10**6),
+    st.text("0123456789abcdef", min_size=6, max_size=6),
+)
+
+
+@given(PLACES, st.sampled_from([" ", "。", "、", ")", "」を参照", ", ", "\n", "は"]))
+def test_any_citation_is_found_in_running_text(place: Citation, after: str) -> None:
+    text = str(place)
+    assert cited_in(f"見よ {text}{after}") == [text]
+    assert Citation.parse(text) == place
