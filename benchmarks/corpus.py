@@ -26,8 +26,29 @@ _ENDINGS = (
     "を除く。",
 )
 _SYLLABLES = (
-    "con ser ta mi ra tor ven dal pri mo che lun gar sto bel fin tra pol ner qui das hem"
-).split()
+    "con",
+    "ser",
+    "ta",
+    "mi",
+    "ra",
+    "tor",
+    "ven",
+    "dal",
+    "pri",
+    "mo",
+    "che",
+    "lun",
+    "gar",
+    "sto",
+    "bel",
+    "fin",
+    "tra",
+    "pol",
+    "ner",
+    "qui",
+    "das",
+    "hem",
+)
 _ENGLISH = ("the", "of", "and", "to", "in", "is", "must", "when", "for", "with", "not", "only")
 
 

@@ -19,15 +19,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from corpus import Question, write_manual
 
-from shirube.app import open_application
+from shirube.app import Application, open_application
 from shirube.budget import Budget
 from shirube.calling import call_tool
 from shirube.model import Call
+
+QUIET = {"ADAPTIVE_TUNING": "false", "SEM_CACHE_ENABLED": "false"}
+"""Nothing is learnt from a benchmark, and nothing remembered."""
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -52,7 +57,7 @@ def main() -> None:
 
 
 def measure(workspace: Path, questions: list[Question], sections: int) -> list[str]:
-    app = open_application(workspace)
+    app = open_application(workspace, environ=QUIET)
     start = time.perf_counter()
     built = not (workspace / ".shirube" / "index").exists()
     find(app, questions[0])
@@ -73,7 +78,7 @@ def measure(workspace: Path, questions: list[Question], sections: int) -> list[s
     ]
 
 
-def find(app, question: Question):
+def find(app: Application, question: Question) -> dict[str, Any]:
     arguments = {"query": question.text, "manual_id": "m", "required_terms": list(question.terms)}
     budget = Budget(cancelled=Event())
     return call_tool(
@@ -83,21 +88,21 @@ def find(app, question: Question):
     )
 
 
-def change(app, workspace: Path, question: Question) -> None:
+def change(app: Application, workspace: Path, question: Question) -> None:
     path = workspace / "manuals" / "m" / "part000" / "chapter00000.md"
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:-1] if text.endswith(" ") else text + " ", encoding="utf-8")
     find(app, question)
 
 
-def timed(work) -> float:
+def timed(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def cold(workspace: Path, question: Question) -> tuple[float, float, float]:
-    """Return seconds from spawn to the first answer, the server's memory in MB, and the SDK's import."""
+    """Return seconds to the first answer, the server's memory in MB, and the SDK's import."""
     sdk = min(
         timed(lambda: subprocess.run([sys.executable, "-c", "import mcp.server"], check=True))
         for _ in range(3)
@@ -114,7 +119,9 @@ def served(workspace: Path, question: Question) -> tuple[float, float]:
         "--workspace",
         str(workspace),
     ]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    environment = {**os.environ, **QUIET}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment) as server:
         arguments = {
             "query": question.text,
             "manual_id": "m",
@@ -142,12 +149,12 @@ def served(workspace: Path, question: Question) -> tuple[float, float]:
     return seconds, memory
 
 
-def tell(server, message: dict) -> None:
+def tell(server: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
     server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     server.stdin.flush()
 
 
-def answered(server, number: int) -> dict:
+def answered(server: subprocess.Popen[bytes], number: int) -> dict[str, Any]:
     while True:
         message = json.loads(server.stdout.readline())
         if message.get("id") == number:
