@@ -49,7 +49,7 @@ from shirube.model import (
 from shirube.paths import Limits, Root, clean_name, clean_path
 from shirube.refusals import FailsWith
 from shirube.registry import Register
-from shirube.session import Reading, Session
+from shirube.session import Delivery, Reading, Session
 from shirube.stages import (
     Corpus,
     Count,
@@ -96,6 +96,7 @@ __all__ = [
     "Conflict",
     "Corpus",
     "Count",
+    "Delivery",
     "Desk",
     "Document",
     "Embedder",

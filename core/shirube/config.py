@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shirube.environment import overridden
@@ -187,6 +186,8 @@ def build(
 
 
 def _read_yaml(file: Path) -> dict[str, Any]:
+    import yaml  # noqa: PLC0415 - 12 ms that a workspace without a file does not need
+
     try:
         given = yaml.safe_load(file.read_text(encoding="utf-8-sig"))
     except yaml.MarkedYAMLError as error:

@@ -16,9 +16,29 @@ class Reading:
 
 
 @dataclass
+class Delivery:
+    """What a session has been given of one file: ranges of characters of one text, merged."""
+
+    text_hash: int
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, start: int, end: int) -> None:
+        """Add a range, and merge it with those that it touches."""
+        apart = [(a, b) for a, b in self.ranges if b < start or a > end]
+        joined = [(a, b) for a, b in self.ranges if (a, b) not in apart]
+        whole = (min([start, *(a for a, _ in joined)]), max([end, *(b for _, b in joined)]))
+        self.ranges = sorted([*apart, whole])
+
+    def holds(self, start: int, end: int) -> bool:
+        """Tell whether every character of a range has been given."""
+        return any(a <= start and end <= b for a, b in self.ranges)
+
+
+@dataclass
 class Session:
     """The memory of one connection. Calls of one session may run in several threads."""
 
     discovered: bool = False
     readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
+    deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)

@@ -9,8 +9,6 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
 from shirube import Document, Lines, Root, Section, Source, Stage, decode
 from shirube_builtin.loaders.names import is_navigation, sources_ending
 from shirube_builtin.loaders.sections import mended
@@ -129,6 +127,8 @@ def _front_matter(text: str) -> _FrontMatter:
     closing = opening and _FRONT_MATTER_CLOSES.search(text, opening.end())
     if not opening or not closing or closing.start() > _FRONT_MATTER_LIMIT:
         return _FrontMatter()
+    import yaml  # noqa: PLC0415 - 12 ms that manuals without front matter do not need
+
     inner = text[opening.end() : closing.start()]
     try:
         # BaseLoader makes nothing but strings, lists and mappings.

@@ -26,6 +26,7 @@ from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.actions import marginal_gain
 from shirube_builtin.surfaces.manual.arguments import ManualId, after_discovery, shelved
 from shirube_builtin.surfaces.manual.coverage import Coverage, coverage_of
+from shirube_builtin.surfaces.manual.deliveries import delivered
 from shirube_builtin.surfaces.manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
 from shirube_builtin.surfaces.manual.rows import integrated
 from shirube_builtin.surfaces.manual.settings import Settings
@@ -182,13 +183,14 @@ def search(desk: Desk, params: FindParams, call: Call) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
     shelved(desk, params.manual_id)
     asked = params.budget or FindBudget()
+    follows = params.only_unscanned_from_trace_id is not None
     query = Query(
         text=params.query,
         required=params.required_terms,
         limit=asked.max_candidates or CANDIDATES,
-        exclude=_seen(desk, params),
+        exclude=_seen(desk, params, call),
         budget=Budget.of(asked.time_ms or TIME_MS, call.budget.cancelled),
-        cache=False if params.include_claim_graph else params.use_cache,
+        cache=False if params.include_claim_graph or follows else params.use_cache,
     )
     return desk.find(params.manual_id, query, call.progress).trace
 
@@ -242,7 +244,7 @@ def verdict(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Answer
     )
 
 
-def _seen(desk: Desk, params: FindParams) -> frozenset[tuple[str, int]]:
+def _seen(desk: Desk, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
     trace_id = params.only_unscanned_from_trace_id
     if trace_id is None:
         return frozenset()
@@ -252,4 +254,4 @@ def _seen(desk: Desk, params: FindParams) -> frozenset[tuple[str, int]]:
             f"only_unscanned_from_trace_id is of another manual: {trace.manual_id}",
             parameter="only_unscanned_from_trace_id",
         )
-    return trace.seen
+    return trace.seen | delivered(desk, call.session, params.manual_id)

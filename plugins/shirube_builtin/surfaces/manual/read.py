@@ -20,6 +20,7 @@ from shirube import (
     Tool,
 )
 from shirube_builtin.surfaces.manual.arguments import FilePath, ManualId, after_discovery, shelved
+from shirube_builtin.surfaces.manual.deliveries import record
 from shirube_builtin.surfaces.pages import (
     PAGE_CHARS,
     LineRange,
@@ -94,6 +95,7 @@ def read_tool(desk: Desk) -> Tool[ReadParams, ReadAnswer]:
         _remember(
             call.session, place, Reading(section.start_line, read.next_offset, hash(document.text))
         )
+        record(call.session, manual.id, document, read)
         return ReadAnswer(
             text=read.text,
             truncated=truncated,

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from shirube import Answer, Call, Desk, Params, Tool
 from shirube_builtin.surfaces.manual.arguments import FilePath, ManualId, after_discovery, shelved
+from shirube_builtin.surfaces.manual.deliveries import record
 from shirube_builtin.surfaces.pages import (
     LineRange,
     MaxChars,
@@ -53,12 +54,14 @@ class ScanAnswer(Answer):
 def scan_tool(desk: Desk, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
     """Return the tool; ``page_chars`` is the size of a page when the caller names none."""
 
-    def run(params: ScanParams, _call: Call) -> ScanAnswer:
+    def run(params: ScanParams, call: Call) -> ScanAnswer:
         manual = shelved(desk, params.manual_id)
-        text = manual.document(params.path).text
+        document = manual.document(params.path)
+        text = document.text
         most = params.max_chars or page_chars
         start = start_offset(text, params.start_line, params.cursor)
         read = page(text, start, start + most)
+        record(call.session, manual.id, document, read)
         return ScanAnswer(
             manual_id=manual.id,
             path=params.path,
