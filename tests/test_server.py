@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -38,9 +39,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+NOWHERE = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - closed at exit
+atexit.register(NOWHERE.close)
+
+
 def connected(era: str, errors: Any = None) -> Client:
     server = StdioServerParameters(command=sys.executable, args=[str(SCRIPT)])
-    transport = stdio_client(server, errlog=errors or open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    transport = stdio_client(server, errlog=errors or NOWHERE)
     return Client(transport, mode=era)
 
 
