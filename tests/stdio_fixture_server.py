@@ -63,6 +63,8 @@ def echo(params: EchoParams, call: Call) -> EchoAnswer:
 
 def slow(params: SecondsParams, call: Call) -> TextAnswer:
     until = time.monotonic() + params.seconds
+    sys.stderr.write("slow began\n")
+    sys.stderr.flush()
     try:
         while time.monotonic() < until:
             call.budget.check()
