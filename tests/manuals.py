@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +38,19 @@ def write(workspace: Path, files: Mapping[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     return workspace
+
+
+def appears(path: Path) -> None:
+    """Wait until a file is there, which another thread or process is about to write."""
+    deadline = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path.name} was never written"
+        time.sleep(0.01)
+
+
+def trace_appears(workspace: Path, trace_id: str) -> None:
+    """Wait until a trace is kept as a file, for other processes."""
+    appears(workspace / ".shirube" / "traces" / f"{trace_id}.json")
 
 
 def opened(workspace: Path, **environ: str) -> Application:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import RULES, ask, opened, shirube, write
+from manuals import RULES, ask, opened, shirube, trace_appears, write
 from stdio import Shirube, Wire
 
 from shirube import Account, Budget, Query, estimate_tokens, fold
@@ -326,12 +326,11 @@ def test_a_gap_and_the_command_line_name_the_near_spelling(
     assert "対照外 (in no section; searched without it; near it: 対象外)" in told
 
 
-def test_spellings_are_looked_for_in_bounded_time(application: Application) -> None:
+@pytest.mark.timeout(20)
+def test_spellings_of_long_terms_are_looked_for_in_bounded_time(application: Application) -> None:
     state = application.desks["manual"].prepare("noisy", Query(""))
-    began = time.perf_counter()
     near_spellings("年金の支払目" * 30, state.corpus)
     near_spellings("x" * 200, state.corpus)
-    assert time.perf_counter() - began < 2
 
 
 # --- the command line -----------------------------------------------------------------------
@@ -340,7 +339,7 @@ def test_spellings_are_looked_for_in_bounded_time(application: Application) -> N
 def test_coverage_lists_what_is_unread_in_another_process(server: Shirube, workspace: Path) -> None:
     asked = {"query": "届出の期限は？", "manual_id": "wide", "required_terms": ["届出"]}
     found = server.ok("manual_find", **asked, budget={"max_candidates": 3})
-    time.sleep(0.3)
+    trace_appears(workspace, found["trace_id"])
     told = shirube("coverage", found["trace_id"], cwd=workspace)
     assert (told.code, told.err) == (0, "")
     assert "searched 120 sections of 120 in 120 files of 120" in told.out
@@ -419,7 +418,8 @@ def test_why_not_tells_of_a_limit_and_of_an_earlier_search(
     first = server.ok("manual_find", **asked, budget={"max_candidates": 1})
     then = {"only_unscanned_from_trace_id": first["trace_id"]}
     second = server.ok("manual_find", **asked, **then)
-    time.sleep(0.3)
+    trace_appears(workspace, first["trace_id"])
+    trace_appears(workspace, second["trace_id"])
 
     def told(trace_id: str, line: int) -> Any:
         words = ("coverage", trace_id, "--why-not", f"manual://m1/rules.md#L{line}", "--json")

@@ -303,13 +303,13 @@ def test_the_process_ends_soon_after_the_client_hung_up(raw: Raw, name: str) -> 
     raw.answer(9)
     time.sleep(0.1)
     _, _, seconds = raw.hang_up()
-    assert seconds < 1.5
+    assert seconds < 10
     assert raw.process.returncode == 0
 
 
 def test_an_idle_process_ends_at_once(raw: Raw) -> None:
     _, _, seconds = raw.hang_up()
-    assert seconds < 0.5
+    assert seconds < 5
     assert raw.process.returncode == 0
 
 
