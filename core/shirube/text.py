@@ -56,6 +56,7 @@ def words(folded: str) -> Iterator[tuple[str, bool]]:
         yield (japanese, True) if japanese else (word, False)
 
 
+@lru_cache(maxsize=16384)
 def is_cjk(character: str) -> bool:
     """Tell whether one character is written without spaces around it, as in Japanese."""
     return _CJK_CHARACTER.match(character) is not None
