@@ -281,7 +281,9 @@ def test_toc_pages_and_shows_headings(workspace: Path) -> None:
     assert "  L14      Sizing the panel" in deep.out.splitlines()
     plain = shirube("toc", "field-guide", "--json", cwd=workspace).json
     assert plain["total_files"] == 10
-    assert shirube("toc", "field-guide", "--deep", cwd=workspace).code == 1
+    refused = shirube("toc", "field-guide", "--deep", cwd=workspace)
+    assert refused.code == 2
+    assert "--deep needs --prefix PATH" in refused.err
 
 
 def test_read_prints_the_text_and_nothing_else(workspace: Path) -> None:
@@ -781,3 +783,15 @@ def test_an_outline_is_yaml_whatever_the_words() -> None:
         "nested": [{"a": 1, "b": [True, None, 1.5]}, [], {}, [[1], {"x": "y"}]],
     }
     assert yaml.safe_load("\n".join(outline(value, {}))) == value
+
+
+def test_two_searches_of_a_new_folder_at_once_both_find(tmp_path: Path) -> None:
+    folder = tmp_path / "manuals" / "m"
+    folder.mkdir(parents=True)
+    for number in range(1500):
+        text = f"# 第{number}条\n" + "給付の要件と請求の期限を定める。\n" * 20
+        (folder / f"f{number:04}.md").write_text(text, encoding="utf-8")
+    command = [str(SCRIPT), "find", "第1234条の要件", "--json", "--workspace", str(tmp_path)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    told = [json.loads(process.communicate(timeout=60)[0]) for process in started]
+    assert [one["hits"][0]["ref"]["path"] for one in told] == ["f1234.md"] * 2

@@ -8,6 +8,7 @@ import math
 import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
@@ -118,7 +119,7 @@ def failure_line(tool: str, error: ToolError, seconds: float) -> str:
     if isinstance(error, InternalError) and cause is not None:
         frames = traceback.extract_tb(cause.__traceback__)[-3:]
         line["exception"] = type(cause).__name__
-        line["where"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        line["where"] = [f"{PurePath(f.filename).name}:{f.lineno} {f.name}" for f in frames]
     return compact(line)
 
 

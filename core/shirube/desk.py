@@ -12,7 +12,7 @@ from typing import Any
 
 from shirube.adaptive import Statistics
 from shirube.cache import Kept, Looked, Question, Scope, SearchCache
-from shirube.errors import ConfigError
+from shirube.errors import ConfigError, Forbidden
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
@@ -159,7 +159,13 @@ class WorkDesk:
     def _open(self, manual: Manual) -> Indexed:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
-        folder = self._shared.state.make(f"index/{manual.id}/{self._furnished.fingerprint}")
+        try:
+            folder = self._shared.state.make(f"index/{manual.id}/{self._furnished.fingerprint}")
+        except Forbidden as error:
+            raise Forbidden(
+                "the state folder (.shirube) cannot be written; make it writable, or name another "
+                "one with SHIRUBE_STATE_ROOT"
+            ) from error
         return Indexed(manual, index.open(folder, Fields(FIELDS, tokenizer)))
 
     def _only(self, shelf: str) -> Any:

@@ -58,11 +58,7 @@ class Indexed:
             self._index.refresh()
             degraded = None
             if not self._is_clean(spoken):
-                with self._index.writing(budget) as mine:
-                    if mine:
-                        degraded = self._update(spoken, budget, progress)
-                    else:
-                        degraded = "another process is updating the index; this is the state before"
+                degraded = self._take_turn(spoken, budget, progress)
             pages = self._index.pages()
             skipped = [LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped]
             waiting = [path for path in spoken if path not in pages] if degraded else []
@@ -72,6 +68,21 @@ class Indexed:
             aside = self._manual.aside()._replace(headings=sum(p.blank for p in pages.values()))
             files = len(pages) + len(waiting)
             return State(corpus, files, tuple(sorted(skipped)), degraded, mark, aside)
+
+    def _take_turn(
+        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None
+    ) -> str | None:
+        """Update as the writer, or wait for another one as long as it gets on with new files."""
+        known = -1
+        while True:
+            with self._index.writing(budget) as mine:
+                if mine:
+                    return self._update(spoken, budget, progress)
+            self._index.refresh()
+            pages = self._index.pages()
+            if budget.spent or len(pages) == known or spoken.keys() <= pages.keys():
+                return "another process is updating the index; this is the state before"
+            known = len(pages)
 
     def close(self) -> None:
         """Let go of the index."""

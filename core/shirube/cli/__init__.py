@@ -48,10 +48,10 @@ def _guarded(argv: Sequence[str]) -> int:
         text = str(error)
         complain(text if text.startswith("configuration error") else f"configuration error: {text}")
         return WRONG
-    except Exception:
+    except BaseException:  # an engine's own panic is no Exception
         failure = InternalError()
         _LOG.debug("error_id %s", failure.error_id, exc_info=True)
-        hint = "--verbose shows the details"
+        hint = "--verbose shows the details, 'shirube index --rebuild' mends a damaged index"
         complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
         return OFF
 

@@ -51,6 +51,8 @@ def ls(options: Namespace) -> int:
 
 def toc(options: Namespace) -> int:
     """Show the files of a manual, and with ``--deep`` their headings."""
+    if options.deep and not options.prefix:
+        options.parser.error("--deep needs --prefix PATH: a file, or a folder of the manual")
     with opened(options) as application:
         answer = answer_of(
             application,
@@ -119,7 +121,7 @@ def _tell_next(answer: Any, options: Namespace) -> None:
             words += ["--deep"]
         words += ["--cursor", str(answer["next_cursor"]["offset"])]
     elif answer["items"] and not options.deep:
-        words += ["--deep", "--prefix", answer["items"][0]["path"]]
+        words += ["--deep", "--prefix", answer["items"][-1]["path"]]
     else:
         return
     complain(f"next: {command(options, *words)}")

@@ -27,7 +27,7 @@ class Place(NamedTuple):
 def add(commands: Verbs) -> None:
     """Add the commands."""
     parser = commands.add("read", read, "shirube read 'manual://field-guide/power.md#L1'")
-    told = "a citation manual://ID/PATH#LINE as 'find' gives it, or ID/PATH"
+    told = "a citation manual://ID/PATH#L10 as 'find' gives it, or ID/PATH"
     parser.add_argument("place", metavar="REF", type=_place, help=told)
     told = "the section's first line (default: that of REF, else the first section)"
     parser.add_argument("--line", metavar="N", type=at_least(1), help=told)
@@ -90,7 +90,7 @@ def _place(word: str) -> Place:
         cited = Citation.parse(SCHEME + word.removeprefix(SCHEME))
     except InvalidParameter as error:
         raise ArgumentTypeError(
-            f"expected manual://ID/PATH#LINE or ID/PATH, got {word[:80]!r}; 'shirube find' cites so"
+            f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; 'shirube find' cites so"
         ) from error
     return Place(cited.manual_id, cited.path, cited.start_line)
 

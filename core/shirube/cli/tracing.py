@@ -26,7 +26,7 @@ def add(commands: Verbs) -> None:
     parser.add_argument("trace", metavar="TRACE", help=told)
     told = "also show what each stage did, and why each section scored"
     parser.add_argument("--explain", action="store_true", help=told)
-    told = "say why this section (manual://ID/PATH#LINE) is not among the hits, or where it ranks"
+    told = "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
     parser.add_argument("--why-not", metavar="REF", type=reference, help=told)
     add_json(parser)
 

@@ -92,7 +92,7 @@ def reference(word: str) -> Citation:
     try:
         return Citation.parse(SCHEME + word.removeprefix(SCHEME))
     except InvalidParameter as error:
-        raise ArgumentTypeError(f"expected manual://ID/PATH#LINE, got {word[:80]!r}") from error
+        raise ArgumentTypeError(f"expected manual://ID/PATH#L10, got {word[:80]!r}") from error
 
 
 def section_at(desk: WorkDesk, cite: Citation) -> int:
