@@ -441,7 +441,7 @@ def test_why_not_knows_files_that_were_not_searched(workspace: Path) -> None:
     [
         ("manual://nope/rules.md#L1", 1, "no manual"),
         ("manual://m1/nope.md#L1", 1, "nope.md"),
-        ("manual:", 2, "expected manual://ID/PATH#LINE"),
+        ("manual:", 2, "expected manual://ID/PATH#L10"),
     ],
 )
 def test_why_not_refuses_what_is_no_section(
