@@ -121,7 +121,8 @@ def write_manual(folder: Path, sections: int, language: str = "ja") -> list[Ques
 
 def _question(words: Words, body: list[str], chance: random.Random) -> Question:
     sentence = chance.choice(body)
-    held = [word for word in words.words if word in sentence and len(word) > 1]
+    where = sentence if words.japanese else sentence.lower().rstrip(".").split()
+    held = [word for word in words.words if len(word) > 1 and word in where]
     rare = held[-2:] if len(held) > 1 else [*held, *held]
     text = sentence[:-1] if words.japanese else sentence.lower()[:-1]
     return Question(text, (rare[0], rare[-1]))

@@ -72,7 +72,7 @@ from shirube.stages import (
     Tokenizer,
     Vectors,
 )
-from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurs, runs, words
+from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
 
@@ -173,6 +173,7 @@ __all__ = [
     "is_cjk",
     "is_function",
     "nfc",
+    "occurrences",
     "occurs",
     "rarity",
     "runs",

@@ -64,18 +64,23 @@ def is_cjk(character: str) -> bool:
 
 def occurs(folded_text: str, folded_term: str) -> bool:
     """Tell whether the term stands in the text: words on word boundaries, Japanese anywhere."""
-    place = folded_text.find(folded_term)
+    return occurrences(folded_text, folded_term, 1) > 0
+
+
+def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> int:
+    """Count how often the term stands in the text, up to ``most`` if that is given."""
     first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
     if not first and not last:
-        return place >= 0
-    while place >= 0:
-        before = folded_text[place - 1 : place] if place else ""
+        return int(folded_term in folded_text) if most == 1 else folded_text.count(folded_term)
+    number = 0
+    place = folded_text.find(folded_term)
+    while place >= 0 and number != most:
         end = place + len(folded_term)
-        after = folded_text[end : end + 1]
-        if not (first and _in_word(before)) and not (last and _in_word(after)):
-            return True
+        before = folded_text[place - 1] if place else ""
+        if not (first and _in_word(before)) and not (last and _in_word(folded_text[end : end + 1])):
+            number += 1
         place = folded_text.find(folded_term, place + 1)
-    return False
+    return number
 
 
 @lru_cache(maxsize=4096)

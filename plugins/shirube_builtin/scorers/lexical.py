@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -28,6 +26,7 @@ from shirube import (
     concepts,
     fold,
     is_function,
+    occurrences,
     occurs,
     rarity,
 )
@@ -133,7 +132,7 @@ class Lexical(Stage):
                 term,
                 weight * idf[term],
                 shares.get(term, 0.0),
-                _word_count if term.isascii() else str.count,
+                occurrences if term.isascii() else str.count,
             )
             for term, weight in chosen.items()
         )
@@ -260,15 +259,6 @@ def _shares(groups: Iterable[_Group]) -> Mapping[str, float]:
         for term, share in group.shares.items():
             shares[term] = shares.get(term, 0.0) + group.weight * share / total
     return shares
-
-
-def _word_count(text: str, word: str) -> int:
-    return len(_word(word).findall(text)) if word in text else 0
-
-
-@lru_cache(maxsize=4096)
-def _word(word: str) -> re.Pattern[str]:
-    return re.compile(f"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])")
 
 
 def _parts(groups: Iterable[_Group], text: str) -> Iterable[str]:

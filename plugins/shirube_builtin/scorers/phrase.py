@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -66,7 +66,8 @@ class Phrase(Stage):
         worth: _Worth,
     ) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
-        spans = {span for stretch in stretches for span in _verbatim(stretch[:2048], text)}
+        finding = _verbatim if any(map(is_cjk, joined)) else _verbatim_words
+        spans = {span for stretch in stretches for span in finding(stretch[:2048], text)}
         score = self.weight * sum(worth.of(span) for span in spans)
         marks = {"phrase"} if spans else set()
         if occurs(text, joined) or (len(texts) > 1 and any(occurs(text, t) for t in texts)):
@@ -102,6 +103,26 @@ def _verbatim(stretch: str, text: str) -> Iterable[str]:
         span = _whole_words(stretch, start, end)
         if _counts(span):
             yield span
+
+
+def _verbatim_words(stretch: str, text: str) -> Iterable[str]:
+    """Yield the longest rows of words of a stretch that stand in the text, left to right."""
+    words = stretch.split(" ")
+    end = 0
+    for start, pair in enumerate(_pairs(stretch)):
+        if start < end or pair not in text:
+            continue
+        end = start + _WORDS
+        while end < len(words) and " ".join(words[start : end + 1]) in text:
+            end += 1
+        span = " ".join(words[start:end])
+        if occurs(text, span):
+            yield span
+
+
+@lru_cache(maxsize=256)
+def _pairs(stretch: str) -> tuple[str, ...]:
+    return tuple(f"{one} {other}" for one, other in pairwise(stretch.split(" ")))
 
 
 def _places(stretch: str, text: str) -> list[int]:
