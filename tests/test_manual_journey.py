@@ -618,3 +618,17 @@ def test_each_refusal_leaves_one_line_without_the_question(samples: Path) -> Non
 def _readable(row: dict[str, Any]) -> dict[str, Any]:
     assert not row["ref"]["path"].endswith(".json")
     return dict(row["ref"])
+
+
+def test_a_manual_of_headings_alone_has_nothing_to_find_and_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "manuals" / "m"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("# 給付\n", encoding="utf-8")
+    with Shirube(tmp_path) as server:
+        server.ok("manual_ls")
+        found = server.ok("manual_find", query="給付", manual_id="m", required_terms=["給付"])
+    assert found["candidates"] == 0
+    assert found["status"] == "required_none_matched"
+    assert found["coverage"]["skipped"] == [
+        {"reason": "heading_only", "unit": "section", "count": 1}
+    ]

@@ -6,20 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from shirube.errors import ConfigError, PluginError
-from shirube.stages import (
-    Embedder,
-    Fuser,
-    Index,
-    Loader,
-    Refiner,
-    Scorer,
-    Stage,
-    Surface,
-    Tokenizer,
-)
+from shirube.stages import Stage
 
 T = TypeVar("T")
 
@@ -28,23 +18,22 @@ NAME = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of stage: its shelf's name, the word for one of it, and its protocol."""
+    """One kind of stage: its shelf's name, the word for one of it, and its methods."""
 
     shelf: str
     noun: str
-    protocol: type[Any]
     verbs: tuple[str, ...]
 
 
 KINDS = (
-    Kind("loaders", "loader", Loader, ("sources", "load")),
-    Kind("tokenizers", "tokenizer", Tokenizer, ("terms", "narrow")),
-    Kind("embedders", "embedder", Embedder, ("embed",)),
-    Kind("indexes", "index", Index, ("open",)),
-    Kind("scorers", "scorer", Scorer, ("score",)),
-    Kind("fusers", "fuser", Fuser, ("plan", "fuse")),
-    Kind("refiners", "refiner", Refiner, ("refine",)),
-    Kind("surfaces", "surface", Surface, ("tools",)),
+    Kind("loaders", "loader", ("sources", "load")),
+    Kind("tokenizers", "tokenizer", ("terms", "narrow")),
+    Kind("embedders", "embedder", ("embed",)),
+    Kind("indexes", "index", ("open",)),
+    Kind("scorers", "scorer", ("score",)),
+    Kind("fusers", "fuser", ("plan", "fuse")),
+    Kind("refiners", "refiner", ("refine",)),
+    Kind("surfaces", "surface", ("tools",)),
 )
 
 

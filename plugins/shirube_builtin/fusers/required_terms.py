@@ -108,7 +108,7 @@ class RequiredTerms(Stage):
         counts = {term: corpus.count(Holds(term)).number for term in requested}
         flagged: dict[str, Literal["too_rare", "too_common"]] = {}
         for term, count in counts.items():
-            share = count / corpus.size if corpus.size else 0.0
+            share = normal(count, corpus.size)
             if count and share < self.too_rare:
                 flagged[term] = "too_rare"
             elif corpus.size >= self.common_from and share > self.too_common:
@@ -133,12 +133,13 @@ class RequiredTerms(Stage):
         ]
 
     def _without_noise(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[LeftOut]]:
-        kept = [h for h in hits if h.coverage >= self.weak_coverage or h.marks & _STRONG]
-        dropped = [
-            LeftOut(hit.passage.path, hit.passage.start_line, "weak_match")
-            for hit in hits
-            if hit.coverage < self.weak_coverage and not hit.marks & _STRONG
-        ]
+        kept: list[Hit] = []
+        dropped: list[LeftOut] = []
+        for hit in hits:
+            if hit.coverage >= self.weak_coverage or hit.marks & _STRONG:
+                kept.append(hit)
+            else:
+                dropped.append(LeftOut(*hit.passage.key, "weak_match"))
         return kept, dropped
 
     def _notes(
@@ -153,7 +154,7 @@ class RequiredTerms(Stage):
                 {
                     "term": term,
                     "doc_freq": terms.counts[term],
-                    "doc_freq_ratio": round(terms.counts[term] / size, 4),
+                    "doc_freq_ratio": round(normal(terms.counts[term], size), 4),
                     "reason": reason,
                     "dropped": reason == "too_common",
                 }
