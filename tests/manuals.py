@@ -65,10 +65,7 @@ def ask(application: Application, name: str, **arguments: Any) -> dict[str, Any]
 
 def full(application: Application, **arguments: Any) -> dict[str, Any]:
     """Ask for the full answer of a search."""
-    surface: Any
-    (surface,) = (one.surface for one in application.surfaces if one.name == "manual")
-    (tool,) = surface.full_tools(application.desks["manual"])
-    return call_tool(tool, arguments, Call())
+    return call_tool(application.commands["manual_find"], arguments, Call())
 
 
 def shirube(

@@ -53,11 +53,9 @@ from shirube.session import Delivery, Reading, Session
 from shirube.stages import (
     Corpus,
     Count,
-    Desk,
     Embedder,
     Env,
     Fields,
-    Finding,
     Found,
     Fuser,
     Index,
@@ -66,12 +64,11 @@ from shirube.stages import (
     Page,
     Refiner,
     Scorer,
-    Shelved,
     Stage,
-    Surface,
     Tokenizer,
     Vectors,
 )
+from shirube.surfaces import Commanding, Desk, Finding, Living, Shelved, Surface
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
@@ -91,6 +88,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "Clause",
+    "Commanding",
     "Concept",
     "ConfigError",
     "Conflict",
@@ -120,6 +118,7 @@ __all__ = [
     "Limits",
     "Lines",
     "Link",
+    "Living",
     "Loader",
     "NeedsNarrowScope",
     "NotFound",

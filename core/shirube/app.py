@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from shirube.paths import Root
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.schemas import check_tool
+from shirube.surfaces import Commanding, Living
 from shirube.trace import TraceStore
 from shirube.verdict import Thresholds
 
@@ -57,6 +59,7 @@ class Application:
         self._check_names()
         self.desks = {furnished.name: self._desk(furnished) for furnished in self.surfaces}
         self.tools = self._tools()
+        self.commands = self._commands()
 
     def drop_faulty_tools(self) -> None:
         """Leave out the tools that a client could not take, and name them as problems.
@@ -77,6 +80,16 @@ class Application:
                 implementation.function(trace)
             except Exception:
                 _log.exception("observer %r failed", implementation.plugin_name)
+
+    @contextmanager
+    def lifespan(self) -> Iterator[None]:
+        """Let the surfaces begin what goes on beside the calls; faces that serve do this."""
+        with ExitStack() as going:
+            for furnished in self.surfaces:
+                if isinstance(furnished.surface, Living):
+                    desk = self.desks[furnished.name]
+                    going.enter_context(furnished.surface.lifespan(desk))
+            yield
 
     def close(self) -> None:
         """Let go of files."""
@@ -180,6 +193,15 @@ class Application:
                 else:
                     tools[tool.name] = tool
         return tools
+
+    def _commands(self) -> dict[str, Tool[Any, Any]]:
+        """Return what only the command line and callers in the process are offered, by name."""
+        found: dict[str, Tool[Any, Any]] = {}
+        for furnished in self.surfaces:
+            if isinstance(furnished.surface, Commanding):
+                for tool in furnished.surface.commands(self.desks[furnished.name]):
+                    found.setdefault(tool.name, tool)
+        return found
 
 
 def _without_effect(loaded: Loaded) -> Iterator[str]:

@@ -10,7 +10,7 @@ from shirube.citations import Citation
 from shirube.errors import InvalidParameter, ToolError
 from shirube.library import digest
 from shirube.model import Document
-from shirube.stages import Shelved
+from shirube.surfaces import Shelved
 from shirube.text import Lines
 
 State = Literal["valid", "moved", "changed", "gone"]

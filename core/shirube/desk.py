@@ -18,7 +18,8 @@ from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named, Pipeline, failures
-from shirube.stages import Corpus, Fields, Finding, Index, Surface, Tokenizer
+from shirube.stages import Corpus, Fields, Index, Tokenizer
+from shirube.surfaces import Finding, Surface
 from shirube.trace import TraceStore, new_trace_id
 from shirube.verdict import Cached, Thresholds, Verdict
 
@@ -77,6 +78,7 @@ class WorkDesk:
 
     def __init__(self, furnished: Furnished, root: Root, shared: Shared) -> None:
         stages = furnished.stages
+        self.root = root
         self._furnished = furnished
         self._shared = shared
         self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)

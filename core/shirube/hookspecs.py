@@ -13,9 +13,9 @@ from shirube.stages import (
     Loader,
     Refiner,
     Scorer,
-    Surface,
     Tokenizer,
 )
+from shirube.surfaces import Surface
 
 GROUP = "shirube.v1"
 

@@ -23,7 +23,6 @@ from shirube.cli.workspace import (
     known_manual,
     opened,
     search_desk,
-    searching,
 )
 from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, ToolError
@@ -108,16 +107,14 @@ def _full(
     manuals = chosen_manuals(desk, options.manual)
     if len(manuals) != 1:
         options.parser.error("--full: it searches one manual; name it with --manual ID")
-    offered = getattr(searching(application).surface, "full_tools", None)
-    tools = {tool.name: tool for tool in offered(desk)} if offered else {}
-    if "manual_find" not in tools:
+    if "manual_find" not in application.commands:
         raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
     arguments = {
         "query": options.query,
         "manual_id": manuals[0],
         "required_terms": [*required],
     }
-    return call_tool(tools["manual_find"], arguments, Call())
+    return call_tool(application.commands["manual_find"], arguments, Call())
 
 
 def _tell_fate(trace: Trace, desk: WorkDesk, options: Namespace) -> int:

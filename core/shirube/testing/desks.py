@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from shirube import (
     Bool,
@@ -15,6 +16,7 @@ from shirube import (
     Progress,
     Query,
     Ranking,
+    Root,
     Row,
     Shelved,
     Span,
@@ -61,9 +63,13 @@ class MemoryManual:
 
 
 class MemoryDesk:
-    """Manuals made of documents, searched by the terms of the query, with traces that are kept."""
+    """Manuals made of documents, searched by the terms of the query, with traces that are kept.
 
-    def __init__(self, manuals: Mapping[str, Iterable[Document]]) -> None:
+    A surface that writes is given a ``folder``.
+    """
+
+    def __init__(self, manuals: Mapping[str, Iterable[Document]], folder: Path = Path()) -> None:
+        self.root = Root(folder)
         self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
         self._traces: dict[str, Trace] = {}
         self.verdicts: dict[str, Verdict] = {}

@@ -78,7 +78,7 @@ class ManualSurface(Stage):
             scan_tool(desk, self.scan_max_chars),
         )
 
-    def full_tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools whose whole answer callers inside the process may have."""
         return (full_tool(desk, self._settings()),)
 

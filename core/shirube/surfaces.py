@@ -1,0 +1,128 @@
+"""What a surface is, and the desk at which it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from shirube.folders import Entry
+from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
+from shirube.paths import Root
+from shirube.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search brought: its trace, and the ranking that the trace ends in.
+
+    A ranking that comes from the cache is read from the index again when it is first asked for.
+    """
+
+    trace: Trace
+    rank: Callable[[], Ranking]
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The hits, with their passages."""
+        return self.rank()
+
+
+class Shelved(Protocol):
+    """One manual, as a surface may use it."""
+
+    @property
+    def id(self) -> str:
+        """The manual's id: its folder's name, composed."""
+        ...
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and the loaders' files of one folder, sorted by name."""
+        ...
+
+    def paths(self) -> Sequence[str]:
+        """Return every file that a loader speaks for, sorted."""
+        ...
+
+    def document(self, path: str) -> Document:
+        """Read one of those files.
+
+        Raises:
+            NotFound: when no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+
+class Desk(Protocol):
+    """The capability given to a surface: its root, the manuals there, its pipeline, the traces."""
+
+    @property
+    def root(self) -> Root:
+        """The folder that the surface reads, and all that it may touch."""
+        ...
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted."""
+        ...
+
+    def manual(self, manual_id: str) -> Shelved:
+        """Return one manual.
+
+        Raises:
+            NotFound: when there is none of this id.
+            Forbidden: when it is a symlink.
+        """
+        ...
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+        """Bring the manual's index up to date, run the pipeline, and keep the trace.
+
+        The answer to the same question may come from the cache, if the query allows it; it has a
+        trace of its own.
+        """
+        ...
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Say what came of a search, once a find, for the cache's guards and the statistics."""
+        ...
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return a kept trace.
+
+        Raises:
+            NotFound: when it is unknown or has expired.
+        """
+        ...
+
+
+@runtime_checkable
+class Surface(Protocol):
+    """Offers tools. ``pipeline`` is its default pipeline, ``root`` the root it reads."""
+
+    pipeline: ClassVar[Mapping[str, Any]]
+    root: ClassVar[str]
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools, in the order in which they are listed."""
+        ...
+
+
+@runtime_checkable
+class Commanding(Protocol):
+    """A surface that offers further tools to the command line and to callers in the process."""
+
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return tools that no client is offered; their names may be those of offered ones."""
+        ...
+
+
+@runtime_checkable
+class Living(Protocol):
+    """A surface with work to do for as long as its tools are served."""
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+        """Begin what goes on beside the calls, and end it."""
+        ...
