@@ -57,6 +57,7 @@ class Account:
         returned = {(row.path, row.start_line) for row in trace.search.rows}
         left = _left_out(trace, returned)
         noted = trace.search.notes.get("matched")
+        capped = trace.search.notes.get("matched_at_least") is True
         counted = noted - len(trace.excluded) if isinstance(noted, int) else 0
         known = len(returned) + len(left)
         matched = max(known, min(counted, trace.sections))
@@ -66,7 +67,10 @@ class Account:
             scanned_files=trace.files - len(trace.skipped),
             scanned_sections=max(0, trace.sections - len(trace.excluded)),
             matched=matched,
-            at_least=bool(trace.excluded) or known > counted or _asked_beyond_query(trace),
+            at_least=capped
+            or bool(trace.excluded)
+            or known > counted
+            or _asked_beyond_query(trace),
             returned=len(trace.search.rows),
             skipped=tuple(_skipped(trace)),
             unread=(*left, *trace.skipped),

@@ -136,6 +136,20 @@ class Found(NamedTuple):
     estimate: float
 
 
+class Floor(NamedTuple):
+    """How little a match may be worth: past the first ``sure``, this share of the best estimate."""
+
+    sure: int = 0
+    share: float = 0.0
+
+    def hold(self, found: Sequence[Found]) -> Sequence[Found]:
+        """Return, of matches that stand best first, those that are worth enough."""
+        least = self.share * found[0].estimate if found else 0.0
+        return [
+            one for place, one in enumerate(found) if place < self.sure or one.estimate >= least
+        ]
+
+
 @runtime_checkable
 class Corpus(Protocol):
     """One manual as it stood at one moment: all that a stage may ask of it."""
@@ -154,8 +168,11 @@ class Corpus(Protocol):
         """Return the terms of a text, as they stand in the index."""
         ...
 
-    def search(self, clause: Clause, limit: int) -> Sequence[Found]:
-        """Return the best matches of a clause, best first, ties by path and line."""
+    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+        """Return the best matches of a clause above the floor, best first, ties by path and line.
+
+        A floor saves reading what would not be looked at.
+        """
         ...
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:

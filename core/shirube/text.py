@@ -69,11 +69,13 @@ def occurs(folded_text: str, folded_term: str) -> bool:
 
 def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> int:
     """Count how often the term stands in the text, up to ``most`` if that is given."""
+    place = folded_text.find(folded_term)
+    if place < 0:
+        return 0  # most terms stand in few texts
     first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
     if not first and not last:
-        return int(folded_term in folded_text) if most == 1 else folded_text.count(folded_term)
+        return 1 if most == 1 else folded_text.count(folded_term)
     number = 0
-    place = folded_text.find(folded_term)
     while place >= 0 and number != most:
         end = place + len(folded_term)
         before = folded_text[place - 1] if place else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from shirube.text import fold, runs
@@ -31,6 +32,7 @@ _ENGLISH = frozenset(
     """.split()  # noqa: SIM905 - a list of a hundred quoted words is harder to read
 )
 
+_QUERIES_KEPT = 32
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 
 
@@ -48,6 +50,7 @@ class Chunk(NamedTuple):
     concepts: tuple[Concept, ...]
 
 
+@lru_cache(maxsize=_QUERIES_KEPT)
 def chunks(text: str) -> tuple[Chunk, ...]:
     """Divide a query at its spaces, and each part into concepts.
 
@@ -61,6 +64,7 @@ def chunks(text: str) -> tuple[Chunk, ...]:
     return tuple(Chunk(chunk.text, (_concept(chunk.text),)) for chunk in divided)
 
 
+@lru_cache(maxsize=_QUERIES_KEPT)
 def concepts(text: str) -> tuple[Concept, ...]:
     """Return the concepts of a query, each once, in order."""
     found = [concept for chunk in chunks(text) for concept in chunk.concepts]

@@ -10,6 +10,7 @@ from shirube import (
     Clause,
     Count,
     Everything,
+    Floor,
     Found,
     Hit,
     Holds,
@@ -122,11 +123,12 @@ class MemoryCorpus:
         """Return the terms of a text, folded first."""
         return self._tokenizer.terms(fold(text))
 
-    def search(self, clause: Clause, limit: int) -> Sequence[Found]:
-        """Return the best matches of a clause, best first, ties by path and line."""
+    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+        """Return the best matches of a clause above the floor, ties by path and line."""
         worth = [(self._worth(clause, one), one) for one in self._searched]
         found = [Found(one, estimate) for estimate, one in worth if estimate is not None]
-        return sorted(found, key=lambda one: (-one.estimate, one.passage.key))[:limit]
+        found.sort(key=lambda one: (-one.estimate, one.passage.key))
+        return floor.hold(found[:limit]) if floor else found[:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the passages that match a clause, up to a cap if one is given."""

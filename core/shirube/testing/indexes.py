@@ -14,6 +14,7 @@ from shirube import (
     Corpus,
     Everything,
     Fields,
+    Floor,
     Index,
     OpenIndex,
     Page,
@@ -155,6 +156,19 @@ class IndexContract(StageContract[Index]):
                 for limit in (1, 7, 30, 100):
                     ordered = [found.passage.key for found in corpus.search(clause, limit)]
                     assert ordered == sorted(one.key for one in many)[:limit], f"{clause}, {limit}"
+
+    def test_a_floor_leaves_out_what_is_worth_little(self, folder: Root) -> None:
+        """Whatever is sure, it is the first of what there is without a floor; ties included."""
+        many = [passage(f"{n}.md", 1, "x" * (n % 3), "word " * (1 + n % 7)) for n in range(60)]
+        many.append(passage("blank.md", title="word word word"))
+        with self.opened(folder) as index:
+            _sync(index, _batches(many))
+            corpus = index.corpus("manual")
+            whole = corpus.search(Term("word"), 100)
+            assert len(whole) == len(many) - 1, "a section without text was returned"
+            for floor in (Floor(sure, share) for sure in (0, 1, 7, 90) for share in (0, 0.5, 1)):
+                found = corpus.search(Term("word"), 100, floor)
+                assert list(found) == list(floor.hold(whole)), f"{floor}"
 
     def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
         """Whoever builds a phrase from a text need not count its terms."""

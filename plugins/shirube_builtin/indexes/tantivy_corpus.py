@@ -16,6 +16,7 @@ from shirube import (
     Count,
     Everything,
     Fields,
+    Floor,
     Found,
     Holds,
     Pages,
@@ -56,23 +57,45 @@ class TantivyCorpus:
         self._searched = Query.term_query(schema, "kind", "section")
         self._held = Query.term_set_query(schema, "kind", ["section", "blank"])
         self.size = _number(searcher, self._searched)
+        self._blank = _number(searcher, self._held) - self.size
         self._dirty = self._has_deletions()
         self._passage = lru_cache(_PASSAGES_KEPT)(self._read)
         self._holding = lru_cache(_CLAUSES_KEPT)(self._look_up)
-        self._translated = lru_cache(_CLAUSES_KEPT)(self._translate)
+        self._translated: dict[int, tuple[Clause, Query]] = {}
         self._frequency = lru_cache(_PASSAGES_KEPT)(self._count_term)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they stand in the index."""
         return self._fields.tokenizer.terms(fold(text))
 
-    def search(self, clause: Clause, limit: int) -> Sequence[Found]:
-        """Return the best matches, best first, ties by path and line."""
-        query = self._both(self._query(clause), self._searched)
-        hits = self._best(query, max(1, limit))
-        found = [Found(self._passage(at.segment_ord, at.doc), score) for score, at in hits]
-        found.sort(key=lambda one: (-one.estimate, one.passage.key))
-        return found[:limit]
+    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+        """Return the best matches above the floor, best first, ties by path and line."""
+        floor = floor or Floor()
+        query, among = self._query(clause), self.size + self._blank
+        if not _of_texts(clause):
+            query, among = self._both(query, self._searched), self.size
+        wanted = max(1, limit * among // max(1, self.size))
+        while True:
+            hits = self._best(query, wanted)
+            found, whole = self._found(hits, floor)
+            if whole or len(found) >= limit or len(hits) < wanted:
+                found.sort(key=lambda one: (-one.estimate, one.passage.key))
+                return floor.hold(found[:limit])
+            wanted *= 2
+
+    def _found(
+        self, hits: Sequence[tuple[float, tantivy.DocAddress]], floor: Floor
+    ) -> tuple[list[Found], bool]:
+        """Read the hits that are searched sections; tell whether the floor was reached."""
+        found: list[Found] = []
+        for score, at in hits:
+            last = found[-1].estimate if len(found) >= max(1, floor.sure) else score
+            if score < last and score < floor.share * found[0].estimate:
+                return found, True
+            passage = self._passage(at.segment_ord, at.doc)
+            if passage.fields["body"]:
+                found.append(Found(passage, score))
+        return found, False
 
     def _best(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
         """Return the best hits, and all those that tie with the last of them.
@@ -89,6 +112,8 @@ class TantivyCorpus:
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the matching sections, those without a text of their own included unless told."""
+        if cap is not None and self._surely(clause) - self._blank * searched >= cap:
+            return Count(cap, at_least=True)
         within = self._searched if searched else self._held
         number = _number(self._searcher, self._both(self._query(clause), within))
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
@@ -107,9 +132,18 @@ class TantivyCorpus:
         return sorted(found, key=lambda passage: passage.start_line)
 
     def _has_deletions(self) -> bool:
-        kinds = ("section", "blank", "page", "seal")
-        written = sum(self._searcher.doc_freq("kind", kind) for kind in kinds)
-        return written != self._searcher.num_docs
+        """Tell whether the engine's own numbers still count sections that are gone."""
+        written = sum(self._searcher.doc_freq("kind", kind) for kind in ("section", "blank"))
+        return written != self.size + self._blank
+
+    def _surely(self, clause: Clause) -> int:
+        """Return how many sections match at the least, as far as that is known without looking."""
+        match clause:
+            case Term(term, None):
+                return self._frequency(term)
+            case Bool(should, (), ()):
+                return max(map(self._surely, should), default=0)
+        return 0
 
     def _count_term(self, term: str) -> int:
         if self._dirty:
@@ -137,8 +171,16 @@ class TantivyCorpus:
         return Query.boolean_query([(Occur.Must, query), (Occur.Must, silent)])
 
     def _query(self, clause: Clause) -> Query:
-        """Translate a clause; the runs of one search share most of theirs."""
-        return self._translated(clause) if isinstance(clause, Bool) else self._translate(clause)
+        """Translate a clause; the runs of one search share most of theirs, as the same objects."""
+        if not isinstance(clause, Bool):
+            return self._translate(clause)
+        _, query = self._translated.get(id(clause), (None, None))
+        if query is None:
+            query = self._translate(clause)
+            if len(self._translated) >= _CLAUSES_KEPT:
+                self._translated.clear()
+            self._translated[id(clause)] = clause, query
+        return query
 
     def _translate(self, clause: Clause) -> Query:
         match clause:
@@ -202,6 +244,18 @@ def _number(searcher: tantivy.Searcher, query: Query) -> int:
 def holds(passage: Passage, text: str) -> bool:
     """Tell whether a folded text occurs in any field of a passage."""
     return any(occurs(field, text) for field in passage.fields.values())
+
+
+def _of_texts(clause: Clause) -> bool:
+    """Tell whether a clause matches by what stands in a section, and so matches nothing else."""
+    match clause:
+        case Bool((), (), _) | Pages() | Everything():
+            return False
+        case Bool(should, (), _):
+            return all(map(_of_texts, should))
+        case Bool(_, must, _):
+            return any(map(_of_texts, must))
+    return True
 
 
 def _field(name: str | None) -> str:

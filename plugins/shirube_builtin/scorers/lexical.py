@@ -13,7 +13,7 @@ from shirube import (
     Concept,
     Corpus,
     Env,
-    Found,
+    Floor,
     Hit,
     Holds,
     Part,
@@ -33,6 +33,7 @@ from shirube import (
 
 _MAX_TERMS = 256
 _LATE = 10
+_FEW = 100
 _LENGTH_FREE = 3000
 _LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
@@ -43,6 +44,10 @@ _UNMARKED: frozenset[str] = frozenset()
 
 class Lexical(Stage):
     """Nominates sections by the index, and scores the nominated by what stands in them.
+
+    What nominates are the ``nominating`` rarest terms of the query, and of the others those that
+    stand in no more than ``common_share`` of the sections, nor in over ``common_sections``: longer
+    lists of places would cost time and tell nothing. All terms score.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections.
@@ -61,10 +66,14 @@ class Lexical(Stage):
     function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
+    nominating: Annotated[int, Field(ge=1)] = 8
+    common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
     sure: Annotated[int, Field(ge=0)] = 20
     promising: Annotated[float, Field(ge=0, le=1)] = 0.35
     scan_hard_cap: Annotated[int, Field(ge=1), Env("MANUAL_FIND_SCAN_HARD_CAP")] = 5000
+    count_cap: Annotated[int, Field(ge=1)] = 10_000
     prescan: Annotated[bool, Env("MANUAL_FIND_FILE_PRESCAN_ENABLED")] = True
 
     def score(
@@ -74,11 +83,13 @@ class Lexical(Stage):
         asked = self._asked(query, corpus)
         if not asked.terms:
             return ()
-        clause = Bool(must=(asked.clause, *(Holds(term) for term in query.must)))
+        held = tuple(Holds(term) for term in query.must)
+        clause = Bool(must=(asked.clause, *held)) if held else asked.clause
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         if query.budget.spent:
             limit = min(limit, _LATE)
-        nominated = self._promising(corpus.search(clause, limit + len(query.exclude)))
+        floor = Floor(self.sure, self.promising)
+        nominated = corpus.search(clause, limit + len(query.exclude), floor)
         hits = query.shared(("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
         scored = []
         for one in nominated:
@@ -88,16 +99,10 @@ class Lexical(Stage):
             scored.append(hits[key])
         if query.must:
             return scored
-        matched = corpus.count(asked.anywhere, searched=True).number
+        matched, at_least = corpus.count(asked.anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
-        return Ranking(tuple(scored), notes={"matched": matched, "scan_capped": capped})
-
-    def _promising(self, nominated: Sequence[Found]) -> Sequence[Found]:
-        """Leave out those past the first ``sure`` that the index values too little."""
-        least = self.promising * nominated[0].estimate if nominated else 0.0
-        return [
-            one for place, one in enumerate(nominated) if place < self.sure or one.estimate >= least
-        ]
+        notes = {"matched": matched, "matched_at_least": at_least, "scan_capped": capped}
+        return Ranking(tuple(scored), notes=notes)
 
     def _asked(self, query: Query, corpus: Corpus) -> _Asked:
         """Analyse the query once a search; the terms of a filter only count where it filters."""
@@ -138,7 +143,7 @@ class Lexical(Stage):
         )
         return _Asked(
             key=(text, *extra),
-            clause=self._nominating(chosen, idf),
+            clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
             anywhere=Bool(should=tuple(map(_anywhere, self._content(chosen)))),
             groups=groups,
             terms=terms,
@@ -151,12 +156,23 @@ class Lexical(Stage):
         content = [term for term, weight in weights.items() if weight > self.function_weight]
         return content or [*weights]
 
-    def _nominating(self, weights: Mapping[str, float], rarity_of: Mapping[str, float]) -> Clause:
+    def _common(self, size: int) -> int:
+        """Return in how many sections a term stands, at the most, that is not common."""
+        return min(self.common_sections, max(_FEW, int(self.common_share * size)))
+
+    def _clause(
+        self, weights: Mapping[str, float], idf: Mapping[str, float], least: float
+    ) -> Clause:
+        """Return what nominates: the rarest terms, and those that are rare enough."""
+        value = {term: weights[term] * idf[term] for term in self._content(weights)}
+        ordered = sorted(value, key=value.__getitem__, reverse=True)
         should: list[Clause] = []
-        for term in self._content(weights):
+        for place, term in enumerate(ordered):
+            if place >= self.nominating and idf[term] < least:
+                continue
             weight = weights[term]
             if _is_single(term):
-                should.append(Part(term, None, weight * rarity_of[term]))
+                should.append(Part(term, None, value[term]))
                 continue
             should.append(Term(term, "body", weight))
             should.append(Term(term, "title", weight * self.title_boost))
