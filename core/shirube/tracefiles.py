@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError, to_json
 
 from shirube.model import LeftOut, Row, Span, Trace
 
@@ -134,8 +135,11 @@ def encoded(trace: Trace) -> bytes:
         "places": [*rows.places],
         "rows": rows.rows,
     }
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return text.encode("utf-8", "surrogatepass")
+    try:
+        return to_json(document, fallback=_plain)
+    except PydanticSerializationError:  # a lone surrogate, which only a caller in-process can send
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        return text.encode("utf-8", "surrogatepass")
 
 
 def decoded(data: bytes) -> Trace:

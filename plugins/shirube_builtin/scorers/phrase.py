@@ -39,7 +39,7 @@ class Phrase(Stage):
     nominates: ClassVar[bool] = False
 
     weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
-    depth: Annotated[int, Field(ge=1)] = 30
+    depth: Annotated[int, Field(ge=1)] = 20
 
     def score(
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]

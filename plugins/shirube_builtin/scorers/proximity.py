@@ -26,7 +26,7 @@ class Proximity(Stage):
     far: Annotated[float, Field(ge=0), Env("LEXICAL_PROXIMITY_BONUS_FAR")] = 0.5
     near_characters: Annotated[int, Field(ge=1)] = 40
     far_characters: Annotated[int, Field(ge=1)] = 80
-    depth: Annotated[int, Field(ge=1)] = 30
+    depth: Annotated[int, Field(ge=1)] = 20
 
     def score(
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
