@@ -60,6 +60,7 @@ def a_trace(**changes: Any) -> Trace:
         cache=Cached("semantic", 0.93, 1.25),
         thresholds=Thresholds(2, 0.7),
         aside=Aside(1, 2, 3),
+        annotations={"graph": {"claims": [{"text": "題 \ud800", "n": 0.5}], "none": None}},
     )
     return replace(trace, **changes)
 
@@ -114,7 +115,7 @@ def test_the_document_is_json_with_a_version_and_holds_each_row_once() -> None:
 
 def test_what_an_older_form_lacks_has_its_default() -> None:
     document = json.loads(encoded(a_trace(text="問い")))
-    for name in ("aside", "cache", "thresholds", "excluded"):
+    for name in ("aside", "cache", "thresholds", "excluded", "annotations"):
         del document[name]
     document["unheard_of"] = 1
     again = decoded(json.dumps(document).encode())

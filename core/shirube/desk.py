@@ -10,6 +10,8 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
+from pydantic import JsonValue
+
 from shirube.adaptive import Statistics
 from shirube.cache import Kept, Looked, Question, Scope, SearchCache
 from shirube.errors import ConfigError, Forbidden
@@ -121,6 +123,10 @@ class WorkDesk:
         """Tell the cache and the statistics what came of a search."""
         self._shared.cache.judge(trace_id, verdict)
         self._shared.statistics.conclude(trace_id, verdict)
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Keep a trace with a value of the surface's own, and return it."""
+        return self._shared.traces.annotate(trace, name, value)
 
     def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> State:
         """Bring one manual's index up to date, and tell how it stands."""

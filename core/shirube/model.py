@@ -248,6 +248,7 @@ class Trace:
     ``skipped`` the files that hold no searched section, and why. ``degraded`` says, if anything,
     what was not as it should be. ``cache`` says where the answer came from, and ``thresholds``
     when it counts as thin or lopsided. ``aside`` counts what was not there to be searched.
+    ``annotations`` holds, by name, what a surface made of it and wants kept for as long.
     """
 
     id: str
@@ -264,6 +265,7 @@ class Trace:
     cache: Cached = field(default_factory=Cached)
     thresholds: Thresholds = field(default_factory=Thresholds)
     aside: Aside = field(default_factory=Aside)
+    annotations: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def seen(self) -> frozenset[tuple[str, int]]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from pydantic import JsonValue
+
 from shirube.folders import Entry
 from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
 from shirube.paths import Root
@@ -87,6 +89,13 @@ class Desk(Protocol):
 
     def conclude(self, trace_id: str, verdict: Verdict) -> None:
         """Say what came of a search, once a find, for the cache's guards and the statistics."""
+        ...
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Add a value of the surface's own to a trace, once a name, and return the trace with it.
+
+        It is kept for as long as the trace, and in its file for other processes.
+        """
         ...
 
     def trace(self, trace_id: str) -> Trace:

@@ -7,9 +7,12 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+
+from pydantic import JsonValue
 
 from shirube.errors import NotFound
 from shirube.model import Trace
@@ -53,6 +56,23 @@ class TraceStore:
         if self._writer:
             self._writer.write(trace)
 
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Return a trace with a value added under a name, and keep it so if it is still kept.
+
+        Raises:
+            ValueError: when there is a value of this name already.
+        """
+        if name in trace.annotations:
+            raise ValueError(f"the trace is annotated with {name!r} already")
+        with self._lock:
+            known = self._traces.get(trace.id)
+            noted = replace(known or trace, annotations={**trace.annotations, name: value})
+            if known is not None:
+                self._traces[trace.id] = noted
+        if known is not None and self._writer:
+            self._writer.write(noted)
+        return noted
+
     def get(self, trace_id: str) -> Trace:
         """Return a trace.
 
@@ -74,7 +94,7 @@ class TraceStore:
             self._writer.close()
 
     def _is_kept(self, trace: Trace) -> bool:
-        return trace.id in self._traces
+        return self._traces.get(trace.id) is trace
 
     def _expire(self) -> None:
         oldest = time.time() - self._seconds

@@ -61,6 +61,8 @@ def add(commands: Verbs) -> None:
     parser.add_argument("--why-not", metavar="REF", type=reference, help=told)
     told = "print the full answer of the search as JSON; needs --require, and one manual"
     parser.add_argument("--full", action="store_true", help=told)
+    told = "with --full: also the claims that the hits make, and what bears them out"
+    parser.add_argument("--claims", action="store_true", help=told)
     add_json(parser)
 
 
@@ -113,6 +115,7 @@ def _full(
         "query": options.query,
         "manual_id": manuals[0],
         "required_terms": [*required],
+        "include_claim_graph": options.claims,
     }
     return call_tool(application.commands["manual_find"], arguments, Call())
 

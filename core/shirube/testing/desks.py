@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+from pydantic import JsonValue
 
 from shirube import (
     Bool,
@@ -107,6 +110,12 @@ class MemoryDesk:
     def conclude(self, trace_id: str, verdict: Verdict) -> None:
         """Keep what the surface made of a search, in ``verdicts``."""
         self.verdicts[trace_id] = verdict
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Keep a trace with a value of the surface's own, and return it."""
+        noted = replace(trace, annotations={**trace.annotations, name: value})
+        self._traces[trace.id] = noted
+        return noted
 
     def trace(self, trace_id: str) -> Trace:
         """Return a kept trace."""

@@ -22,7 +22,7 @@ from shirube_builtin.surfaces.pages import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
 class ManualSurface(Stage):
     """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers.
 
-    ``claim_graph`` is reserved for whether a call that asks for the graph of claims gets one.
+    ``claim_graph`` is whether a call that asks for the graph of claims gets one.
     """
 
     root: ClassVar[str] = "manuals"
@@ -83,4 +83,4 @@ class ManualSurface(Stage):
         return (full_tool(desk, self._settings()),)
 
     def _settings(self) -> Settings:
-        return Settings(self.coverage_min, self.marginal_gain_min, self.extras)
+        return Settings(self.coverage_min, self.marginal_gain_min, self.extras, self.claim_graph)

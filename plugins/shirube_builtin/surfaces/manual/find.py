@@ -25,6 +25,7 @@ from shirube import (
 from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.actions import marginal_gain
 from shirube_builtin.surfaces.manual.arguments import ManualId, after_discovery, shelved
+from shirube_builtin.surfaces.manual.claims import with_claim_graph
 from shirube_builtin.surfaces.manual.coverage import Coverage, coverage_of
 from shirube_builtin.surfaces.manual.deliveries import delivered
 from shirube_builtin.surfaces.manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
@@ -111,7 +112,10 @@ class FindParams(Params):
         Field(description="A trace_id: leave out what it, and its own one, returned."),
     ] = None
     budget: FindBudget | None = None
-    include_claim_graph: bool | None = None
+    include_claim_graph: Annotated[
+        bool | None,
+        Field(description="Also draw the graph of claims, for manual_hits(kind='claims')."),
+    ] = None
     use_cache: bool | None = None
     inline_hits: InlineHits | None = None
 
@@ -147,7 +151,7 @@ def find_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FindAnswer]:
     """Return the tool."""
 
     def run(params: FindParams, call: Call) -> FindAnswer:
-        trace = search(desk, params, call)
+        trace = search(desk, params, call, settings)
         wanted = params.inline_hits.limit if params.inline_hits else None
         diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
@@ -179,7 +183,7 @@ def find_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FindAnswer]:
     )
 
 
-def search(desk: Desk, params: FindParams, call: Call) -> Trace:
+def search(desk: Desk, params: FindParams, call: Call, settings: Settings) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
     shelved(desk, params.manual_id)
     asked = params.budget or FindBudget()
@@ -192,7 +196,10 @@ def search(desk: Desk, params: FindParams, call: Call) -> Trace:
         budget=Budget.of(asked.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
-    return desk.find(params.manual_id, query, call.progress).trace
+    trace = desk.find(params.manual_id, query, call.progress).trace
+    if params.include_claim_graph and settings.claim_graph:
+        return with_claim_graph(desk, trace, query.budget)
+    return trace
 
 
 def compact(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from shirube import Account, Answer, Call, Desk, Tool, Trace
+from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.actions import Action, next_actions
 from shirube_builtin.surfaces.manual.arguments import after_discovery
+from shirube_builtin.surfaces.manual.claim_graph import ClaimGraph, graph_of
 from shirube_builtin.surfaces.manual.diagnosis import (
     Diagnosis,
     Status,
@@ -81,11 +83,17 @@ class Summary(Answer):
     integration_status: Literal["ready", "needs_followup", "blocked"]
 
 
-class FullAnswer(Answer):
-    """The whole answer, for callers inside the process and the command line."""
+class FullAnswer(Lean):
+    """The whole answer, for callers inside the process and the command line.
+
+    The graph of claims is there if it was asked for; it is empty when a setting forbids it.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"claim_graph"})
 
     trace_id: str
     applied: Applied
+    claim_graph: ClaimGraph | None = None
     summary: Summary
     next_actions: tuple[Action, ...]
 
@@ -94,12 +102,13 @@ def full_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FullAnswer]:
     """Return ``manual_find`` with its full answer; no server offers it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
-        trace = search(desk, params, call)
+        trace = search(desk, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
         paths = desk.manual(trace.manual_id).paths()
         answer = FullAnswer(
             trace_id=trace.id,
             applied=_applied(trace, diagnosis, params),
+            claim_graph=graph_of(trace) if params.include_claim_graph else None,
             summary=_summary(account, diagnosis),
             next_actions=next_actions(trace, diagnosis, account, paths, settings.marginal_gain_min),
         )

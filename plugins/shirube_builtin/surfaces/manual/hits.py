@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from shirube import Account, Call, Desk, InvalidParameter, Params, Span, Tool, Trace
 from shirube_builtin.surfaces.answers import Lean, fitting
+from shirube_builtin.surfaces.manual.claim_graph import graph_of
 from shirube_builtin.surfaces.manual.coverage import unread_reason
 from shirube_builtin.surfaces.manual.diagnosis import (
     FREE,
@@ -18,7 +19,13 @@ from shirube_builtin.surfaces.manual.diagnosis import (
     gate_notes,
     gate_spans,
 )
-from shirube_builtin.surfaces.manual.rows import SCORE_DIGITS, Json, candidate, integrated
+from shirube_builtin.surfaces.manual.rows import (
+    SCORE_DIGITS,
+    Json,
+    candidate,
+    integrated,
+    signals,
+)
 from shirube_builtin.surfaces.manual.settings import Settings
 
 Kind = Literal[
@@ -37,25 +44,6 @@ Kind = Literal[
 _LIMIT = 50
 _MOST = 1000
 _FARTHEST = 2**53
-_SIGNALS = frozenset(
-    {
-        "exact",
-        "required_term",
-        "required_term_and",
-        "required_terms_rrf",
-        "gate_rrf",
-        "phrase",
-        "anchor",
-        "number_context",
-        "proximity",
-        "exceptions",
-        "code_exact",
-        "prf",
-        "exploration",
-        "query_decomp_rrf",
-        "definition_title",
-    }
-)
 
 
 class HitsParams(Params):
@@ -114,7 +102,8 @@ def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
         summary=(
             "Page through what a manual_find found, by its trace_id. kind='candidates' lists all "
             "hits, 'integrated_top' adds titles, 'unscanned' what was not returned and why, 'gaps' "
-            "what is missing, 'gate_runs' and 'fusion_debug' how the ranking came about. Costs "
+            "what is missing, 'claims', 'evidences' and 'edges' the graph that include_claim_graph "
+            "asked for, 'gate_runs' and 'fusion_debug' how the ranking came about. Costs "
             "about 60 tokens a hit. Next: manual_read with a hit's ref."
         ),
         params=HitsParams,
@@ -131,10 +120,17 @@ def _rows(trace: Trace, kind: Kind, settings: Settings) -> Sequence[Json]:
         "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
         "unscanned": lambda: _unscanned(trace),
         "gaps": lambda: [dict(gap) for gap in diagnose(trace, settings.coverage_min).gaps],
+        "claims": lambda: _plain(graph_of(trace).claims),
+        "evidences": lambda: _plain(graph_of(trace).evidences),
+        "edges": lambda: _plain(graph_of(trace).edges),
         "gate_runs": lambda: _gate_runs(trace, settings),
         "fusion_debug": lambda: _fusion_debug(trace),
     }
     return made[kind]() if kind in made else ()
+
+
+def _plain(items: Sequence[BaseModel]) -> list[Json]:
+    return [item.model_dump(mode="json") for item in items]
 
 
 def _unscanned(trace: Trace) -> list[Json]:
@@ -212,7 +208,7 @@ def _fusion_debug(trace: Trace) -> list[Json]:
                     "manual_id": trace.manual_id,
                     "path": row.path,
                     "start_line": row.start_line,
-                    "signals": [*sorted(_SIGNALS.intersection(row.marks))],
+                    "signals": [*signals(row)],
                 },
                 "contributions": contributions,
                 "guaranteed_top": "pinned" in row.marks,

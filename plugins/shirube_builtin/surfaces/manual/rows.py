@@ -13,6 +13,26 @@ Json = dict[str, JsonValue]
 
 SCORE_DIGITS = 4
 
+_SIGNALS = frozenset(
+    {
+        "exact",
+        "required_term",
+        "required_term_and",
+        "required_terms_rrf",
+        "gate_rrf",
+        "phrase",
+        "anchor",
+        "number_context",
+        "proximity",
+        "exceptions",
+        "code_exact",
+        "prf",
+        "exploration",
+        "query_decomp_rrf",
+        "definition_title",
+    }
+)
+
 
 def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
     """Return a row of ``candidates``; the manual's id stands above the rows."""
@@ -37,6 +57,11 @@ def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
         "matched_tokens": list(row.matched),
     }
     return item | _extra(trace, row, extras)
+
+
+def signals(row: Row) -> list[str]:
+    """Return the reasons for a row that the contract knows, sorted."""
+    return sorted(_SIGNALS.intersection(row.marks))
 
 
 def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:

@@ -12,9 +12,10 @@ class Settings(NamedTuple):
 
     ``coverage_min`` is the share of a query that an answering section covers; below
     ``marginal_gain_min`` a follow-up brought so little that no other is proposed. ``extras`` are
-    the keys that join the answers.
+    the keys that join the answers. Without ``claim_graph`` the graph of claims stays empty.
     """
 
     coverage_min: float
     marginal_gain_min: float
     extras: tuple[Extra, ...]
+    claim_graph: bool
