@@ -412,10 +412,14 @@ def test_any_other_string_is_no_array(raw: Raw, value: str) -> None:
         ("[" * 100_000, -32700, None),
         ("[]", -32600, None),
         ('{"jsonrpc":"2.0","id":7,"method":5}', -32600, 7),
+        ('{"jsonrpc":"2.0","id":7}', -32600, 7),
+        ('{"jsonrpc":"2.0","id":"seven","params":{}}', -32600, "seven"),
+        ('{"id":true}', -32600, None),
+        ("{}", -32600, None),
     ],
 )
 def test_a_line_that_is_no_message_is_answered(
-    raw: Raw, line: str, code: int, identity: int | None
+    raw: Raw, line: str, code: int, identity: int | str | None
 ) -> None:
     raw.write("")
     raw.write(line)
@@ -423,6 +427,14 @@ def test_a_line_that_is_no_message_is_answered(
     assert (message["id"], message["error"]["code"]) == (identity, code)
     raw.send("ping", 8)
     assert result(raw.answer(8)) == {}
+
+
+def test_a_broken_answer_of_the_client_is_not_answered(raw: Raw) -> None:
+    for line in ('{"jsonrpc":"2.0","id":7,"result":5}', '{"id":[],"error":{}}'):
+        raw.write(line)
+    raw.send("ping", 8)
+    message = raw.receive()
+    assert (message["id"], result(message)) == (8, {})
 
 
 def test_there_is_one_page_of_tools(raw: Raw) -> None:

@@ -136,7 +136,7 @@ def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
         return _Refused(_error(None, types.PARSE_ERROR, "Parse error"))
     with suppress(ValidationError):
         return adapter.validate_python(raw, by_name=False)
-    if isinstance(raw, dict) and "method" not in raw:
+    if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
         return None
     identity = raw.get("id") if isinstance(raw, dict) else None
     known = identity if isinstance(identity, str) or type(identity) is int else None
