@@ -206,7 +206,8 @@ LONG_WORDS = "this line is as long as lines are where people wrap"
 def test_sentences_stand_as_they_are() -> None:
     text = (
         f"第1節　題\n一つ目。二つ目！\n{LONG_LINE}\n続く。\n\n"
-        f"* {LONG_WORDS}\n  them. And e.g. this one.\n1. 「はい。」と言う\n（２）二番\n> quoted. Twice? Yes\n---\n"
+        f"* {LONG_WORDS}\n  them. And e.g. this one.\n"
+        "1. 「はい。」と言う\n（２）二番\n> quoted. Twice? Yes\n---\n"
         "項目　　値\n"
         "Version 1.5 is here.\n~~~\ncode. Here.\n~~~\nend"
     )
