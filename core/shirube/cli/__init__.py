@@ -57,8 +57,9 @@ def _guarded(argv: Sequence[str]) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
+    # Before the command's module: what goes wrong with its import is to be told as well.
+    _set_up_logs(verbose="--verbose" in words[: words.index("--") if "--" in words else None])
     parser, options = _parsed(words)
-    _set_up_logs(verbose=options.verbose)
     if "run" not in options:
         parser.print_help()
         return OK

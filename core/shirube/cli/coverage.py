@@ -64,6 +64,14 @@ def coverage_lines(findings: Findings) -> Iterator[str]:
         yield f"degraded: {line}"
 
 
+def account_line(findings: Findings, options: Namespace) -> str:
+    """Return the command that lists what is still unread, and the ids that it takes."""
+    if len(findings.traces) == 1:
+        return f"account: {command(options, 'coverage', findings.traces[0].id)}"
+    told = [f"{trace.id} ({trace.manual_id})" for trace in findings.traces]
+    return f"account: {command(options, 'coverage')} TRACE; traces: {', '.join(told)}"
+
+
 def next_line(findings: Findings, options: Namespace) -> str:
     """Return the command that takes the reader on."""
     shown = findings.shown()

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from shirube.cli.output import counted, listed, table
 from shirube.model import Row, Span, Trace
 
+LEGEND = (
+    "legend: a run is one search inside the search (g0 the whole query, g_req among the sections "
+    "that hold required terms, A and B one of them each); rows are the sections that a step left; "
+    "signals are what each scorer gave, marks the reasons; a fuser merges runs, a refiner reorders"
+)
+"""What the words of the two others below mean."""
+
 
 def signals_line(row: Row) -> str:
     """Return a hit's signals by scorer, its marks, and how much of the query it covers."""

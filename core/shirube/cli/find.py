@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from shirube.app import Application
 from shirube.budget import Budget
 from shirube.calling import call_tool
-from shirube.cli.coverage import coverage_lines, next_line, terms_lines
-from shirube.cli.explain import signals_line, tree_lines
+from shirube.cli.coverage import account_line, coverage_lines, next_line, terms_lines
+from shirube.cli.explain import LEGEND, signals_line, tree_lines
 from shirube.cli.findings import Findings, Found, as_json
 from shirube.cli.output import clipped, print_json, tame, terminal_width
 from shirube.cli.parser import Verbs, add_json, at_least
@@ -163,6 +163,9 @@ def _told(findings: Findings, desk: WorkDesk, options: Namespace) -> Iterator[st
     if options.explain:
         for trace in findings.traces:
             yield from tree_lines(trace)
+        yield LEGEND
+    if findings.traces:
+        yield account_line(findings, options)
     yield next_line(findings, options)
 
 

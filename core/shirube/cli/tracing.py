@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from shirube.accounts import Account, Asked, Skipped
 from shirube.citations import Citation
 from shirube.cli.coverage import meaning
-from shirube.cli.explain import signals_line, tree_lines
+from shirube.cli.explain import LEGEND, signals_line, tree_lines
 from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
 from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
@@ -69,6 +69,7 @@ def _lines(trace: Trace, *, explain: bool) -> Iterator[str]:
         for rank, row in enumerate(trace.search.rows, 1):
             yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals_line(row)}"
         yield from tree_lines(trace)
+        yield LEGEND
 
 
 def _skipped(one: Skipped) -> str:

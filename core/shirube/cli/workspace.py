@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 _MANUALS = "manuals"
+_PATIENCE = 1.0
+"""Seconds of silence before a line says what is going on."""
 
 
 def folder(options: Namespace) -> Path:
@@ -119,22 +122,34 @@ def known_manual(desk: WorkDesk, name: str) -> str:
 
 
 class Bar:
-    """A progress bar on standard error, if that is a terminal; it appears with the first step."""
+    """A progress bar on standard error; it appears with the first step.
+
+    Where that is no terminal, a single line says what is going on if it takes over a second.
+    """
 
     def __init__(self) -> None:
         self._bar: tqdm[Never] | None = None
+        self._began = time.monotonic()
+        self._told = False
 
     @property
     def progress(self) -> Progress | None:
         """What to hand to long work; ``None`` when nobody would see it."""
         stream = sys.stderr
-        return self._step if stream is not None and stream.isatty() else None
+        if stream is None:
+            return None
+        return self._step if stream.isatty() else self._tell
 
     def close(self) -> None:
         """Take the bar away."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+    def _tell(self, done: int, total: int, what: str) -> None:
+        if not self._told and done < total and time.monotonic() - self._began > _PATIENCE:
+            self._told = True
+            complain(f"{what}: {done} of {total} done; this may take a while")
 
     def _step(self, done: int, total: int, what: str) -> None:
         bar = self._bar
