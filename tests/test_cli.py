@@ -309,6 +309,8 @@ def test_read_prints_the_text_and_nothing_else(workspace: Path) -> None:
     assert done.out.startswith("## Solar power\n")
     assert done.out in text
     assert done.err.startswith("lines 7 to ")
+    assert done.code == 1
+    assert "note: this citation no longer holds (changed)" in done.err
     same = shirube("read", "field-guide/power.md", "--line", "7", cwd=workspace)
     assert same.out == done.out
 
@@ -319,11 +321,8 @@ def test_read_explains_what_to_do_instead(workspace: Path) -> None:
     assert "next: shirube read 'manual://field-guide/power.md#L7'" in inside.err
     misspelt = shirube("read", "field-guide/pwer.md", cwd=workspace)
     assert "did you mean 'power.md'?" in misspelt.err
-    of_json = shirube("read", "manual://reference/sensors.json#L1", cwd=workspace)
-    assert of_json.code == 1
-    assert "next: shirube scan reference sensors.json" in of_json.err
-    refused = shirube("read", "reference/sensors.json", "--json", cwd=workspace)
-    assert refused.json["code"] == "invalid_scope"
+    refused = shirube("read", "field-guide/pwer.md", "--json", cwd=workspace)
+    assert refused.json["code"] == "not_found"
     for word in ("nowhere", "manual://", "a/b#12", "/a"):
         assert shirube("read", word, cwd=workspace).code == 2
 
@@ -335,6 +334,51 @@ def test_read_takes_names_that_a_citation_has_to_escape(own: Path) -> None:
     assert cite.startswith("manual://m1/50%25%20a%E3%80%80b.md#L1-L2@")
     assert "本文" in shirube("read", cite, cwd=own).out
     assert "本文" in shirube("read", f"m1/{odd.name}", cwd=own).out
+
+
+def test_read_shows_a_file_without_sections_page_by_page(workspace: Path) -> None:
+    hits = shirube("find", "気温計", "--manual", "reference", "--json", cwd=workspace).json["hits"]
+    assert hits[0]["ref"]["path"].endswith(".json")
+    page = shirube("read", hits[0]["cite"], "--max-chars", "300", cwd=workspace)
+    path = hits[0]["ref"]["path"]
+    text = (workspace / "manuals/reference" / path).read_text(encoding="utf-8")
+    assert page.code == 0
+    assert page.out == text[:300].rstrip("\n") + "\n"
+    assert f"next: shirube scan reference {path} --cursor 300" in page.err
+    plain = shirube("read", hits[0]["cite"], "--json", cwd=workspace).json
+    assert plain["text"] == text[:12000]
+
+
+def test_read_refuses_a_file_that_nobody_can_decode(own: Path) -> None:
+    (own / "manuals" / "m1" / "bad.md").write_bytes(b"\x81 \xff \x81")
+    done = shirube("read", "m1/bad.md", cwd=own)
+    assert (done.code, done.out) == (1, "")
+    assert "[invalid_scope]" in done.err
+
+
+def test_read_holds_a_citation_to_its_hash(own: Path) -> None:
+    file = own / "manuals" / "m1" / "rules.md"
+    rules = file.read_text(encoding="utf-8")
+    cite = shirube("find", "対象外", "--json", cwd=own).json["hits"][0]["cite"]
+    holds = shirube("read", cite, cwd=own)
+    assert (holds.code, "note:" in holds.err) == (0, False)
+    file.write_text(f"# 前文\n前文。\n{rules}", encoding="utf-8")
+    moved = shirube("read", cite, cwd=own)
+    assert (moved.code, moved.out) == (1, holds.out)
+    assert (
+        "no longer holds (moved): the same text is now at manual://m1/rules.md#L5-L6@" in moved.err
+    )
+    file.write_text(rules.replace("対象外です", "対象です"), encoding="utf-8")
+    changed = shirube("read", cite, cwd=own)
+    assert changed.code == 1
+    assert "この場合は対象です。" in changed.out
+    assert "no longer holds (changed)" in changed.err
+    assert shirube("read", cite, "--line", "1", cwd=own).code == 0
+    file.unlink()
+    (own / "manuals" / "m1" / "other.md").write_text("# 別\n別。\n", encoding="utf-8")
+    gone = shirube("read", cite, cwd=own)
+    assert (gone.code, gone.out) == (1, "")
+    assert "[not_found]" in gone.err
 
 
 def test_scan_follows_its_own_advice_to_the_end(workspace: Path) -> None:

@@ -6,6 +6,8 @@ import sys
 from argparse import ArgumentTypeError, Namespace
 from typing import Any, NamedTuple
 
+from shirube.app import Application
+from shirube.checking import Checker
 from shirube.citations import SCHEME, Citation
 from shirube.cli.answering import answer_of, suggest
 from shirube.cli.output import command, print_json
@@ -17,17 +19,21 @@ from shirube.errors import InvalidParameter, InvalidScope, NotFound, ToolError
 
 
 class Place(NamedTuple):
-    """A file of a manual, and a line if one is named."""
+    """A file of a manual, a line if one is named, and the citation if it has a hash."""
 
     manual: str
     path: str
     line: int | None
+    cited: Citation | None = None
 
 
 def add(commands: Verbs) -> None:
     """Add the commands."""
     parser = commands.add("read", read, "shirube read 'manual://field-guide/power.md#L1'")
-    told = "a citation manual://ID/PATH#L10 as 'find' gives it, or ID/PATH"
+    told = (
+        "a citation manual://ID/PATH#L10 as 'find' gives it, or ID/PATH; "
+        "the exit code is 1 if it has a hash and the text is another one, or elsewhere, now"
+    )
     parser.add_argument("place", metavar="REF", type=_place, help=told)
     told = "the section's first line (default: that of REF, else the first section)"
     parser.add_argument("--line", metavar="N", type=at_least(1), help=told)
@@ -43,19 +49,40 @@ def add(commands: Verbs) -> None:
 
 
 def read(options: Namespace) -> int:
-    """Print one section; what else there is to say goes to standard error."""
+    """Print one section, or a page of a file without sections; the rest goes to standard error.
+
+    Return 1 when the text is not, or not there, what the citation speaks of.
+    """
     with opened(options) as application:
         desk = search_desk(application)
-        manual, path, line = options.place
-        place = Place(known_manual(desk, manual), path, options.line or line)
-        ref = {"manual_id": place.manual, "path": path, "start_line": place.line}
-        ref = {key: value for key, value in ref.items() if value is not None}
+        place = options.place._replace(manual=known_manual(desk, options.place.manual))
+        if options.line:
+            place = place._replace(line=options.line, cited=None)
+        checked = Checker(desk.manual).check(str(place.cited)) if place.cited else None
+        if checked and checked.now:
+            place = Place(checked.now.manual_id, checked.now.path, checked.now.start_line)
         try:
-            answer = answer_of(application, "manual_read", ref=ref, max_chars=options.max_chars)
+            answer = _section(application, place, options)
         except ToolError as error:
+            if checked and checked.state != "valid":
+                error.add_note(f"note: {checked.told}")
             _explain(error, desk, place, options)
             raise
-    return _print_page(answer, place, options)
+    _print_page(answer, place, options)
+    if checked is None or checked.state == "valid":
+        return 0
+    complain(f"note: this citation no longer holds ({checked.state}): {checked.told}")
+    return 1
+
+
+def _section(application: Application, place: Place, options: Namespace) -> Any:
+    """Return the section, or for JSON, which has none, the page that begins at the line."""
+    ref = {"manual_id": place.manual, "path": place.path, "start_line": place.line}
+    ref = {key: value for key, value in ref.items() if value is not None}
+    try:
+        return answer_of(application, "manual_read", ref=ref, max_chars=options.max_chars)
+    except InvalidScope:
+        return _page(application, place, options)
 
 
 def scan(options: Namespace) -> int:
@@ -66,19 +93,26 @@ def scan(options: Namespace) -> int:
         desk = search_desk(application)
         place = Place(known_manual(desk, options.manual), options.path, options.line)
         try:
-            answer = answer_of(
-                application,
-                "manual_scan",
-                manual_id=place.manual,
-                path=place.path,
-                start_line=place.line,
-                cursor=options.cursor,
-                max_chars=options.max_chars,
-            )
+            answer = _page(application, place, options, options.cursor)
         except ToolError as error:
             _explain(error, desk, place, options)
             raise
-    return _print_page(answer, place, options)
+    _print_page(answer, place, options)
+    return 0
+
+
+def _page(
+    application: Application, place: Place, options: Namespace, cursor: int | None = None
+) -> Any:
+    return answer_of(
+        application,
+        "manual_scan",
+        manual_id=place.manual,
+        path=place.path,
+        start_line=place.line,
+        cursor=cursor,
+        max_chars=options.max_chars,
+    )
 
 
 def _place(word: str) -> Place:
@@ -92,7 +126,8 @@ def _place(word: str) -> Place:
         raise ArgumentTypeError(
             f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; 'shirube find' cites so"
         ) from error
-    return Place(cited.manual_id, cited.path, cited.start_line)
+    held = cited if cited.digest else None
+    return Place(cited.manual_id, cited.path, cited.start_line, held)
 
 
 def _add_page_options(parser: Parser) -> None:
@@ -101,10 +136,10 @@ def _add_page_options(parser: Parser) -> None:
     add_json(parser)
 
 
-def _print_page(answer: Any, place: Place, options: Namespace) -> int:
+def _print_page(answer: Any, place: Place, options: Namespace) -> None:
     if options.json:
         print_json(answer)
-        return 0
+        return
     text = answer["text"]
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     lines = answer["applied_range"]
@@ -114,7 +149,6 @@ def _print_page(answer: Any, place: Place, options: Namespace) -> int:
     if after is not None:
         words = ("scan", place.manual, place.path, "--cursor", str(after))
         complain(f"next: {command(options, *words)}")
-    return 0
 
 
 def _is_cut(answer: Any) -> bool:
@@ -128,11 +162,7 @@ def _end(after: int | None) -> str:
 def _explain(error: ToolError, desk: WorkDesk, place: Place, options: Namespace) -> None:
     """Add to a refusal what to type instead."""
     try:
-        if isinstance(error, InvalidScope):
-            line = ("--line", str(place.line)) if place.line else ()
-            words = ("scan", place.manual, place.path, *line)
-            error.add_note(f"next: {command(options, *words)}")
-        elif isinstance(error, NotFound):
+        if isinstance(error, NotFound):
             error.add_note(_nearest(desk, place, options))
     except ToolError:
         return  # no better advice than the refusal itself
