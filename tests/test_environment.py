@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from manuals import shirube
 from stdio import Wire, command_line
 
 from shirube import ConfigError
@@ -130,6 +131,25 @@ def test_a_value_reaches_one_setting_and_no_other(workspace: Path, name: str, va
     assert list(after.loaded.origins.values()) == [name]
     if value not in ("0", "1", "no", "off", "false"):
         assert [str(one) for one in changed.values()] == [value]
+
+
+@pytest.mark.parametrize("name", ["MANUALS_ROOT", "roots.manuals"])
+def test_a_folder_of_manuals_that_is_not_there_is_told(workspace: Path, name: str) -> None:
+    environ = {name: "nowhere"} if name == "MANUALS_ROOT" else {}
+    if not environ:
+        (workspace / "shirube.yaml").write_text("roots: {manuals: /somewhere/nowhere}\n")
+    told = f"{name}: there is no folder 'nowhere', so there are no manuals"
+    (absent,) = opened(workspace, environ).absent
+    assert absent.startswith(told)
+    for words in (["ls"], ["find", "x"], ["doctor"]):
+        done = shirube(*words, cwd=workspace, environ=environ)
+        assert done.err.startswith(f"warning: {told}")
+        assert "/somewhere" not in done.out + done.err
+    assert done.code == 1
+    assert "there is no folder 'nowhere'; create it, or set " + name in done.out
+    with Wire(workspace, **environ) as wire:
+        assert wire.ok("manual_ls")["items"] == []
+        assert f"warning: {told}" in wire.hang_up()
 
 
 def test_the_whole_file_scope_is_reserved_and_says_so(workspace: Path) -> None:

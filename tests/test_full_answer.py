@@ -175,10 +175,22 @@ def test_the_command_line_gives_the_same_answer(tmp_path: Path) -> None:
     assert page["total"] == done.json["summary"]["candidates"] == 2
 
 
+def test_the_command_line_picks_terms_as_any_find_does(tmp_path: Path) -> None:
+    workspace = write(tmp_path, {"m1/rules.md": RULES})
+    plain = shirube("find", "対象外になる場合は？", "--json", cwd=workspace).json
+    done = shirube("find", "対象外になる場合は？", "--full", cwd=workspace)
+    chosen = done.json["applied"]["requested_required_terms"]
+    assert chosen == plain["terms"]["m1"] != []
+    assert done.err == f"picked terms: {', '.join(chosen)}; name others with --require TERM\n"
+    nothing = shirube("find", "zebra quagga", "--full", cwd=workspace).json["applied"]
+    assert nothing["required_terms_missing"] == ["zebra", "quagga"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--full"], "needs --require"),
+        (["--full"], "one manual"),
+        (["--claims"], "needs --full"),
         (["--full", "--require", "a", "--explain"], "--explain"),
         (["--full", "--require", "a", "--manual", "m1", "--manual", "m2"], "one manual"),
     ],

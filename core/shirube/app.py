@@ -46,6 +46,7 @@ class Application:
         self.config = loaded.config
         self.problems = list(plugins.problems)
         self.warnings = [*_without_effect(loaded)]
+        self.absent = [*_absent(loaded)]
         self.state = Root(loaded.folder("state"))
         kept = self.config.traces
         folder = self.state.path / "traces" if kept.files else None
@@ -209,6 +210,17 @@ def _without_effect(loaded: Loaded) -> Iterator[str]:
     if loaded.config.allow_file_scope:
         name = loaded.origins.get("allow_file_scope", "allow_file_scope")
         yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"
+
+
+def _absent(loaded: Loaded) -> Iterator[str]:
+    """Say that there is no folder of manuals: nothing can be found, and nothing would tell why."""
+    folder = loaded.folder("manuals")
+    if not folder.is_dir():
+        name = loaded.origins.get("roots.manuals", "roots.manuals")
+        yield (
+            f"{name}: there is no folder {folder.name!r}, so there are no manuals; "
+            "create it, or name the right one"
+        )
 
 
 def _versions(plugins: Plugins) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shirube.environment import overridden
 from shirube.errors import ConfigError
+from shirube.refusals import refusal
 from shirube.registry import KINDS
+from shirube.schemas import arguments_shape
 from shirube.stages import Env
 from shirube.verdict import Thresholds
 
@@ -211,16 +214,27 @@ def _kind(value: object) -> str:
 
 
 def _said(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
-    first = error.errors(include_url=False, include_context=False, include_input=True)[0]
-    where = coordinate
-    for part in first["loc"]:
-        where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
+    errors = error.errors(include_url=False)
+    first = errors[0]
     if first["type"] == "extra_forbidden":
+        where = coordinate
+        for part in first["loc"]:
+            where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
         known = _known_keys(model, first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
         return f"{where}: there is no such setting; {hint}"
-    return f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    refused = refusal(errors, arguments_shape(model))
+    name = str(refused.details.get("parameter", ""))
+    where = ".".join(filter(None, (coordinate, name)))
+    return f"{where}: {str(refused).removeprefix(name).strip()}{_given(first['input'])}"
+
+
+def _given(value: object) -> str:
+    """Return what was given instead, if that fits in a few words."""
+    if isinstance(value, (bool, int, float, str)):
+        return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
+    return ""
 
 
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

@@ -164,8 +164,8 @@ def _says_nothing(described: Schema) -> bool:
 
 
 @lru_cache(maxsize=256)
-def arguments_shape(params: type[Params]) -> Schema:
-    """Return the schema of a model of arguments, private keys included. Do not change it."""
+def arguments_shape(params: type[BaseModel]) -> Schema:
+    """Return the schema of arguments or settings, private keys included. Do not change it."""
     return _without_nulls(_generate(params, "validation"))
 
 

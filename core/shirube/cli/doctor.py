@@ -150,7 +150,8 @@ def _surface(application: Application, name: str, root: str) -> Iterator[Check]:
     folder = application.loaded.folder(root)
     desk = application.desks[name]
     if not folder.is_dir():
-        remedy = f"create it, or set roots.{root} to the right folder"
+        setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
+        remedy = f"create it, or set {setting} to the right folder"
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
         return
     try:

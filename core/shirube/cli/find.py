@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import JsonValue
 
@@ -12,10 +12,11 @@ from shirube.budget import Budget
 from shirube.calling import call_tool
 from shirube.cli.coverage import account_line, coverage_lines, next_line, terms_lines
 from shirube.cli.explain import LEGEND, signals_line, tree_lines
-from shirube.cli.findings import Findings, Found, as_json
+from shirube.cli.findings import Findings, Found, as_json, picked
 from shirube.cli.output import clipped, print_json, tame, terminal_width
 from shirube.cli.parser import Verbs, add_json, at_least
 from shirube.cli.snippets import glimpse
+from shirube.cli.streams import complain
 from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
 from shirube.cli.workspace import (
     Bar,
@@ -28,6 +29,7 @@ from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, ToolError
 from shirube.model import Call, Query, Trace
 from shirube.text import fold
+from shirube.topics import concepts
 
 TIME_MS = 60_000
 SHOWN = 5
@@ -59,7 +61,7 @@ def add(commands: Verbs) -> None:
     parser.add_argument("--explain", action="store_true", help=told)
     told = "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
     parser.add_argument("--why-not", metavar="REF", type=reference, help=told)
-    told = "print the full answer of the search as JSON; needs --require, and one manual"
+    told = "print the full answer of the search as JSON; needs one manual"
     parser.add_argument("--full", action="store_true", help=told)
     told = "with --full: also the claims that the hits make, and what bears them out"
     parser.add_argument("--claims", action="store_true", help=told)
@@ -71,9 +73,10 @@ def run(options: Namespace) -> int:
     required = tuple({fold(term): term.strip() for term in options.require}.values())
     if len(required) > MOST_TERMS:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
-    if options.full and (not required or options.why_not or options.explain):
-        wrong = "goes with neither --why-not nor --explain" if required else "needs --require TERM"
-        options.parser.error(f"--full: {wrong}")
+    if options.full and (options.why_not or options.explain):
+        options.parser.error("--full: goes with neither --why-not nor --explain")
+    if options.claims and not options.full:
+        options.parser.error("--claims: needs --full")
     with opened(options) as application:
         desk = search_desk(application)
         if options.full:
@@ -114,10 +117,18 @@ def _full(
     arguments = {
         "query": options.query,
         "manual_id": manuals[0],
-        "required_terms": [*required],
+        "required_terms": [*(required or _picked(desk, manuals[0], options.query))],
         "include_claim_graph": options.claims,
     }
     return call_tool(application.commands["manual_find"], arguments, Call())
+
+
+def _picked(desk: WorkDesk, manual: str, query: str) -> Sequence[str]:
+    """Choose the terms as a find without any does, and say so: the full answer needs some."""
+    trace = desk.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
+    chosen = picked(trace) or [one.text[:LONGEST_TERM] for one in concepts(query)[:MOST_TERMS]]
+    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
+    return chosen
 
 
 def _tell_fate(trace: Trace, desk: WorkDesk, options: Namespace) -> int:

@@ -31,8 +31,6 @@ def run(options: Namespace) -> int:
         application.drop_faulty_tools()
         for problem in application.problems:
             complain(f"problem: {problem}")
-        for warning in application.warnings:
-            complain(f"warning: {warning}")
         told = [getattr(one.surface, "instructions", "") for one in application.surfaces]
         run_stdio(
             list(application.tools.values()),

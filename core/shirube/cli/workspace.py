@@ -50,10 +50,12 @@ def folder(options: Namespace) -> Path:
 
 @contextmanager
 def opened(options: Namespace) -> Iterator[Application]:
-    """Open the application of the workspace, and close it afterwards."""
+    """Open the application of the workspace, say what it lacks, and close it afterwards."""
     application = open_application(
         folder(options), options.config, strangers=not options.no_plugins
     )
+    for warning in (*application.warnings, *application.absent):
+        complain(f"warning: {warning}")
     # Long work makes garbage; what start-up made stays, and need never be looked at.
     gc.freeze()
     gc.enable()
