@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,9 @@ MANUALS: dict[str, str | bytes] = {
     "odd/notes.txt": "休暇のメモ\n",
     "odd/photo.png": b"\x89PNG",
     "odd/.hidden.md": "# 休暇\n隠し\n",
+    "papers/copy.md": "# 写し\n証明書の写しを使う。\n",
+    "papers/hand.md": "# 窓口\n窓口へ提出する。\n",
+    "papers/both.md": "# 両方\n届書の提出先は窓口である。\n",
     "field/power.md": "# Calibration\nCalibrate the sensor. Battery voltage matters.\n",
     **{f"wide/{n:03}.md": f"# 届出{n}\n届出の期限は{n}日である。\n" for n in range(120)},
     **{f"noisy/{n:02}.md": f"# 支払{n}\n" + "年金の支払日。" * n for n in range(1, 31)},
@@ -208,6 +212,17 @@ def test_matches_that_no_stage_named_are_counted(application: Application) -> No
     assert len(unscanned(application, answer["trace_id"])) < 70
 
 
+def test_what_stands_between_two_words_of_a_query_is_no_match(application: Application) -> None:
+    answer = covered(application, "入学願書の提出", "papers", "入学願書")
+    coverage = answer["coverage"]
+    assert coverage["matched"] == 2
+    assert "matched_at_least" not in coverage
+    page = ask(application, "manual_hits", trace_id=answer["trace_id"])["items"]
+    paths = [one["ref"]["path"] for one in page]
+    paths += [one["path"] for one in unscanned(application, answer["trace_id"])]
+    assert sorted(paths) == ["both.md", "hand.md"]
+
+
 def test_a_term_beyond_the_query_may_match_more_than_was_counted(
     application: Application,
 ) -> None:
@@ -352,6 +367,27 @@ def test_coverage_lists_what_is_unread_in_another_process(server: Shirube, works
         row["path"] for row in page["items"]
     ]
     assert plain["unranked"] + len(plain["unread"]) + plain["returned"] == plain["matched"] == 120
+
+
+def test_coverage_leads_to_every_match_in_the_end(workspace: Path) -> None:
+    words = ("届出の期限は？", "--manual", "wide", "--json")
+    trace_id = shirube("find", *words, cwd=workspace).json["traces"]["wide"]
+    seen: set[str] = set()
+    while True:
+        account = shirube("coverage", trace_id, "--json", cwd=workspace).json
+        hits = json.dumps({"trace_id": trace_id, "limit": 1000})
+        page = shirube("call", "manual_hits", hits, cwd=workspace).json
+        paths = {one["ref"]["path"] for one in page["items"]}
+        assert not paths & seen
+        seen |= paths
+        told = shirube("coverage", trace_id, cwd=workspace).out.splitlines()[-1]
+        if not account["follow_up"]:
+            assert "next: " not in told
+            break
+        command = shlex.split(told.removeprefix("next: "))
+        trace_id = shirube(*command[1:], cwd=workspace).json["trace_id"]
+    unread = {one["path"] for one in account["unread"]}
+    assert seen | unread == {f"{n:03}.md" for n in range(120)}
 
 
 def test_coverage_says_when_nothing_is_unread(workspace: Path) -> None:

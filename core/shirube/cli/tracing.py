@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ from shirube.accounts import Account, Asked, Skipped
 from shirube.citations import Citation
 from shirube.cli.coverage import meaning
 from shirube.cli.explain import LEGEND, signals_line, tree_lines
-from shirube.cli.output import counted, listed, print_json, table
+from shirube.cli.output import command, counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
 from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
 from shirube.cli.workspace import opened, search_desk
@@ -42,7 +43,7 @@ def run(options: Namespace) -> int:
             one = fate(trace, options.why_not.path, line)
             told, plain = fate_lines(one), fate_json(one)
         else:
-            told, plain = _lines(trace, explain=options.explain), _plain(trace)
+            told, plain = _lines(trace, options), _plain(trace)
         if options.json:
             print_json(plain)
         else:
@@ -51,7 +52,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _lines(trace: Trace, *, explain: bool) -> Iterator[str]:
+def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
     account = Account.of(trace)
     yield f"trace {trace.id} of {trace.manual_id}: {trace.text}"
     yield (
@@ -65,11 +66,15 @@ def _lines(trace: Trace, *, explain: bool) -> Iterator[str]:
     if trace.degraded:
         yield f"degraded: {trace.degraded}"
     yield from _unread(trace, account)
-    if explain:
+    if options.explain:
         for rank, row in enumerate(trace.search.rows, 1):
             yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals_line(row)}"
         yield from tree_lines(trace)
         yield LEGEND
+    asked = _follow_up(trace, account)
+    if asked is not None:
+        arguments = json.dumps(asked, ensure_ascii=False)
+        yield f"next: {command(options, 'call', 'manual_find', arguments)}"
 
 
 def _skipped(one: Skipped) -> str:
@@ -90,7 +95,20 @@ def _unread(trace: Trace, account: Account) -> Iterator[str]:
     yield from table([(f"  {_place(trace, out)}", meaning(out.reason)) for out in account.unread])
     if account.unranked:
         more = counted(account.unranked, "matching section")
-        yield f"  and {more} that ranked too low to be named; ask for a narrower part"
+        yield f"  and {more} that ranked too low to be named; a search for the rest names them"
+
+
+def _follow_up(trace: Trace, account: Account) -> dict[str, JsonValue] | None:
+    """Return the arguments of a find that goes on where this one ended, if it left matches."""
+    terms: list[JsonValue] = [asked.term for asked in account.terms]
+    if not account.unranked or not terms:
+        return None
+    return {
+        "query": trace.text,
+        "manual_id": trace.manual_id,
+        "required_terms": terms,
+        "only_unscanned_from_trace_id": trace.id,
+    }
 
 
 def _place(trace: Trace, out: LeftOut) -> str:
@@ -120,5 +138,6 @@ def _plain(trace: Trace) -> JsonValue:
             for out in account.unread
         ],
         "unranked": account.unranked,
+        "follow_up": _follow_up(trace, account),
         "degraded": trace.degraded,
     }

@@ -96,7 +96,9 @@ class Lexical(Stage):
             key = one.passage.key
             if key not in hits:
                 hits[key] = self._score(one.passage, asked)
-            scored.append(hits[key])
+            # What holds no part of any concept was nominated by what stands between two of them.
+            if query.must or hits[key].coverage or not asked.groups:
+                scored.append(hits[key])
         if query.must:
             return scored
         matched, at_least = corpus.count(asked.anywhere, self.count_cap, searched=True)
@@ -123,9 +125,12 @@ class Lexical(Stage):
                 weights[term] = max(weight, weights.get(term, 0.0))
         for single in singles:
             weights[single] = 1.0
-        for term in (term for required in extra for term in corpus.terms(required)):
+        extras = {term for required in extra for term in corpus.terms(required)}
+        for term in sorted(extras):
             weights.setdefault(term, _REQUIRED_ONLY)
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
+        # Only these say that a section matches: what spans two words of a query is in any text.
+        told = [term for term in chosen if term in content or term in singles or term in extras]
         counts = dict(corpus.frequencies(chosen))
         counts |= {single: corpus.count(Part(single)).number for single in singles}
         size = corpus.size
@@ -144,7 +149,7 @@ class Lexical(Stage):
         return _Asked(
             key=(text, *extra),
             clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
-            anywhere=Bool(should=tuple(map(_anywhere, self._content(chosen)))),
+            anywhere=Bool(should=tuple(map(_anywhere, told or self._content(chosen)))),
             groups=groups,
             terms=terms,
             coverage_bonus=self._coverage_bonus(groups),

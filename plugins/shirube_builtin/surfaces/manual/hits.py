@@ -101,8 +101,9 @@ def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
         title="Page through hits",
         summary=(
             "Page through what a manual_find found, by its trace_id. kind='candidates' lists all "
-            "hits, 'integrated_top' adds titles, 'unscanned' what was not returned and why, 'gaps' "
-            "what is missing, 'claims', 'evidences' and 'edges' the graph that include_claim_graph "
+            "hits, 'integrated_top' adds titles, 'unscanned' what was ranked but not returned and "
+            "why (for further matches search again with only_unscanned_from_trace_id), 'gaps' what "
+            "is missing, 'claims', 'evidences' and 'edges' the graph that include_claim_graph "
             "asked for, 'gate_runs' and 'fusion_debug' how the ranking came about. Costs "
             "about 60 tokens a hit. Next: manual_read with a hit's ref."
         ),
