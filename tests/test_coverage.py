@@ -244,6 +244,13 @@ def test_what_a_search_left_out_is_listed_with_its_reason(application: Applicati
     }
 
 
+def test_who_found_no_room_was_not_kept_out_by_its_file(application: Application) -> None:
+    wide = covered(application, "届出の期限は？", "wide", "届出")
+    reasons = {row["reason"] for row in unscanned(application, wide["trace_id"])}
+    assert "candidate_cap" in reasons
+    assert "per_file_cap" not in reasons  # every file has one section
+
+
 def test_weak_matches_that_were_dropped_are_listed(application: Application) -> None:
     answer = covered(application, "年次有給休暇と申し込みと結婚と電池", "odd", "zebra")
     rows = unscanned(application, answer["trace_id"])
@@ -443,7 +450,7 @@ def test_why_not_names_the_stage_that_ended_the_ranking(workspace: Path) -> None
         assert told["rank"] is None
         reasons[told["reason"]] = told["stage"]
         assert told["reason"] == row["reason"]
-    assert set(reasons) <= {"per_file_cap", "dynamic_cutoff"}
+    assert set(reasons) <= {"pool_full", "dynamic_cutoff"}
     assert set(reasons.values()) <= {"refiner exploration", "refiner cutoff"}
 
 

@@ -1052,6 +1052,34 @@ def test_both_gates_are_told_with_one_selected(server: Shirube) -> None:
     assert [item["required_terms"] for item in items] == [[], ["対象外"]]
 
 
+@pytest.mark.parametrize(("term", "kept"), [("zebra", ["zebra"]), ("対象", [])])
+def test_both_gates_are_told_even_when_one_brought_nothing(
+    server: Shirube, term: str, kept: list[str]
+) -> None:
+    manual = "wide" if not kept else "m1"
+    trace_id = found(server, manual_id=manual, query="対象", required_terms=[term])["trace_id"]
+    free, required = server.ok("manual_hits", trace_id=trace_id, kind="gate_runs")["items"]
+    assert (free["gate"], free["selected"]) == ("g0", True)
+    assert required == {
+        **required,
+        "gate": "g_req",
+        "required_terms": kept,
+        "candidates_count": 0,
+        "file_bias_ratio": 0.0,
+        "top_score": 0.0,
+        "selected": False,
+    }
+
+
+def test_matched_tokens_are_the_longest_and_each_once(server: Shirube) -> None:
+    asked = {"query": "対象外者と被対象者と対象外の違い", "required_terms": ["対象外"]}
+    for item in found(server, **asked)["inline_hits"]["items"]:
+        spans = item["matched_tokens"]
+        assert spans
+        assert len(spans) == len(set(spans))
+        assert not any(one in other for one in spans for other in spans if one != other)
+
+
 def test_a_long_page_of_hits_ends_early_and_says_how_many_it_holds(server: Shirube) -> None:
     rows: list[Any] = []
     asked = {"trace_id": found(server, manual_id="wide", query="対象")["trace_id"]}

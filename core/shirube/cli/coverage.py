@@ -20,6 +20,8 @@ _MEANINGS = {
     "excluded_by_trace": "an earlier search returned them",
     "symlink": "symbolic links are not followed",
     "ignored": "no loader reads them",
+    "pool_full": "there was no room for more",
+    "per_file_cap": "better sections of its file were enough",
 }
 
 

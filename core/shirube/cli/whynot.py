@@ -20,6 +20,7 @@ _WORDS = {
     "candidate_cap": "it ranked below the number of hits that was asked for",
     "dynamic_cutoff": "it scored far below the best, or below the last place there was",
     "per_file_cap": "its file had enough better sections, and there was no room for more",
+    "pool_full": "enough sections of other files ranked above it, and there was no room for more",
     "weak_match": "it held too little of the query once the required terms were let go",
     "not_returned": "a stage dropped it without saying why",
 }

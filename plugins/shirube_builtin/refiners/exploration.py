@@ -36,8 +36,9 @@ class Exploration(Stage):
         pooled = [*first[: self.pool], *deferred[:room]]
         outside = sorted([*first[self.pool :], *deferred[room:]], key=Hit.sort_key)
         explored = [self._explored(hit) for hit in outside[:quota]]
+        capped = {hit.passage.key for hit in deferred}
         left = [
-            LeftOut(hit.passage.path, hit.passage.start_line, "per_file_cap")
+            LeftOut(*hit.passage.key, "per_file_cap" if hit.passage.key in capped else "pool_full")
             for hit in outside[quota:]
         ]
         hits = tuple(sorted([*pooled, *explored], key=Hit.sort_key))

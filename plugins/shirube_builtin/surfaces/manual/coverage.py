@@ -31,7 +31,9 @@ UnreadReason: TypeAlias = Literal[
 ]
 
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
-_UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)}
+_UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
+    "pool_full": "candidate_cap"
+}
 
 
 class Extent(Answer):

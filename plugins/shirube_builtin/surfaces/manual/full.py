@@ -20,7 +20,7 @@ from shirube_builtin.surfaces.manual.find import FindParams, search, verdict
 from shirube_builtin.surfaces.manual.settings import Settings
 
 _RATIO_DIGITS = 4
-_UNREAD = frozenset({"candidate_cap", "per_file_cap", "time_budget"})
+_UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})
 
 
 class FilteredTerm(Answer):

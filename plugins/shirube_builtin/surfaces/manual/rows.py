@@ -39,7 +39,7 @@ def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
     item: dict[str, Any] = {
         "ref": {"path": row.path, "start_line": row.start_line},
         "score": round(row.score, SCORE_DIGITS),
-        "matched_tokens": list(row.matched),
+        "matched_tokens": _longest(row.matched),
     }
     return item | _extra(trace, row, extras)
 
@@ -54,7 +54,7 @@ def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
         },
         "title": row.title,
         "score": round(row.score, SCORE_DIGITS),
-        "matched_tokens": list(row.matched),
+        "matched_tokens": _longest(row.matched),
     }
     return item | _extra(trace, row, extras)
 
@@ -62,6 +62,12 @@ def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
 def signals(row: Row) -> list[str]:
     """Return the reasons for a row that the contract knows, sorted."""
     return sorted(_SIGNALS.intersection(row.marks))
+
+
+def _longest(spans: Sequence[str]) -> list[JsonValue]:
+    """Return each span once, and none that is only a part of another."""
+    each = dict.fromkeys(spans)
+    return [one for one in each if not any(one in other for other in each if other != one)]
 
 
 def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
