@@ -283,6 +283,16 @@ def test_a_follow_up_says_what_it_passed_over(application: Application) -> None:
     assert third["candidates"] == third["coverage"]["matched"] == 0
 
 
+def test_a_follow_up_that_finds_nothing_says_why(application: Application) -> None:
+    first = covered(application, "対象", "m1", "対象")
+    more = {"only_unscanned_from_trace_id": first["trace_id"]}
+    second = covered(application, "対象", "m1", "対象", **more)
+    assert second["candidates"] == 0
+    (gap,) = ask(application, "manual_hits", trace_id=second["trace_id"], kind="gaps")["items"]
+    assert gap["gap"] == "no_candidates"
+    assert gap["gap_hint"].startswith("nothing more matched than was returned")
+
+
 def test_files_that_there_was_no_time_to_index_are_told(tmp_path: Path) -> None:
     write(tmp_path, {f"big/{n:04}.md": f"# 章{n}\n届出{n}\n" for n in range(600)})
     application = opened(tmp_path)

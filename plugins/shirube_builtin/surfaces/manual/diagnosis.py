@@ -51,7 +51,7 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
     ]
     bias = file_bias(paths)
     cutoff = _cutoff(trace, paths, bias)
-    gaps = tuple(_gaps(rows, notes, cutoff, coverage_min))
+    gaps = tuple(_gaps(trace, notes, cutoff, coverage_min))
     return Diagnosis(status, reason, cutoff, bias, gaps)
 
 
@@ -130,14 +130,17 @@ def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | N
 
 
 def _gaps(
-    rows: Sequence[Row],
+    trace: Trace,
     notes: Mapping[str, Any],
     cutoff: CutoffReason | None,
     coverage_min: float,
 ) -> list[Mapping[str, JsonValue]]:
     gaps: list[Mapping[str, JsonValue]] = []
+    rows: Sequence[Row] = trace.search.rows
     if not rows:
         hint = "nothing matched; try other words, or list the files with manual_toc"
+        if trace.excluded:
+            hint = "nothing more matched than was returned or read before; try other words"
         gaps.append({"gap": "no_candidates", "gap_hint": hint})
     elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
         hint = "no section covers the whole query; search its parts one by one"
