@@ -67,10 +67,12 @@ def coverage_lines(findings: Findings) -> Iterator[str]:
 
 
 def account_line(findings: Findings, options: Namespace) -> str:
-    """Return the command that lists what is still unread, and the ids that it takes."""
-    if len(findings.traces) == 1:
-        return f"account: {command(options, 'coverage', findings.traces[0].id)}"
-    told = [f"{trace.id} ({trace.manual_id})" for trace in findings.traces]
+    """Return the command that lists what is still unread, and the ids of manuals with matches."""
+    accounts = zip(findings.traces, findings.accounts(), strict=True)
+    traces = [trace for trace, account in accounts if account.matched] or findings.traces
+    if len(traces) == 1:
+        return f"account: {command(options, 'coverage', traces[0].id)}"
+    told = [f"{trace.id} ({trace.manual_id})" for trace in traces]
     return f"account: {command(options, 'coverage')} TRACE; traces: {', '.join(told)}"
 
 
