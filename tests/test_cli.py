@@ -818,7 +818,7 @@ def test_long_work_is_told_once_where_there_is_no_terminal(
     for done in range(1, 5):
         bar.progress(done, 5, "indexing m1")
     bar.close()
-    assert said.getvalue() == "indexing m1: 2 of 5 done; this may take a while\n"
+    assert said.getvalue() == "indexing m1: 3 of 5 done; this may take a while\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind")

@@ -169,7 +169,7 @@ def _surface(application: Application, name: str, root: str) -> Iterator[Check]:
 
 def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
     subject = f"manual {manual}"
-    bar = Bar()
+    bar = Bar(expected=True)
     try:
         state = desk.prepare(manual, Query(""), bar.progress)
     except ToolError as error:

@@ -127,7 +127,7 @@ def _measured(
     gate: Gate,
     options: Namespace,
 ) -> Report:
-    indexing, bar = Bar(), Bar()
+    indexing, bar = Bar(), Bar(expected=True)
     applications = [one for one in (ours, theirs) if one is not None]
     clients = [InProcess.of(one, indexing.progress) for one in applications]
     try:

@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
         for manual in chosen_manuals(desk, options.manuals):
             if options.rebuild:
                 _throw_away(application, manual)
-            bar = Bar()
+            bar = Bar(expected=True)
             try:
                 rows.append((manual, desk.prepare(manual, Query(""), bar.progress)))
             finally:

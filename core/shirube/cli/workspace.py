@@ -126,13 +126,14 @@ def known_manual(desk: WorkDesk, name: str) -> str:
 class Bar:
     """A progress bar on standard error; it appears with the first step.
 
-    Where that is no terminal, a single line says what is going on if it takes over a second.
+    Where that is no terminal, a single line says what is going on if it takes over a second;
+    ``expected`` work, which the user asked for by its name, needs none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, expected: bool = False) -> None:
         self._bar: tqdm[Never] | None = None
-        self._began = time.monotonic()
-        self._told = False
+        self._began = 0.0
+        self._told = expected
 
     @property
     def progress(self) -> Progress | None:
@@ -149,7 +150,12 @@ class Bar:
             self._bar = None
 
     def _tell(self, done: int, total: int, what: str) -> None:
-        if not self._told and done < total and time.monotonic() - self._began > _PATIENCE:
+        if self._told or done >= total:
+            return
+        now = time.monotonic()
+        if done <= 1:
+            self._began = now
+        elif now - self._began > _PATIENCE:
             self._told = True
             complain(f"{what}: {done} of {total} done; this may take a while")
 
