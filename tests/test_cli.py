@@ -621,7 +621,10 @@ def test_a_bad_variable_is_named_once(own: Path) -> None:
 # --- every command --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", EVERY_COMMAND, ids=lambda words: words[0])
+ASKING = [words for words in EVERY_COMMAND if words != ["serve"]]
+
+
+@pytest.mark.parametrize("words", ASKING, ids=lambda words: words[0])
 def test_an_empty_folder_is_told_and_how_to_name_another(tmp_path: Path, words: list[str]) -> None:
     done = shirube(*words, cwd=tmp_path)
     assert done.code == 2
@@ -629,6 +632,14 @@ def test_an_empty_folder_is_told_and_how_to_name_another(tmp_path: Path, words: 
     assert "--workspace" in done.err
     assert done.err.count("\n") == 1
     assert words[0] == "doctor" or not done.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_folder_is_served_because_it_may_be_filled(tmp_path: Path) -> None:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    done = shirube("serve", cwd=tmp_path, stdin=json.dumps(asked).encode() + b"\n")
+    assert (done.code, json.loads(done.out)["id"]) == (0, 1)
+    assert done.err.startswith("warning: roots.manuals: there is no folder 'manuals'")
     assert not list(tmp_path.iterdir())
 
 

@@ -234,15 +234,22 @@ def open_application(
     file: Path | None = None,
     *,
     strangers: bool = True,
+    empty: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build what it asks for.
 
     Raises:
-        ConfigError: when that cannot be done, or the folder holds nothing to work with.
+        ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
+            ``empty`` one will do.
     """
     loaded = load_config(workspace, file, environ)
-    if loaded.file is None and not loaded.folder("manuals").is_dir() and not loaded.origins:
+    if (
+        not empty
+        and loaded.file is None
+        and not loaded.folder("manuals").is_dir()
+        and not loaded.origins
+    ):
         raise ConfigError(
             "this folder has neither a 'manuals' folder nor a shirube.yaml; "
             "name the right folder with --workspace DIR, or create DIR/manuals/<manual>/"

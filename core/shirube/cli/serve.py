@@ -23,7 +23,7 @@ def run(options: Namespace) -> int:
     wire = claim_wire()
     from shirube.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
-    with opened(options) as application, application.lifespan():
+    with opened(options, empty=True) as application, application.lifespan():
         # What imports make stays; the server turns the collector on when it is ready.
         gc.disable()
         from shirube.server import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second

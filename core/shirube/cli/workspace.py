@@ -49,10 +49,13 @@ def folder(options: Namespace) -> Path:
 
 
 @contextmanager
-def opened(options: Namespace) -> Iterator[Application]:
-    """Open the application of the workspace, say what it lacks, and close it afterwards."""
+def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
+    """Open the application of the workspace, say what it lacks, and close it afterwards.
+
+    An ``empty`` one may be filled later; whoever asks for something now is in the wrong folder.
+    """
     application = open_application(
-        folder(options), options.config, strangers=not options.no_plugins
+        folder(options), options.config, strangers=not options.no_plugins, empty=empty
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
