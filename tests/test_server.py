@@ -18,6 +18,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from shirube.server.tools import WORKERS
+from shirube.server.turns import AT_ONCE
+
 SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
 ERAS = ["legacy", "2026-07-28", "auto"]
 HELLO = {
@@ -276,6 +279,34 @@ def test_a_cancelled_request_gets_no_answer(raw: Raw) -> None:
     rest, errors, _ = raw.hang_up()
     assert [m for m in raw.messages + rest if m.get("id") == 2] == []
     assert "internal_error" not in errors
+
+
+def test_calls_that_take_long_do_not_stop_those_behind_them(raw: Raw) -> None:
+    for identity in range(2, 2 + AT_ONCE + 1):
+        raw.call(identity, "slow", {"seconds": 30})
+    raw.call(50, "echo", {"text": "behind"})
+    assert result(raw.answer(50))["structuredContent"]["text"] == "behind"
+    assert [message["id"] for message in raw.messages] == [1, 50]
+
+
+def test_a_call_waits_until_one_of_those_before_it_has_been_answered(raw: Raw) -> None:
+    for identity in range(2, 2 + AT_ONCE):
+        raw.call(identity, "stubborn", {"seconds": 0.1})
+    raw.call(50, "echo", {})
+    raw.answer(50)
+    assert len(raw.messages) > 2
+
+
+def test_workers_whose_calls_were_cancelled_are_free_again(raw: Raw) -> None:
+    for identity in range(2, 2 + WORKERS):
+        raw.call(identity, "slow", {"seconds": 60})
+    for _ in range(AT_ONCE):
+        raw.hear("slow began")
+    for identity in range(2, 2 + WORKERS):
+        raw.send("notifications/cancelled", requestId=identity)
+    raw.call(50, "echo", {"text": "free"})
+    assert result(raw.answer(50))["structuredContent"]["text"] == "free"
+    assert [message["id"] for message in raw.messages] == [1, 50]
 
 
 def test_nothing_but_messages_reaches_standard_output(raw: Raw) -> None:

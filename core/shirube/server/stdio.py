@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -31,6 +32,13 @@ GRACE = 0.2
 LAST = 0.45
 """Seconds after which the process ends once the client has hung up."""
 
+SWITCH = 0.0005
+"""Seconds after which a thread that computes lets another one have the interpreter.
+
+A message passes through three threads; with the default of 0.005 each of them would wait that long
+for every call that computes.
+"""
+
 
 def run_stdio(
     tools: Sequence[Tool[Any, Any]], *, name: str, version: str, instructions: str, wire: Wire
@@ -43,6 +51,7 @@ def run_stdio(
         # Without a handler of anybody's, logging would print to standard error by itself.
         logging.getLogger(logger).addHandler(logging.NullHandler())
     logging.captureWarnings(capture=True)
+    sys.setswitchinterval(SWITCH)
     served = partial(serve, tools, name=name, version=version, instructions=instructions, wire=wire)
     with suppress(KeyboardInterrupt):
         anyio.run(served)

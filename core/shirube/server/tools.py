@@ -26,11 +26,12 @@ from shirube.model import Call, Progress, Tool
 from shirube.refusals import accepted, json_type
 from shirube.schemas import input_schema, output_schema
 from shirube.server.progress import relayed
+from shirube.server.turns import Turns
 from shirube.session import Session
 from shirube.wire import complain
 
 WORKERS = 16
-"""How many tools run at once; further calls wait for their turn."""
+"""How many tools run at once at most, those included that take long."""
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 SessionOf: TypeAlias = Callable[[Context], Session | None]
@@ -109,6 +110,7 @@ class _Calls:
         self._structured = {tool.name: _structured(tool) for tool in tools}
         self._session_of = session_of
         self._limiter = anyio.CapacityLimiter(WORKERS)
+        self._turns = Turns()
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool in a worker thread, which is told when the client stops waiting."""
@@ -118,7 +120,7 @@ class _Calls:
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
         started, gone = monotonic(), Event()
         try:
-            async with _watched(ctx) as progress:
+            async with self._turns.turn(), _watched(ctx) as progress:
                 call = Call(self._session_of(ctx), Budget(cancelled=gone), progress)
                 body = partial(self._answered, tool, params.arguments or {}, call, started)
                 return await to_thread.run_sync(body, abandon_on_cancel=True, limiter=self._limiter)
