@@ -1,128 +1,252 @@
-"""Generated manuals, the same on every machine: Japanese and English, any number of sections."""
+"""Generated manuals, the same on every machine: Japanese or English, any number of sections.
+
+The text is nonsense, but counts like documentation: about 490 characters a section, 20 sections a
+file, a few hundred topics with words of their own, and a Zipf-like vocabulary over all of them, so
+that a question's terms stand in about as many sections as those of a real one would.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-SECTIONS_A_FILE = 20
-SENTENCES = 9
+FORM = 1
+"""Raise it when the texts change: what an older form cached is made anew."""
 
-_HAN = (
-    "申請給付支払期限書類会員資格変更届出審査決定通知災害通院入院手術費用対象条件確認登録番号"
-    "住所口座振込料金契約解除更新保険制度規程施行管理責任担当部署連絡電話時間勤務休暇旅費精算"
-    "端末設定接続障害復旧記録保存削除権限認証承認予算購買検査点検設備安全教育研修評価採用退職"
-)
-_KATAKANA = "システムデータサーバネットワークアカウントパスワードログインファイルメールカレンダー"
-_PARTICLES = ("は", "が", "を", "に", "で", "と", "から", "まで", "について", "の")
+SECTIONS_A_FILE = 20
+QUESTIONS = 200
+
+_TOPICS = 300
+_TOPIC_WORDS = 90
+_PAGE_WORDS = 14
+_GENERAL = 500
+_LEVELS = (1, 2, 3, 3, 2, 3, 4, 4, 3, 2)
+
+_PARTICLES = ("は", "が", "を", "に", "で", "と", "から", "まで", "について", "の", "の", "を")
+_OPENINGS = ("", "", "", "この場合、", "次のように、", "また、", "たとえば、", "既定では、")
 _ENDINGS = (
-    "する。",
-    "した場合に限る。",
-    "しなければならない。",
-    "できる。",
-    "とする。",
-    "を除く。",
+    "します。",
+    "できます。",
+    "する必要があります。",
+    "されています。",
+    "した場合に限ります。",
+    "しないでください。",
+    "を参照してください。",
+    "のことです。",
 )
-_SYLLABLES = (
-    "con",
-    "ser",
-    "ta",
-    "mi",
-    "ra",
-    "tor",
-    "ven",
-    "dal",
-    "pri",
-    "mo",
-    "che",
-    "lun",
-    "gar",
-    "sto",
-    "bel",
-    "fin",
-    "tra",
-    "pol",
-    "ner",
-    "qui",
-    "das",
-    "hem",
+_QUESTIONS_JA = (
+    "{0}の{1}を{2}するには、{3}をどのように設定しますか",
+    "{0}で{1}が{2}されない場合の{3}の手順",
+    "{2}のときに{0}の{1}は{3}に含まれますか",
 )
-_ENGLISH = ("the", "of", "and", "to", "in", "is", "must", "when", "for", "with", "not", "only")
+_QUESTIONS_EN = (
+    "How do I set the {0} {1} when the {2} uses {3}?",
+    "what happens to {0} {1} if {2} has no {3}",
+    "Can a {2} of {0} be given a {1} without {3}?",
+)
+_KANA = (
+    *"アイウエオカキクケコサシスセタチツテトナニネノ",
+    *("ハ", "ヒ", "フ", "ホ", "マ", "ミ", "ム", "メ", "モ", "ラ", "リ", "ル", "レ", "ロ"),
+    *("ン", "ー", "ッ", "ガ", "グ", "ション", "ジャ"),
+)
+_SYLLABLES = [first + rest for first in "bcdfglmprstv" for rest in ("a", "en", "i", "or", "ul")]
+_SUFFIXES = ("", "", "", "tion", "ment", "ing", "ed", "ity", "s")
+_FUNCTION = (
+    *("the", "of", "and", "to", "in", "is", "must", "when", "for", "with", "not", "only"),
+    *("a", "be", "can", "this", "that", "it", "as", "by"),
+)
 
 
 class Question(NamedTuple):
-    """A question about one section, and two terms that stand in it."""
+    """A question about one section, two terms that stand in it, and its file."""
 
     text: str
     terms: tuple[str, str]
+    path: str
 
 
-class Words:
-    """A vocabulary in which few words are frequent and many are rare (Zipf)."""
+class Manual(NamedTuple):
+    """A workspace with one manual, ``m``, and questions about it."""
 
-    def __init__(self, language: str, size: int, seed: int = 7) -> None:
-        self._random = random.Random(seed)
-        make = self._japanese if language == "ja" else self._english
-        self.japanese = language == "ja"
-        self.words = list(dict.fromkeys(make() for _ in range(size)))
-        self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
+    workspace: Path
+    sections: int
+    questions: Sequence[Question]
 
-    def _japanese(self) -> str:
-        source = _HAN if self._random.random() < 0.8 else _KATAKANA
-        length = self._random.choice((2, 2, 2, 3, 4, 4, 6))
-        return "".join(self._random.choices(source, k=length))
+    def texts(self) -> Iterator[str]:
+        """Yield the text of each section, its heading first, in the order of the files."""
+        for file in sorted((self.workspace / "manuals" / "m").rglob("*.md")):
+            for part in ("\n" + file.read_text(encoding="utf-8")).split("\n#")[1:]:
+                yield part.lstrip("#").strip()
 
-    def _english(self) -> str:
-        return "".join(self._random.choices(_SYLLABLES, k=self._random.choice((2, 3, 3, 4))))
 
-    def pick(self, chance: random.Random, number: int) -> list[str]:
-        """Return some words, frequent ones more often."""
-        return chance.choices(self.words, cum_weights=self._weights, k=number)
+def manual(cache: Path, sections: int, language: str) -> Manual:
+    """Return a generated manual, from the cache if it is there."""
+    workspace = cache / f"{language}-{sections}-{FORM}"
+    listed = workspace / "questions.json"
+    if not listed.is_file():
+        shutil.rmtree(workspace, ignore_errors=True)
+        questions = _write(workspace / "manuals" / "m", sections, language)
+        listed.write_text(json.dumps(questions, ensure_ascii=False), encoding="utf-8")
+    rows = json.loads(listed.read_text(encoding="utf-8"))
+    return Manual(workspace, sections, [Question(t, (a, b), path) for t, (a, b), path in rows])
 
-    def sentence(self, chance: random.Random) -> str:
-        """Return one sentence."""
-        words = self.pick(chance, 7)
-        if self.japanese:
-            joined = "".join(word + chance.choice(_PARTICLES) for word in words[:-1])
-            return joined + words[-1] + chance.choice(_ENDINGS)
-        mixed = [
-            word for pair in zip(words, chance.choices(_ENGLISH, k=7), strict=True) for word in pair
+
+def _write(folder: Path, sections: int, language: str) -> list[Question]:
+    chance = random.Random(f"{language} {sections}")
+    words = _Japanese(chance, sections) if language == "ja" else _English(chance, sections)
+    files = -(-sections // SECTIONS_A_FILE)
+    asked = {number * files // QUESTIONS for number in range(QUESTIONS)}
+    questions = []
+    for number in range(files):
+        page = words.page()
+        rest = min(SECTIONS_A_FILE, sections - number * SECTIONS_A_FILE)
+        name = f"part{number // 200:03}/chapter{number:05}.md"
+        texts = [words.section(page, place) for place in range(rest)]
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(text for text, _ in texts), encoding="utf-8")
+        if number in asked:
+            questions += [
+                words.question(chance.choice(texts)[1], name)
+                for _ in range(-(-QUESTIONS // len(asked)))
+            ]
+    return questions[:QUESTIONS]
+
+
+class _Language:
+    """A vocabulary in which few words are frequent and many are rare, and texts made of it."""
+
+    def __init__(self, chance: random.Random, sections: int) -> None:
+        self._chance = chance
+        size = 5_000 + sections // 20
+        self.words = list(dict.fromkeys(self._word() for _ in range(size)))
+        self._general = self.words[:_GENERAL]
+        self._weights = list(accumulate(1 / (rank + 8) for rank in range(_GENERAL)))
+        self._topics = [chance.sample(self.words[_GENERAL:], _TOPIC_WORDS) for _ in range(_TOPICS)]
+        self._topic_weights = list(accumulate(1 / (rank + 3) for rank in range(_TOPIC_WORDS)))
+        self._popular = list(accumulate(1 / (rank + 5) for rank in range(_TOPICS)))
+
+    def page(self) -> tuple[list[str], list[str]]:
+        """Return the words of a new page's topic, and those of the page itself."""
+        (topic,) = self._chance.choices(self._topics, cum_weights=self._popular)
+        return topic, [
+            *self._chance.sample(topic, _PAGE_WORDS - 4),
+            *self._chance.sample(self.words, 4),
         ]
+
+    def section(self, page: tuple[list[str], list[str]], place: int) -> tuple[str, list[str]]:
+        """Return a section in Markdown, and its own words."""
+        topic, known = page
+        own = self._chance.sample(known, 5)
+        level = "#" * _LEVELS[place % len(_LEVELS)] if place else "#"
+        lines = [f"{level} {self.heading(own[:2])}", ""]
+        for number in range(self._chance.choice(self.lengths)):
+            mixed = [
+                *self._chance.choices(self._general, cum_weights=self._weights, k=3),
+                *self._chance.choices(topic, cum_weights=self._topic_weights, k=2),
+                own[number % len(own)],
+            ]
+            self._chance.shuffle(mixed)
+            lines.append(self.sentence(mixed))
+        lines += self._more(own)
+        told = "\n".join(lines)
+        return told + "\n", [word for word in own if word in told]
+
+    def question(self, own: list[str], path: str) -> Question:
+        """Return what somebody may ask whose answer is the section with these words."""
+        common = self._chance.choices(self._general, cum_weights=self._weights, k=4)
+        words = [*own[:2], *common][:4]
+        kind = self._chance.random()
+        terms = (words[0], own[-1] if own[-1] != words[0] else words[1])
+        if kind < 0.3:
+            return Question(" ".join(words[: self._chance.choice((2, 3, 4))]), terms, path)
+        if kind < 0.4:
+            return Question(self.comparing(words), terms, path)
+        return Question(self._chance.choice(self.asking).format(*words), terms, path)
+
+    def _more(self, own: list[str]) -> list[str]:
+        """Return a list, a table, a block of code, or most often nothing."""
+        kind = self._chance.randrange(12)
+        if kind < 2:
+            return ["", *(f"- {self.heading([word])}" for word in own), ""]
+        if kind == 2:
+            rows = [f"| {word} | {self._chance.randrange(10_000)} |" for word in own]
+            return ["", "| - | - |", "| --- | --- |", *rows, ""]
+        if kind == 3:
+            name = "".join(self._chance.choices(_SYLLABLES, k=3))
+            return ["", "```", f"{name}.set({name}_id={self._chance.randrange(1000)})", "```", ""]
+        return [""]
+
+    asking: Sequence[str]
+    lengths: Sequence[int]
+
+    def _word(self) -> str:
+        raise NotImplementedError
+
+    def heading(self, words: Sequence[str]) -> str:
+        raise NotImplementedError
+
+    def sentence(self, words: Sequence[str]) -> str:
+        raise NotImplementedError
+
+    def comparing(self, words: Sequence[str]) -> str:
+        raise NotImplementedError
+
+
+class _Japanese(_Language):
+    asking = _QUESTIONS_JA
+    lengths = (2, 4, 5, 7, 10, 13, 16, 20, 27)
+
+    def __init__(self, chance: random.Random, sections: int) -> None:
+        # The kanji of the first level of JIS X 0208, some of them far more frequent than others.
+        level = [
+            bytes((row, cell)).decode("euc_jp", "ignore")
+            for row in range(0xB0, 0xD0)
+            for cell in range(0xA1, 0xFF)
+        ]
+        self._kanji = [character for character in level if character]
+        chance.shuffle(self._kanji)
+        self._frequent = list(accumulate(1 / (rank + 6) for rank in range(len(self._kanji))))
+        super().__init__(chance, sections)
+
+    def _word(self) -> str:
+        if self._chance.random() < 0.3:
+            return "".join(self._chance.choices(_KANA, k=self._chance.choice((3, 4, 4, 5))))
+        length = self._chance.choice((2, 2, 2, 2, 3, 4, 4))
+        return "".join(self._chance.choices(self._kanji, cum_weights=self._frequent, k=length))
+
+    def heading(self, words: Sequence[str]) -> str:
+        return "の".join(words)
+
+    def sentence(self, words: Sequence[str]) -> str:
+        choice = self._chance.choice
+        told = "".join(word + choice(_PARTICLES) for word in words[:-1])
+        return choice(_OPENINGS) + told + words[-1] + choice(_ENDINGS)
+
+    def comparing(self, words: Sequence[str]) -> str:
+        return f"{words[0]}と{words[1]}の違いは何ですか"
+
+
+class _English(_Language):
+    asking = _QUESTIONS_EN
+    lengths = (1, 2, 3, 4, 5, 6, 8, 11, 15)
+
+    def _word(self) -> str:
+        choice = self._chance.choice
+        return "".join(self._chance.choices(_SYLLABLES, k=choice((2, 2, 3, 3)))) + choice(_SUFFIXES)
+
+    def heading(self, words: Sequence[str]) -> str:
+        return " ".join(words).capitalize()
+
+    def sentence(self, words: Sequence[str]) -> str:
+        between = self._chance.choices(_FUNCTION, k=len(words))
+        mixed = [word for pair in zip(between, words, strict=True) for word in pair]
         return " ".join(mixed).capitalize() + "."
 
-
-def write_manual(folder: Path, sections: int, language: str = "ja") -> list[Question]:
-    """Write a manual of Markdown files, unless it is there; return questions about it."""
-    words = Words(language, 4000 + sections // 10)
-    chance = random.Random(sections)
-    questions = []
-    ready = (folder / "ready").is_file()
-    for number in range(-(-sections // SECTIONS_A_FILE)):
-        lines = []
-        for place in range(min(SECTIONS_A_FILE, sections - number * SECTIONS_A_FILE)):
-            title = (
-                "".join(words.pick(chance, 2))
-                if words.japanese
-                else " ".join(words.pick(chance, 3))
-            )
-            body = [words.sentence(chance) for _ in range(SENTENCES)]
-            lines += [f"{'#' if place == 0 else '##'} {title}", "", *body, ""]
-            if place == number % SECTIONS_A_FILE and len(questions) < 200:
-                questions.append(_question(words, body, chance))
-        if not ready:
-            path = folder / f"part{number // 200:03}" / f"chapter{number:05}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n".join(lines), encoding="utf-8")
-    (folder / "ready").touch()
-    return questions
-
-
-def _question(words: Words, body: list[str], chance: random.Random) -> Question:
-    sentence = chance.choice(body)
-    where = sentence if words.japanese else sentence.lower().rstrip(".").split()
-    held = [word for word in words.words if len(word) > 1 and word in where]
-    rare = held[-2:] if len(held) > 1 else [*held, *held]
-    text = sentence[:-1] if words.japanese else sentence.lower()[:-1]
-    return Question(text, (rare[0], rare[-1]))
+    def comparing(self, words: Sequence[str]) -> str:
+        return f"What is the difference between {words[0]} and {words[1]}?"
