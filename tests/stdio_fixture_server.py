@@ -11,7 +11,7 @@ wire = claim_wire()
 import subprocess  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
-from typing import Annotated, Any  # noqa: E402
+from typing import Annotated, Any, ClassVar  # noqa: E402
 
 from pydantic import Field  # noqa: E402
 
@@ -114,6 +114,27 @@ def noisy(params: Params, call: Call) -> TextAnswer:
     return TextAnswer(text=repr(sys.stdin.read()))
 
 
+class Litter:
+    """Refers to itself, so that only the collector frees it, and says when that happens."""
+
+    kept: ClassVar[list[Any]] = []
+
+    def __init__(self) -> None:
+        self.own = self
+
+    def __del__(self) -> None:
+        sys.stderr.write("litter was collected\n")
+
+
+def litter(params: Params, call: Call) -> TextAnswer:
+    """Drop something so old that the collector's quick rounds no longer look at it."""
+    Litter.kept.append(Litter())
+    for generation in range(2):
+        gc.collect(generation)
+    Litter.kept.clear()
+    return TextAnswer(text="dropped")
+
+
 def tool(name: str, params: type[Params], answer: type[Answer], run: Any) -> Tool[Any, Any]:
     return Tool(name, name.title(), f"The {name} tool.", params, answer, run)
 
@@ -130,6 +151,7 @@ TOOLS = [
     tool("steps", SecondsParams, TextAnswer, steps),
     tool("odd", NoParams, OddAnswer, odd),
     tool("noisy", NoParams, TextAnswer, noisy),
+    tool("litter", NoParams, TextAnswer, litter),
 ]
 
 

@@ -18,6 +18,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from shirube.server.garbage import CALLS
 from shirube.server.tools import WORKERS
 from shirube.server.turns import AT_ONCE
 
@@ -155,7 +156,16 @@ def error_of(message: dict[str, Any]) -> dict[str, Any]:
 async def test_a_client_of_either_era_lists_and_calls(era: str) -> None:
     async with connected(era) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == ["echo", "slow", "stubborn", "fail", "steps", "odd", "noisy"]
+        assert list(tools) == [
+            "echo",
+            "slow",
+            "stubborn",
+            "fail",
+            "steps",
+            "odd",
+            "noisy",
+            "litter",
+        ]
         echo = tools["echo"]
         assert echo.title == "Echo"
         assert echo.description == 'Says it again.\n\nExample: {"text":"a"}'
@@ -307,6 +317,15 @@ def test_workers_whose_calls_were_cancelled_are_free_again(raw: Raw) -> None:
     raw.call(50, "echo", {"text": "free"})
     assert result(raw.answer(50))["structuredContent"]["text"] == "free"
     assert [message["id"] for message in raw.messages] == [1, 50]
+
+
+def test_old_garbage_is_collected_when_nothing_is_asked(raw: Raw) -> None:
+    raw.call(2, "litter", {})
+    raw.answer(2)
+    for identity in range(10, 10 + CALLS):
+        raw.call(identity, "echo", {})
+        raw.answer(identity)
+    raw.hear("litter was collected")
 
 
 def test_nothing_but_messages_reaches_standard_output(raw: Raw) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import sys
@@ -23,6 +22,7 @@ from pydantic import ValidationError
 
 from shirube.calling import compact, plain
 from shirube.model import Tool
+from shirube.server.garbage import Garbage
 from shirube.server.tools import build_server
 from shirube.session import Session
 from shirube.wire import Wire, exit_within
@@ -69,19 +69,18 @@ async def serve(
     incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pending: set[str] = set()
+    garbage = Garbage(pending)
     async with anyio.create_task_group() as group:
-        group.start_soon(_write, wire, outgoing, pending, group.cancel_scope)
+        group.start_soon(_write, wire, outgoing, pending, garbage, group.cancel_scope)
         reader = Thread(
             target=_read,
             args=(wire, incoming, outbound.clone(), pending, current_token()),
             name="shirube reader",
             daemon=True,
         )
-        # What start-up made stays; the collector need never look at it again.
-        gc.freeze()
-        gc.enable()
         reader.start()
-        await server.run(inbound, outbound, server.create_initialization_options())
+        async with garbage.collected():
+            await server.run(inbound, outbound, server.create_initialization_options())
 
 
 def _read(
@@ -161,6 +160,7 @@ async def _write(
     wire: Wire,
     outgoing: MemoryObjectReceiveStream[SessionMessage],
     pending: set[str],
+    garbage: Garbage,
     scope: anyio.CancelScope,
 ) -> None:
     """Write what the loop has to say, in a thread, so that a slow reader stops nothing else."""
@@ -176,6 +176,7 @@ async def _write(
                 scope.cancel()
                 return
             _follow(message, pending)
+            garbage.answered()
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:
