@@ -182,26 +182,29 @@ def _warm(application: Application, made: Manual, searches: Mapping[str, Search]
         search(first.text)
     times: dict[str, list[float]] = defaultdict(list)
     stages: dict[str, float] = defaultdict(float)
-    cpu = 0.0
+    cpu: dict[str, float] = defaultdict(float)
     answers: list[tuple[Question, dict[str, Any]]] = []
     for turn in range(ROUNDS):
         began = time.process_time()
         for question in questions[turn::ROUNDS]:
             times[""].append(timed(lambda q=question: answers.append((q, find(application, q)))))
-        cpu += time.process_time() - began
+        cpu[""] += time.process_time() - began
         for _, answer in answers[-len(questions[turn::ROUNDS]) :]:
             for name, ms in _stages(application.traces.get(answer["trace_id"]).search):
                 stages[name] += ms
         for name, search in searches.items():
+            began = time.process_time()
             for question in questions[turn::ROUNDS]:
                 if sum(times[name]) < PATIENCE_MS:
                     times[name].append(timed(lambda s=search, q=question: s(q.text)))
-    row: Row = {"cpu_ms": cpu * 1000 / len(questions)}
+            cpu[name] += time.process_time() - began
+    row: Row = {}
     row["stages_ms"] = {name: round(ms / len(questions), 3) for name, ms in stages.items()}
     for name, taken in times.items():
         label = f"{name} " if name else ""
         row[f"{label}p50_ms"] = statistics.median(taken)
         row[f"{label}p95_ms"] = sorted(taken)[int(len(taken) * 0.95)]
+        row[f"{label}cpu_ms"] = cpu[name] * 1000 / len(taken)
         row[f"{label}queries"] = len(taken)
     row["answered"] = statistics.mean(answer["candidates"] > 0 for _, answer in answers)
     row["found"] = sum(q.path in json.dumps(a, ensure_ascii=False) for q, a in answers) / len(
