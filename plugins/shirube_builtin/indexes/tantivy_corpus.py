@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
 import tantivy
 from tantivy import Occur, Query
@@ -59,10 +59,10 @@ class TantivyCorpus:
         self.size = _number(searcher, self._searched)
         self._blank = _number(searcher, self._held) - self.size
         self._dirty = self._has_deletions()
-        self._passage = lru_cache(_PASSAGES_KEPT)(self._read)
-        self._holding = lru_cache(_CLAUSES_KEPT)(self._look_up)
-        self._translated: dict[int, tuple[Clause, Query]] = {}
-        self._frequency = lru_cache(_PASSAGES_KEPT)(self._count_term)
+        self._passages = _Kept[tuple[int, int], Passage](_PASSAGES_KEPT)
+        self._frequencies = _Kept[str, int](_PASSAGES_KEPT)
+        self._held_texts = _Kept[str, Query](_CLAUSES_KEPT)
+        self._translated = _Kept[int, tuple[Clause, Query]](_CLAUSES_KEPT)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they stand in the index."""
@@ -145,6 +145,9 @@ class TantivyCorpus:
                 return max(map(self._surely, should), default=0)
         return 0
 
+    def _frequency(self, term: str) -> int:
+        return self._frequencies.of(term, self._count_term)
+
     def _count_term(self, term: str) -> int:
         if self._dirty:
             return _number(self._searcher, Query.term_query(self._schema, "any", term))
@@ -158,8 +161,11 @@ class TantivyCorpus:
         hits = self._searcher.search(query, limit, count=False).hits
         return [self._passage(at.segment_ord, at.doc) for _, at in hits]
 
-    def _read(self, segment: int, number: int) -> Passage:
-        stored = self._searcher.doc(tantivy.DocAddress(segment, number))
+    def _passage(self, segment: int, number: int) -> Passage:
+        return self._passages.of((segment, number), self._read)
+
+    def _read(self, place: tuple[int, int]) -> Passage:
+        stored = self._searcher.doc(tantivy.DocAddress(*place))
         path, start, end, title, ancestors, level, digest, fields = json.loads(
             bytes(stored["data"][0])
         )
@@ -174,13 +180,7 @@ class TantivyCorpus:
         """Translate a clause; the runs of one search share most of theirs, as the same objects."""
         if not isinstance(clause, Bool):
             return self._translate(clause)
-        _, query = self._translated.get(id(clause), (None, None))
-        if query is None:
-            query = self._translate(clause)
-            if len(self._translated) >= _CLAUSES_KEPT:
-                self._translated.clear()
-            self._translated[id(clause)] = clause, query
-        return query
+        return self._translated.of(id(clause), lambda _: (clause, self._translate(clause)))[1]
 
     def _translate(self, clause: Clause) -> Query:
         match clause:
@@ -223,6 +223,9 @@ class TantivyCorpus:
     def _weighed(query: Query, boost: float) -> Query:
         return query if boost == 1.0 else Query.boost_query(query, boost)
 
+    def _holding(self, text: str) -> Query:
+        return self._held_texts.of(text, self._look_up)
+
     def _look_up(self, text: str) -> Query:
         """Return what matches the sections that hold a folded text, looking at them if need be."""
         if not text:
@@ -234,6 +237,28 @@ class TantivyCorpus:
         passages = self._all(self._both(query, self._held))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class _Kept(dict[K, V]):
+    """What was looked up, up to a number; then it begins anew.
+
+    No ``lru_cache``: around a method it would hold its generation until all garbage is collected.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def of(self, key: K, look_up: Callable[[K], V]) -> V:
+        """Return what is kept under a key, looked up the first time."""
+        if key not in self:
+            if len(self) >= self._most:
+                self.clear()
+            self[key] = look_up(key)
+        return self[key]
 
 
 def _number(searcher: tantivy.Searcher, query: Query) -> int:
