@@ -112,10 +112,12 @@ class TantivyCorpus:
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the matching sections, those without a text of their own included unless told."""
-        if cap is not None and self._surely(clause) - self._blank * searched >= cap:
+        if cap is not None and self._surely(clause) - self._blank * searched > cap:
             return Count(cap, at_least=True)
-        within = self._searched if searched else self._held
-        number = _number(self._searcher, self._both(self._query(clause), within))
+        query = self._query(clause)
+        if not _of_texts(clause) or (searched and self._blank):
+            query = self._both(query, self._searched if searched else self._held)
+        number = _number(self._searcher, query)
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
@@ -152,9 +154,6 @@ class TantivyCorpus:
         if self._dirty:
             return _number(self._searcher, Query.term_query(self._schema, "any", term))
         return self._searcher.doc_freq("any", term)
-
-    def _count(self, query: Query) -> int:
-        return _number(self._searcher, self._both(query, self._held))
 
     def _all(self, query: Query) -> list[Passage]:
         limit = max(1, self._searcher.num_docs)
@@ -232,7 +231,7 @@ class TantivyCorpus:
             return Query.empty_query()
         clause, exact = self._fields.tokenizer.narrow(text)
         query = self._query(clause)
-        if exact or self._count(query) > self._verified:
+        if exact or self.count(clause, self._verified).at_least:
             return query
         passages = self._all(self._both(query, self._held))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
