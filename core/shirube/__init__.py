@@ -4,7 +4,7 @@ from shirube.accounts import Account, Asked, Skipped
 from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
-from shirube.encoding import decode
+from shirube.encoding import Decoded, decode, decoded, unified
 from shirube.errors import (
     Cancelled,
     ConfigError,
@@ -73,6 +73,7 @@ from shirube.surfaces import Commanding, Desk, Finding, Living, Shelved, Surface
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
+from shirube.writing import Writable, content_hash, is_unfinished
 
 __version__ = "0.1.0"
 
@@ -95,6 +96,7 @@ __all__ = [
     "Conflict",
     "Corpus",
     "Count",
+    "Decoded",
     "Delivery",
     "Desk",
     "Document",
@@ -163,20 +165,25 @@ __all__ = [
     "Unreadable",
     "Vectors",
     "Verdict",
+    "Writable",
     "chunks",
     "clean_name",
     "clean_path",
     "concepts",
+    "content_hash",
     "decode",
+    "decoded",
     "estimate_tokens",
     "fold",
     "hook",
     "is_cjk",
     "is_function",
+    "is_unfinished",
     "nfc",
     "occurrences",
     "occurs",
     "rarity",
     "runs",
+    "unified",
     "words",
 ]

@@ -1,10 +1,11 @@
-"""Bytes to text: which encoding a file is in, and its text with LF line ends."""
+"""Bytes to text and back: which encoding a file is in, and what its text is."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from shirube.errors import Unreadable
 
@@ -27,8 +28,38 @@ _PLAUSIBLE = re.compile(
 _KANA = re.compile("[\u3041-\u30fe]")
 
 
+class Decoded(NamedTuple):
+    """The text of a file with its own line ends, and how it was written: encoding, and BOM."""
+
+    text: str
+    encoding: str
+    bom: bytes = b""
+
+    def encode(self, text: str) -> bytes:
+        """Return the bytes of a file with another text, written in the same way.
+
+        Raises:
+            UnicodeEncodeError: when the encoding lacks one of the characters.
+        """
+        return self.bom + text.encode(self.encoding)
+
+
 def decode(data: bytes) -> str:
     """Return the text of a file: no byte order mark, CRLF and CR as LF, nothing else changed.
+
+    Raises:
+        Unreadable: see :func:`decoded`.
+    """
+    return unified(decoded(data).text)
+
+
+def unified(text: str) -> str:
+    """Return a text with CRLF and CR as LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def decoded(data: bytes) -> Decoded:
+    """Return the text of a file as it stands there.
 
     A byte order mark decides; else strict UTF-8 does, unless its NUL bytes betray UTF-16; else the
     most plausible valid reading as UTF-16 (where there are NUL bytes), CP932 or EUC-JP.
@@ -36,50 +67,45 @@ def decode(data: bytes) -> str:
     Raises:
         Unreadable: with the reason ``undecodable``, when none of these fits.
     """
-    text = _decode(data)
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _decode(data: bytes) -> str:
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return _best(_readings(data[len(bom) :], name))
+            return _best(_readings(data[len(bom) :], name))._replace(bom=bom)
     try:
-        text = data.decode("utf-8")
+        plain = Decoded(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
         return _best([*_utf16(data), *_readings(data, *_JAPANESE)])
-    doubtful = "\0" in text and _plausibility(text) < _PLAUSIBLE_UTF8
-    return _best([text, *_utf16(data)]) if doubtful else text
+    doubtful = "\0" in plain.text and _plausibility(plain) < _PLAUSIBLE_UTF8
+    return _best([plain, *_utf16(data)]) if doubtful else plain
 
 
-def _utf16(data: bytes) -> Iterator[str]:
+def _utf16(data: bytes) -> Iterator[Decoded]:
     """Yield what the bytes may say as UTF-16, when there are NUL bytes to suggest it."""
-    for text in _readings(data, *_UTF16) if b"\0" in data else ():
-        if _plausibility(text) >= _PLAUSIBLE_UTF16:
-            yield text
+    for one in _readings(data, *_UTF16) if b"\0" in data else ():
+        if _plausibility(one) >= _PLAUSIBLE_UTF16:
+            yield one
 
 
-def _readings(data: bytes, *names: str) -> Iterator[str]:
+def _readings(data: bytes, *names: str) -> Iterator[Decoded]:
     for name in names:
         try:
-            yield data.decode(name)
+            yield Decoded(data.decode(name), name)
         except UnicodeDecodeError:
             continue
 
 
-def _best(readings: Iterable[str]) -> str:
+def _best(readings: Iterable[Decoded]) -> Decoded:
     """Return the most plausible reading, the earlier one of equals."""
-    texts = list(readings)
-    if not texts:
+    found = list(readings)
+    if not found:
         raise Unreadable(
             "the file is in no known encoding; save it as UTF-8 (CP932, EUC-JP, UTF-16 also work)",
             reason="undecodable",
         )
-    return texts[0] if len(texts) == 1 else max(texts, key=_plausibility)
+    return found[0] if len(found) == 1 else max(found, key=_plausibility)
 
 
-def _plausibility(text: str) -> float:
+def _plausibility(one: Decoded) -> float:
     """Return the share of characters that texts are made of; kana, hard to hit, count twice."""
-    sample = text[:_SAMPLE]
+    sample = one.text[:_SAMPLE]
     found = len(_PLAUSIBLE.findall(sample)) + len(_KANA.findall(sample))
     return found / max(1, len(sample))

@@ -59,6 +59,11 @@ class Folder:
         if self.handle is not None:
             os.close(self.handle)
 
+    def sync(self) -> None:
+        """See that names added and removed outlast a crash, where the platform has that."""
+        if self.handle is not None:
+            os.fsync(self.handle)
+
     def __enter__(self) -> Self:
         return self
 

@@ -197,6 +197,17 @@ class Root:
             below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
         return Root(self.top, self.limits, below)
 
+    @contextmanager
+    def opened(self, path: str = "") -> Iterator[Folder]:
+        """Open one folder, to write relative to its handle; see :class:`shirube.Writable`.
+
+        Raises:
+            NotFound: when there is no such folder.
+            Forbidden: when a link stands in the way, or permission is denied.
+        """
+        with self._folder(path) as folder:
+            yield folder
+
     def make(self, path: str = "") -> Root:
         """Create a folder, and those above it, unless it is there; return it as a root.
 

@@ -1,0 +1,240 @@
+"""Writable: a file is the old one or the new one, and nobody's work is written over."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shirube import (
+    Conflict,
+    Forbidden,
+    Root,
+    ToolError,
+    Writable,
+    content_hash,
+    is_unfinished,
+)
+from shirube.writing import LOCKS
+
+posix = pytest.mark.skipif(os.name == "nt", reason="modes and these links are POSIX's")
+
+
+@pytest.fixture
+def writable(tmp_path: Path) -> Writable:
+    return Writable(Root(tmp_path / "root"), ".system/locks")
+
+
+@pytest.fixture
+def made(writable: Writable) -> Writable:
+    writable.make_folder("")
+    writable.swap("a.md", None, b"old", "1")
+    return writable
+
+
+def names(writable: Writable) -> list[str]:
+    return sorted(path.name for path in writable.root.path.iterdir())
+
+
+def test_a_file_is_created_replaced_and_removed(made: Writable) -> None:
+    assert made.read("a.md") == b"old"
+    made.swap("a.md", b"old", b"new", "2")
+    assert made.read("a.md") == b"new"
+    assert names(made) == ["a.md"]
+    made.swap("a.md", b"new", None, "3")
+    assert made.read("a.md") is None
+    assert names(made) == []
+
+
+@pytest.mark.parametrize("before", [None, b"ol", b"older", b""])
+@pytest.mark.parametrize("after", [b"new", None])
+def test_what_is_not_as_it_was_is_left_alone(
+    made: Writable, before: bytes | None, after: bytes | None
+) -> None:
+    with pytest.raises(Conflict):
+        made.swap("a.md", before, after, "2")
+    assert made.read("a.md") == b"old"
+    assert names(made) == ["a.md"]
+
+
+def test_what_is_gone_is_not_written_again(made: Writable) -> None:
+    with pytest.raises(Conflict):
+        made.swap("b.md", b"old", b"new", "2")
+    assert names(made) == ["a.md"]
+
+
+def test_nothing_is_created_over_an_equal_name(writable: Writable) -> None:
+    composed, apart = (unicodedata.normalize(form, "が.md") for form in ("NFC", "NFD"))
+    writable.make_folder("")
+    (writable.root.path / apart).write_bytes(b"theirs")
+    with pytest.raises(Conflict):
+        writable.swap(composed, None, b"ours", "1")
+    writable.swap(composed, b"theirs", b"changed", "2")
+    assert (writable.root.path / apart).read_bytes() == b"changed"
+
+
+@posix
+def test_the_mode_stays(made: Writable) -> None:
+    file = made.root.path / "a.md"
+    for mode in (0o640, 0o755):
+        file.chmod(mode)
+        held = file.read_bytes()
+        made.swap("a.md", held, held + b"x", "2")
+        assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+@posix
+@pytest.mark.parametrize("target", ["outside.txt", "nowhere.txt"])
+def test_nothing_is_written_through_a_link(made: Writable, tmp_path: Path, target: str) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_bytes(b"old")
+    (made.root.path / "link.md").symlink_to(tmp_path / target)
+    (made.root.path / "folder").symlink_to(tmp_path, target_is_directory=True)
+    for path in ("link.md", f"folder/{target}"):
+        for before, after in ((None, b"new"), (b"old", b"new"), (b"old", None)):
+            with pytest.raises(ToolError):
+                made.swap(path, before, after, "2")
+        with pytest.raises(Forbidden):
+            made.read(path)
+    with pytest.raises(Forbidden):
+        made.make_folder("folder/sub")
+    assert outside.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.txt", "root"]
+
+
+@posix
+def test_locks_are_not_kept_behind_a_link(made: Writable, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (made.root.path / ".system").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    with pytest.raises(Forbidden), made.locked(0):
+        pass
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_file_on_the_way_is_a_conflict(made: Writable) -> None:
+    with pytest.raises(Conflict):
+        made.make_folder("a.md/sub")
+    assert made.read("a.md/sub/b.md") is None
+
+
+def test_a_folder_is_no_file(made: Writable) -> None:
+    made.make_folder("sub")
+    for before in (None, b""):
+        with pytest.raises(Conflict):
+            made.swap("sub", before, b"x", "2")
+    with pytest.raises(Conflict):
+        made.read("sub")
+
+
+def test_a_plain_new_file_takes_no_name_that_is_taken(made: Writable) -> None:
+    made.create("b.md", b"new")
+    with pytest.raises(Conflict):
+        made.create("a.md", b"new")
+    assert (made.read("a.md"), made.read("b.md")) == (b"old", b"new")
+    made.rename("b.md", "c.md")
+    made.rename("b.md", "d.md")
+    made.remove("b.md")
+    assert names(made) == ["a.md", "c.md"]
+    made.remove("c.md")
+    assert names(made) == ["a.md"]
+
+
+def test_what_was_left_unfinished_is_discarded(made: Writable) -> None:
+    part = made.root.path / "._shirube-77"
+    part.write_bytes(b"half")
+    assert is_unfinished(part.name)
+    made.discard("b.md", "77")
+    made.discard("nowhere/b.md", "77")
+    assert names(made) == ["a.md"]
+
+
+@posix
+def test_content_is_durable_before_its_name_is(
+    made: Writable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order of the calls is the whole of the promise; no crash of a process can show it."""
+    done: list[str] = []
+
+    def spied(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*given: object, **more: object) -> object:
+            isfile = name == "fsync" and stat.S_ISREG(os.fstat(given[0]).st_mode)  # type: ignore[arg-type]
+            done.append("content" if isfile else "folder" if name == "fsync" else "name")
+            return real(*given, **more)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in ("fsync", "replace", "link"):
+        spied(name)
+    made.swap("a.md", b"old", b"new", "2")
+    made.swap("b.md", None, b"new", "3")
+    assert done == ["content", "name", "folder"] * 2
+    done.clear()
+    made.make_folder("x/y")
+    assert done == ["folder"] * 2
+
+
+def test_without_hard_links_the_name_is_taken_first(
+    made: Writable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    made.swap("b.md", None, b"new", "2")
+    assert made.read("b.md") == b"new"
+    with pytest.raises(Conflict):
+        made.swap("a.md", None, b"new", "3")
+    assert names(made) == ["a.md", "b.md"]
+
+
+def test_one_lock_at_a_time_between_threads(made: Writable) -> None:
+    number = made.lock_of("a.md")
+    counted = [0]
+
+    def count() -> None:
+        for _ in range(20):
+            with made.locked(number):
+                seen = counted[0]
+                threading.Event().wait(0.0005)
+                counted[0] = seen + 1
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counted == [80]
+
+
+def test_a_lock_that_stays_taken_is_told(made: Writable) -> None:
+    with made.locked(3):
+        with made.locked(4):
+            pass
+        with pytest.raises(Conflict), made.locked(3, patience=0.01):
+            pass
+    with made.locked(3, patience=0):
+        pass
+
+
+@pytest.fixture
+def spellings() -> Iterator[tuple[str, str]]:
+    return iter([("A/が.md", unicodedata.normalize("NFD", "a/が.MD")), ("a//b", "./A/b")])
+
+
+def test_spellings_of_one_name_share_a_lock(
+    made: Writable, spellings: Iterator[tuple[str, str]]
+) -> None:
+    for one, other in spellings:
+        assert made.lock_of(one) == made.lock_of(other)
+    assert {made.lock_of(f"{n}.md") for n in range(2000)} == set(range(LOCKS))
+
+
+def test_a_hash_is_of_the_bytes() -> None:
+    assert content_hash(b"").startswith("e3b0c44298fc")
