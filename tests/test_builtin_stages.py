@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shirube import Budget, Fields, Page, Query, Root
+from shirube import Budget, Desk, Fields, Page, Query, Root
 from shirube.library import FIELDS, Library
 from shirube.plugins import load_plugins
 from shirube.testing import (
@@ -20,6 +20,7 @@ from shirube.testing import (
     IndexContract,
     LoaderContract,
     MemoryCorpus,
+    MemoryDesk,
     RefinerContract,
     ScorerContract,
     StageContract,
@@ -39,6 +40,7 @@ from shirube_builtin.scorers.lexical import Lexical
 from shirube_builtin.scorers.numbers import Numbers
 from shirube_builtin.scorers.phrase import Phrase
 from shirube_builtin.scorers.proximity import Proximity
+from shirube_builtin.surfaces.vault import VaultSurface
 from shirube_builtin.tokenizers.bigram import Bigram
 from shirube_builtin.tokenizers.ngram import NGram
 
@@ -150,6 +152,17 @@ class TestCutoffThatIsSureOfNothing(RefinerContract):
 class TestFuzzy(RefinerContract):
     stage = Fuzzy()
     queries = (Query("年次有結休暇"),)
+
+
+class TestVaultSurface(SurfaceContract):
+    stage = VaultSurface(history=True)
+
+    @pytest.fixture(autouse=True)
+    def _vault(self, tmp_path: Path) -> None:
+        self._folder = tmp_path
+
+    def desk(self) -> Desk:
+        return MemoryDesk({}, self._folder)
 
 
 CONTRACTS: Mapping[str, type[StageContract[Any]]] = {

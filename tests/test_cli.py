@@ -445,6 +445,11 @@ def test_tools_are_listed_with_their_schemas(workspace: Path) -> None:
         "manual_hits",
         "manual_read",
         "manual_scan",
+        "vault_ls",
+        "vault_create",
+        "vault_read",
+        "vault_scan",
+        "vault_replace",
     ]
     for tool in shirube("tools", "--json", cwd=workspace).json:
         assert tool["input_schema"]["additionalProperties"] is False

@@ -123,7 +123,7 @@ class Config(_Closed):
     cache: Cache = Cache()
     adaptive: Adaptive = Adaptive()
     pipelines: dict[str, PipelineSpec] = Field(default_factory=dict)
-    surfaces: tuple[Use, ...] = (Use(use="manual"),)
+    surfaces: tuple[Use, ...] = (Use(use="manual"), Use(use="vault"))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from shirube_builtin.scorers.numbers import Numbers
 from shirube_builtin.scorers.phrase import Phrase
 from shirube_builtin.scorers.proximity import Proximity
 from shirube_builtin.surfaces.manual import ManualSurface
+from shirube_builtin.surfaces.vault import VaultSurface
 from shirube_builtin.tokenizers.bigram import Bigram
 from shirube_builtin.tokenizers.ngram import NGram
 
@@ -92,5 +93,6 @@ def register_refiners(register: Register[Refiner]) -> None:
 
 @hook
 def register_surfaces(register: Register[Surface]) -> None:
-    """Offer the tools over manuals."""
+    """Offer the tools over manuals, and those over notes."""
     register("manual", ManualSurface)
+    register("vault", VaultSurface)

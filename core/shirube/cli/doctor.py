@@ -19,6 +19,7 @@ from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, ToolError
 from shirube.indexing import State
 from shirube.model import Query
+from shirube.paths import Root
 from shirube.plugins import load_plugins
 
 OLDEST = (3, 11)
@@ -132,17 +133,33 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "tools", listed(application.tools, 10) or "none")
     yield _state(application)
     for one in application.surfaces:
-        yield from _surface(application, one.name, one.surface.root)
+        if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
+            yield _written(application.desks[one.name].root, one.surface.root)
+        if one.stages["indexes"]:
+            yield from _surface(application, one.name, one.surface.root)
 
 
 def _state(application: Application) -> Check:
     remedy = "make it writable, or set roots.state or SHIRUBE_STATE_ROOT to a folder that is"
     try:
-        folder = application.state.make()
-        with tempfile.TemporaryFile(dir=folder.path):
-            return Check("ok", "state folder", "can be written")
-    except (ToolError, OSError):
+        return _tried(application.state.make(), "state folder", remedy)
+    except ToolError:
         return Check("FAIL", "state folder", "cannot be written", remedy)
+
+
+def _written(root: Root, name: str) -> Check:
+    """Check a root into which tools write; it is made by the first write."""
+    if not root.exists:
+        return Check("ok", f"root {name}", "is not there yet; the first write makes it")
+    return _tried(root, f"root {name}", f"make it writable, or set roots.{name}")
+
+
+def _tried(root: Root, subject: str, remedy: str) -> Check:
+    try:
+        with tempfile.TemporaryFile(dir=root.path):
+            return Check("ok", subject, "can be written")
+    except OSError:
+        return Check("FAIL", subject, "cannot be written", remedy)
 
 
 def _surface(application: Application, name: str, root: str) -> Iterator[Check]:

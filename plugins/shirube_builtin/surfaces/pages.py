@@ -97,16 +97,21 @@ def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> in
     line, parameter = start_line, "start_line"
     if line is None and cursor is not None:
         if cursor.char_offset is not None:
-            _within("cursor.char_offset", cursor.char_offset, 0, len(text))
+            within("cursor.char_offset", cursor.char_offset, 0, len(text))
             return cursor.char_offset
         line, parameter = cursor.start_line, "cursor.start_line"
     if line is None:
         return 0
-    _within(parameter, line, 1, lines.total)
+    within(parameter, line, 1, lines.total)
     return lines.start(line)
 
 
-def _within(parameter: str, value: int, least: int, most: int) -> None:
+def within(parameter: str, value: int, least: int, most: int) -> None:
+    """Check an argument whose bounds depend on the text.
+
+    Raises:
+        InvalidParameter: beyond them.
+    """
     if not least <= value <= most:
         raise InvalidParameter(
             f"{parameter} must be within {least}..{most}",
