@@ -15,16 +15,20 @@ from shirube.model import Call
 from shirube.text import nfc
 
 
-def answer_of(application: Application, name: str, **arguments: Any) -> Any:
+def answer_of(
+    application: Application, name: str, *, surface: str = "manual", **arguments: Any
+) -> Any:
     """Call a tool with those arguments that are given; there is no session here.
 
+    Tools that a surface offers to the command line alone are known too.
+
     Raises:
-        ConfigError: when no surface offers the tool.
+        ConfigError: when no surface offers the tool; ``surface`` is the built-in one that does.
         ToolError: when the tool refuses.
     """
-    tool = application.tools.get(name)
+    tool = application.tools.get(name) or application.commands.get(name)
     if tool is None:
-        raise ConfigError(f"surfaces: none of them offers {name}; add {{use: manual}}")
+        raise ConfigError(f"surfaces: none of them offers {name}; add {{use: {surface}}}")
     given = {key: value for key, value in arguments.items() if value is not None}
     return call_tool(tool, given, Call())
 

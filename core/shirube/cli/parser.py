@@ -34,6 +34,7 @@ VERBS = {
     "toc": Verb("listing", "show the files of a manual, and their headings"),
     "read": Verb("reading", "read one section"),
     "scan": Verb("reading", "read a file page by page, from any line"),
+    "vault": Verb("vault", "list, read and write notes, and take writes back"),
     "call": Verb("tools", "call any tool with JSON, and print its JSON answer"),
     "tools": Verb("tools", "list the tools that an MCP client sees"),
     "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),

@@ -41,7 +41,7 @@ def replaced(data: bytes, find: str, by: str, most: int, largest: int) -> Replac
     if not count:
         return Replaced(data, 0)
     written = _encoded(by, read.encoding)
-    size = len(data) + count * (len(written) - len(find.encode(read.encoding)))
+    size = len(data) + count * (len(written) - len(find.encode(read.encoding, "ignore")))
     if size > max(largest, len(data)):
         raise InvalidParameter(
             f"the note would have {size} bytes; at most {largest} are written",

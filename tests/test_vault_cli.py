@@ -1,0 +1,230 @@
+"""`shirube vault`: notes for people, and every write taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from manuals import Done, ask, opened, shirube
+from stdio import Shirube
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "manuals").mkdir()
+    return tmp_path
+
+
+def vault(workspace: Path, *words: str, stdin: str = "") -> Done:
+    return shirube("vault", *words, cwd=workspace, stdin=stdin)
+
+
+def text(workspace: Path, name: str) -> str | None:
+    file = workspace / "vault" / name
+    return file.read_text(encoding="utf-8") if file.exists() else None
+
+
+@pytest.fixture
+def written(workspace: Path) -> Iterator[Path]:
+    """A workspace with two notes, one of them changed since it was made."""
+    assert vault(workspace, "create", "plan.md", "# 計画\n下書き\n").code == 0
+    assert vault(workspace, "create", "sub/log.md", stdin="from a pipe\n").code == 0
+    assert vault(workspace, "replace", "plan.md", "下書き", "決定").code == 0
+    yield workspace
+    assert not list((workspace / "vault").rglob("*.intent"))
+
+
+def test_notes_are_listed_and_read(written: Path) -> None:
+    assert vault(written).out == ".system/\nsub/\nplan.md\n"
+    assert vault(written, "ls", "sub").out == "sub/log.md\n"
+    assert vault(written, "read", "plan.md").out == "# 計画\n決定\n"
+    assert vault(written, "read", "plan.md", "--line", "2").out == "決定\n"
+    assert vault(written, "read", "sub/log.md", "--json").json["text"] == "from a pipe\n"
+
+
+def test_a_long_note_says_how_to_go_on(workspace: Path) -> None:
+    (workspace / "vault").mkdir()
+    (workspace / "vault" / "long.md").write_text("x" * 12_000 + "end")
+    told = vault(workspace, "read", "long.md").err
+    assert "shirube vault read long.md --cursor 12000" in told
+    assert vault(workspace, "read", "long.md", "--cursor", "12000").out == "end\n"
+
+
+def test_a_dry_run_prints_the_difference_and_writes_nothing(written: Path) -> None:
+    done = vault(written, "replace", "plan.md", "決定", "廃案", "--dry-run")
+    assert done.out.splitlines()[2:] == ["@@ -1,2 +1,2 @@", " # 計画", "-決定", "+廃案"]
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+    assert vault(written, "replace", "plan.md", "no", "x", "--dry-run").out == (
+        "plan.md: 0 replacements\n"
+    )
+
+
+def test_the_last_write_is_taken_back_and_done_again(written: Path) -> None:
+    assert vault(written, "undo").code == 0
+    assert text(written, "plan.md") == "# 計画\n下書き\n"
+    assert vault(written, "redo").code == 0
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+    for _ in range(3):
+        assert vault(written, "undo").code == 0
+    assert (text(written, "plan.md"), text(written, "sub/log.md")) == (None, None)
+    done = vault(written, "undo")
+    assert (done.code, done.err) == (1, "error: there is no write to take back [not_found]\n")
+    for _ in range(3):
+        assert vault(written, "redo").code == 0
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+    assert text(written, "sub/log.md") == "from a pipe\n"
+    assert vault(written, "redo").code == 1
+
+
+def test_one_write_is_chosen_by_its_note_or_its_id(written: Path) -> None:
+    assert vault(written, "undo", "--path", "sub/log.md").code == 0
+    assert text(written, "sub/log.md") is None
+    items = vault(written, "log", "--json").json["items"]
+    assert [item["action"] for item in items] == ["undo", "replace", "create", "create"]
+    assert [item["undone"] for item in items] == [False, False, True, False]
+    created = items[-1]["id"]
+    assert "conflict" in vault(written, "undo", created).err
+    assert "conflict" in vault(written, "redo", created).err
+    assert vault(written, "undo", items[1]["id"]).code == 0
+    assert vault(written, "undo", created).code == 0
+    assert text(written, "plan.md") is None
+
+
+def test_a_note_that_somebody_else_changed_is_left_alone(written: Path) -> None:
+    (written / "vault" / "plan.md").write_text("theirs")
+    done = vault(written, "undo")
+    assert (done.code, "[conflict]" in done.err) == (1, True)
+    assert text(written, "plan.md") == "theirs"
+
+
+def test_a_write_is_shown(written: Path) -> None:
+    items = vault(written, "log", "--json").json["items"]
+    shown = vault(written, "show", items[0]["id"]).out
+    assert "replace  plan.md" in shown
+    assert shown.endswith("-下書き\n+決定\n")
+    first = vault(written, "show", items[-1]["id"]).out
+    assert first.endswith("--- /dev/null\n+++ plan.md\n@@ -0,0 +1,2 @@\n+# 計画\n+下書き\n")
+    (written / "vault" / "plan.md").write_text("theirs")
+    assert vault(written, "show", items[0]["id"], "--json").json["diff"] is None
+    assert vault(written, "show", "nothing").code == 1
+
+
+def test_an_expected_hash_guards_a_note(written: Path) -> None:
+    done = vault(written, "replace", "plan.md", "決定", "x", "--expect", "000000000000")
+    assert (done.code, "[conflict]" in done.err) == (1, True)
+
+
+# --- what is remembered, and what a crash left ------------------------------------------------
+
+
+def configured(workspace: Path, settings: str) -> Path:
+    (workspace / "shirube.yaml").write_text(
+        f"surfaces: [{{use: manual}}, {{use: vault, with: {{{settings}}}}}]\n"
+    )
+    return workspace
+
+
+def entries(workspace: Path) -> list[Path]:
+    return sorted((workspace / "vault/.system/journal").glob("*.done"))
+
+
+def rewritten(workspace: Path, times: int, size: int) -> None:
+    """Write a note, and change it so often."""
+    application = opened(workspace)
+    ask(application, "vault_create", path="n.md", content="<0>" + "x" * size)
+    for number in range(times):
+        given = {"find": f"<{number}>", "replace": f"<{number + 1}>"}
+        ask(application, "vault_replace", path="n.md", **given)
+
+
+def test_so_many_writes_are_remembered(workspace: Path) -> None:
+    rewritten(configured(workspace, "journal_writes: 5"), 8, 1)
+    assert len(entries(workspace)) == 5
+
+
+def test_so_many_bytes_are_remembered_but_the_last_write_always(workspace: Path) -> None:
+    rewritten(configured(workspace, "journal_bytes: 10000"), 4, 4000)
+    assert len(entries(workspace)) == 2
+    (workspace / "vault" / "n.md").unlink()
+    rewritten(configured(workspace, "journal_bytes: 1"), 1, 4000)
+    assert len(entries(workspace)) == 1
+    assert vault(workspace, "undo").code == 0
+
+
+def test_so_many_days_are_remembered(written: Path) -> None:
+    for entry in entries(written)[:2]:
+        stamp, rest = entry.name.split("-", 1)
+        entry.rename(entry.with_name(f"{int(stamp) - 91 * 86_400 * 10**9:020d}-{rest}"))
+    assert len(entries(written)) == 3
+    assert vault(written, "undo").code == 0
+    assert [item["action"] for item in vault(written, "log", "--json").json["items"]] == [
+        "undo",
+        "replace",
+    ]
+
+
+def test_damaged_entries_are_passed_over(written: Path) -> None:
+    journal = written / "vault/.system/journal"
+    entries(written)[0].write_bytes(b"{}")
+    for name in ("x.done", "1-a-zz.done", "1-b-01.done", "notes.txt"):
+        (journal / name).write_bytes(b"\xff")
+    assert vault(written, "log", "--json").json["total"] == 2
+    assert vault(written, "undo").code == 0
+
+
+def test_a_server_settles_at_its_start_what_a_crash_left(written: Path) -> None:
+    """Torn, begun and finished: the three states in which a killed writer leaves an intent."""
+    done = entries(written)
+    intents = [entry.rename(entry.with_suffix(".intent")) for entry in done]
+    intents[1].write_bytes(intents[1].read_bytes()[:20])
+    part = written / "vault" / f"._shirube-{intents[2].name.split('-')[1]}"
+    part.write_bytes(b"half")
+    with Shirube(written) as connected:
+        assert connected.ok("vault_ls", path="sub")["items"]
+        assert not part.exists()
+        assert not list((written / "vault").rglob("*.intent"))
+    # The first is no longer what the note holds, and stays for what it knows; the torn one goes.
+    assert len(entries(written)) == 2
+    assert vault(written, "undo").code == 0
+    assert text(written, "plan.md") == "# 計画\n下書き\n"
+
+
+def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
+    last = entries(written)[-1]
+    (written / "vault" / "plan.md").write_text("# 計画\n下書き\n", encoding="utf-8")
+    intent = last.rename(last.with_suffix(".intent"))
+    assert vault(written, "replace", "plan.md", "下書き", "新案").code == 0
+    assert not intent.exists()
+    assert len(entries(written)) == 3
+
+
+def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path) -> None:
+    journal = written / "vault/.system/journal"
+    journal.rename(written / "elsewhere")
+    journal.symlink_to(written / "elsewhere", target_is_directory=True)
+    with Shirube(written) as connected:
+        assert connected.ok("vault_read", path="plan.md", full=True)["text"]
+        given = {"path": "plan.md", "find": "決定", "replace": "x"}
+        assert connected.refused("vault_replace", **given)["code"] == "forbidden"
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+
+
+# --- the extra tools -------------------------------------------------------------------------
+
+
+def test_the_history_is_offered_only_if_asked_for(written: Path) -> None:
+    with Shirube(written) as connected:
+        assert not {"vault_history", "vault_undo"} & set(connected.tools())
+    with Shirube(configured(written, "history: true")) as connected:
+        assert list(connected.tools())[-2:] == ["vault_history", "vault_undo"]
+        assert "vault_redo" not in connected.tools()
+        history = connected.ok("vault_history", path="plan.md")
+        assert [item["action"] for item in history["items"]] == ["replace", "create"]
+        undone = connected.ok("vault_undo")
+        assert (undone["path"], undone["of"]) == ("plan.md", history["items"][0]["id"])
+        assert connected.ok("vault_read", path="plan.md", full=True)["text"] == "# 計画\n下書き\n"
+        assert connected.refused("vault_undo", id="nothing")["code"] == "not_found"
+        assert connected.refused("vault_undo", id="")["code"] == "invalid_parameter"
+        assert connected.refused("vault_history", limit=0)["code"] == "invalid_parameter"
+    assert shirube("doctor", cwd=written).code == 0

@@ -1,0 +1,250 @@
+"""What holds for every note: characters come once, and a replacement changes nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from manuals import ask, opened
+
+from shirube import Call, InvalidParameter, ToolError, decode, decoded
+from shirube.app import Application
+from shirube_builtin.surfaces.pages import PAGE_CHARS
+from shirube_builtin.surfaces.vault.literal import replaced
+
+LIMIT = 10 * 1024 * 1024
+MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+ENDS = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\r\r\n", "\n\r"])
+WORDS = st.text(st.sampled_from("ab あ漢ー😀\u2028\x0b"), max_size=6)
+TEXTS = st.lists(WORDS | ENDS, max_size=30).map("".join)
+LONG = st.builds(
+    lambda head, unit, times, tail: head + unit * times + tail,
+    TEXTS,
+    (WORDS | ENDS).filter(bool),
+    st.integers(0, 9000),
+    TEXTS,
+)
+FORMS = st.sampled_from([("utf-8", b""), ("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe")])
+JAPANESE = "日本語の覚え書きです。これはかなと漢字。\r\n"
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    workspace = tmp_path_factory.mktemp("workspace")
+    (workspace / "manuals").mkdir()
+    (workspace / "vault").mkdir()
+    return opened(workspace)
+
+
+def noted(application: Application, data: bytes) -> bytes:
+    file = application.loaded.folder("vault") / "note.md"
+    file.write_bytes(data)
+    return data
+
+
+def scanned(application: Application, cursor: dict[str, Any] | None = None) -> str:
+    """Follow the cursors of a note to its end."""
+    pages = []
+    while True:
+        given = {"cursor": cursor} if cursor else {}
+        page = ask(application, "vault_scan", path="note.md", **given)
+        assert len(page["text"]) == PAGE_CHARS or page["eof"]
+        assert page["truncated"] == (not page["eof"]) == (page["truncated_reason"] == "max_chars")
+        pages.append(page["text"])
+        if page["eof"]:
+            assert page["next_cursor"] == {"char_offset": None}
+            return "".join(pages)
+        cursor = page["next_cursor"]
+
+
+def unified(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+@MANY
+@given(text=LONG, form=FORMS)
+@example(text="x" * 11_999 + "\r\n" + "y" * 12_000, form=("utf-8", b""))
+def test_following_a_scan_yields_each_character_once(
+    application: Application, text: str, form: tuple[str, bytes]
+) -> None:
+    encoding, mark = form
+    data = noted(application, mark + text.encode(encoding))
+    assert scanned(application) == decode(data)
+
+
+@MANY
+@given(text=LONG, form=FORMS, data=st.data())
+@example(text="x" * 11_999 + "\r\n" + "y" * 12_000, form=("utf-8", b""), data=None)
+def test_what_a_read_leaves_a_scan_yields(
+    application: Application, text: str, form: tuple[str, bytes], data: Any
+) -> None:
+    encoding, mark = form
+    own = decoded(noted(application, mark + text.encode(encoding))).text
+    whole = unified(own)
+    total = max(1, whole.count("\n") + (not whole.endswith("\n")))
+    first = data.draw(st.integers(1, total)) if data else 1
+    last = data.draw(st.integers(first, total + 2)) if data else total
+    given = {"start_line": first, "end_line": last}
+    answer = ask(application, "vault_read", path="note.md", range=given)
+    assert answer["returned_chars"] == len(answer["text"]) <= PAGE_CHARS
+    assert answer["text"] in own
+    lines = re.findall(r"[^\n]*\n|[^\n]+", whole) or [""]
+    before, got = "".join(lines[: first - 1]), unified(answer["text"])
+    rest = answer["next_cursor"]
+    following = "" if rest["char_offset"] is None else scanned(application, rest)
+    assert before + got + following == whole
+    cut = len("".join(lines[first - 1 : last])) > len(got)
+    reason = "max_chars" if cut else "range_end" if following else "none"
+    assert (answer["truncated_reason"], answer["truncated"]) == (reason, reason != "none")
+    ended = (before + got).count("\n") + (not got.endswith("\n")) if got else first
+    assert answer["applied_range"] == {"start_line": first, "end_line": ended}
+
+
+# --- replacing -------------------------------------------------------------------------------
+
+
+def modelled(text: str, find: str, by: str, most: int) -> tuple[str, int]:
+    """Replace as simply as can be: the lines of a text, character by character."""
+    units = re.findall(r"\r\n|[\s\S]", text)
+    wanted = list(unified(find))
+    often = {end: sum(unit == end for unit in units) for end in ("\n", "\r\n", "\r")}
+    by = unified(by).replace("\n", max(often, key=lambda end: often[end]))
+    result, place, count = "", 0, 0
+    while place < len(units):
+        here = [unified(unit) for unit in units[place : place + len(wanted)]]
+        if here == wanted and count < most:
+            result, place, count = result + by, place + len(wanted), count + 1
+        else:
+            result, place = result + units[place], place + 1
+    return result, count
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    text=TEXTS,
+    find=st.lists(WORDS | ENDS, min_size=1, max_size=3).map("".join).filter(bool),
+    by=st.lists(WORDS | ENDS, max_size=3).map("".join),
+    most=st.integers(0, 5),
+    form=FORMS,
+)
+@example(text="a\r\n\r\nb", find="\n\n", by="\n", most=9, form=("utf-8", b""))
+@example(text="a\r\nb\n", find="\n", by="", most=1, form=("utf-8", b""))
+@example(text="aaa", find="aa", by="a", most=9, form=("utf-8", b"\xef\xbb\xbf"))
+def test_a_replacement_is_what_a_simple_model_says(
+    text: str, find: str, by: str, most: int, form: tuple[str, bytes]
+) -> None:
+    encoding, mark = form
+    data = mark + text.encode(encoding)
+    expected, count = modelled(text, find, by, most)
+    done = replaced(data, find, by, most, LIMIT)
+    assert done == (mark + expected.encode(encoding), count)
+
+
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(("find", "by"), [("かな", "仮名"), ("。\n", "！\n改行\n"), ("日本語", "")])
+def test_bytes_that_were_not_replaced_stay(encoding: str, find: str, by: str) -> None:
+    text = JAPANESE * 3
+    expected, count = modelled(text, find, by, 2)
+    done = replaced(text.encode(encoding), find, by, 2, LIMIT)
+    assert (done.times, done.data) == (count, expected.encode(encoding))
+
+
+def test_a_second_way_to_write_a_character_stays() -> None:
+    """CP932 has some characters twice; what is read is one, what stood there is the other."""
+    twice = b"\x87\x9a"  # the sign for "because", where NEC put it
+    assert twice.decode("cp932").encode("cp932") != twice
+    data = JAPANESE.encode("cp932") + twice + "メモ\r\n".encode("cp932") + twice
+    done = replaced(data, "メモ\n", "手帳\n", 1, LIMIT)
+    assert done.data == data.replace("メモ".encode("cp932"), "手帳".encode("cp932"))
+    other = replaced(data, twice.decode("cp932"), "故に", 9, LIMIT)
+    assert other == (data.replace(twice, "故に".encode("cp932")), 2)
+
+
+def test_a_pair_that_is_written_as_one_is_not_divided() -> None:
+    data = (JAPANESE * 2 + "①か゚の字㈱").encode("euc_jis_2004")
+    assert decoded(data).encoding == "euc_jis_2004"
+    with pytest.raises(InvalidParameter):
+        replaced(data, "゚", "x", 1, LIMIT)
+    assert replaced(data, "か゚", "が", 1, LIMIT).times == 1
+
+
+@pytest.mark.parametrize("by", ["😀", "é"])
+def test_what_the_encoding_lacks_is_refused(by: str) -> None:
+    with pytest.raises(InvalidParameter):
+        replaced(JAPANESE.encode("cp932"), "かな", by, 1, LIMIT)
+
+
+def test_a_result_that_would_read_otherwise_is_refused() -> None:
+    with pytest.raises(InvalidParameter):
+        replaced(b"note", "n", "\ufeffn", 1, LIMIT)
+
+
+def test_a_result_that_is_too_large_is_never_made() -> None:
+    with pytest.raises(InvalidParameter):
+        replaced(b"a" * LIMIT, "a", "b" * LIMIT, LIMIT, LIMIT)
+    assert replaced(b"a" * 20, "aa", "b", 99, 5).data == b"b" * 10
+
+
+# --- undoing ---------------------------------------------------------------------------------
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("create"), st.sampled_from("xy"), st.sampled_from(["ab", "b\r\n"])),
+        st.tuples(st.just("replace"), st.sampled_from("xy"), st.sampled_from(["a", "b"])),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.sampled_from(["x", "y", ""]), st.just("")),
+    ),
+    max_size=12,
+)
+
+
+@FEW
+@given(steps=STEPS)
+def test_taking_back_everything_leads_to_where_it_began(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, str]]
+) -> None:
+    """Every write is one step; undo and redo walk along the steps of each note, or of all."""
+    workspace = tmp_path_factory.mktemp("workspace")
+    (workspace / "manuals").mkdir()
+    application = opened(workspace)
+
+    def call(name: str, **given: Any) -> bool:
+        try:
+            tool = application.tools.get(name) or application.commands[name]
+            tool.run(tool.params(**given), Call())
+        except ToolError:
+            return False
+        return True
+
+    vault = workspace / "vault"
+
+    def state() -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in vault.glob("*.md")}
+
+    for verb, name, text in steps:
+        path = {"path": f"{name}.md"} if name else {}
+        if verb == "create":
+            call("vault_create", **path, content=text)
+        elif verb == "replace":
+            call("vault_replace", **path, find=text, replace=text * 2 + "c")
+        else:
+            before = state()
+            if call(f"vault_{verb}", **path):
+                changed = state()
+                assert changed != before
+                other = "redo" if verb == "undo" else "undo"
+                assert call(f"vault_{other}", **path)
+                assert state() == before
+                assert call(f"vault_{verb}", **path)
+                assert state() == changed
+    while call("vault_undo"):
+        pass
+    assert state() == {}
+    assert not [one for one in vault.rglob("*") if one.name.endswith(".intent")]
