@@ -110,6 +110,27 @@ def test_citations_are_read_out_of_texts(workspace: Path) -> None:
     ]
 
 
+def test_all_notes_of_the_vault_are_checked_when_nothing_is_named(workspace: Path) -> None:
+    one, other = cited(workspace)[1], cited(workspace)[3]
+    assert check(workspace) == []
+    for name, text in (
+        ("plan.md", f"総則({one})を参照。"),
+        ("sub/sjis.txt", f"例外は{other}、なくなったのは manual://m1/x.md#L1 。"),
+        (".system/journal/x.done", "manual://m1/nope.md#L1"),
+    ):
+        note = workspace / "vault" / name
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_bytes(text.encode("cp932"))
+    (workspace / "vault" / "image.png").write_bytes(b"\x81\xff\xfe\x80 \xff\xff")
+    told = [(row["file"], row["citation"], row["state"]) for row in check(workspace)]
+    assert told == [
+        ("vault/plan.md", one, "valid"),
+        ("vault/sub/sjis.txt", other, "valid"),
+        ("vault/sub/sjis.txt", "manual://m1/x.md#L1", "gone"),
+    ]
+    assert "image.png" in shirube("cite", "check", cwd=workspace).err
+
+
 def test_people_get_a_line_a_citation_and_a_sum(workspace: Path) -> None:
     one = cited(workspace)[1]
     done = shirube("cite", "check", one, "manual://m1/rules.md#L99", cwd=workspace)

@@ -12,12 +12,13 @@ from pydantic import JsonValue
 
 from shirube.checking import Checked, Checker, cited_in
 from shirube.citations import SCHEME
-from shirube.cli.output import print_json
+from shirube.cli.output import listed, print_json
 from shirube.cli.parser import Verbs, add_common, add_json
 from shirube.cli.streams import complain
 from shirube.cli.workspace import opened, search_desk
 from shirube.encoding import decode
 from shirube.errors import ToolError
+from shirube.paths import Root
 
 _STATES = ("valid", "moved", "changed", "gone")
 
@@ -29,7 +30,10 @@ def add(commands: Verbs) -> None:
     parser = inner.add_parser("check", help="say which citations are valid, moved, changed or gone")
     add_common(parser, default=SUPPRESS)
     parser.set_defaults(parser=parser)
-    told = "a citation manual://…, or a text file that holds some; - or none reads standard input"
+    told = (
+        "a citation manual://…, or a text file that holds some; - reads standard input "
+        "(default: all notes of the vault)"
+    )
     parser.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=told)
     add_json(parser)
 
@@ -38,6 +42,8 @@ def run(options: Namespace) -> int:
     """Check every citation, and print what became of it; 1 if any does not hold as it is."""
     cited = list(_cited(options))
     with opened(options) as application:
+        if not options.sources:
+            cited = list(_noted(application.loaded.folder("vault")))
         checker = Checker(search_desk(application).manual)
         checked = [(source, checker.check(text)) for source, text in cited]
     if options.json:
@@ -55,7 +61,7 @@ def run(options: Namespace) -> int:
 
 def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
     """Yield each citation with the file that holds it; the empty name is the command line."""
-    for source in options.sources or ["-"]:
+    for source in options.sources:
         if source.startswith(SCHEME):
             yield "", source
         elif source == "-":
@@ -63,6 +69,21 @@ def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
             yield from (("-", text) for text in cited_in(data.decode("utf-8-sig", "replace")))
         else:
             yield from ((source, text) for text in cited_in(_text(source, options)))
+
+
+def _noted(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield each citation of the vault with the note that holds it."""
+    vault = Root(folder)
+    unread = []
+    for entry in vault.files() if vault.exists else ():
+        try:
+            text = decode(vault.read_bytes(entry.path))
+        except ToolError:
+            unread.append(entry.path)
+        else:
+            yield from ((f"{folder.name}/{entry.path}", one) for one in cited_in(text))
+    if unread:
+        complain(f"not read, because they are no text: {listed(unread)}")
 
 
 def _text(source: str, options: Namespace) -> str:

@@ -39,7 +39,9 @@ VERBS = {
     "tools": Verb("tools", "list the tools that an MCP client sees"),
     "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
     "coverage": Verb("tracing", "show what a past search saw, and what is still unread"),
-    "cite": Verb("cite", "check whether citations still hold"),
+    "cite": Verb(
+        "cite", "check whether citations still hold, in the notes of the vault or elsewhere"
+    ),
     "index": Verb("index", "bring the search indexes up to date"),
     "eval": Verb("evaluation", "measure how well cases with known answers are found"),
     "plugins": Verb("plugins", "list the plugins, what they offer, and their problems"),
