@@ -28,7 +28,10 @@ _BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.
 _TRACE = re.compile(r"\b[0-9a-f]{32}\b")
 _ENDS = {
     "bash": "run verbatim, in fresh clones, by .ci/run",
-    "sh": "claude mcp add|.venv/bin/python -m pip install . ./examples/shirube-borda",
+    "sh": (
+        "claude mcp add|.venv/bin/python -m pip install . ./examples/shirube-borda"
+        "|shirube vault (replace .* --dry-run|log|undo)$"
+    ),
 }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -207,6 +210,48 @@ def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path)
         assert connected.ok("vault_read", path="plan.md", full=True)["text"]
         given = {"path": "plan.md", "find": "決定", "replace": "x"}
         assert connected.refused("vault_replace", **given)["code"] == "forbidden"
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+
+
+FULL = """
+import resource, sys
+from shirube.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the limit is POSIX's")
+@pytest.mark.parametrize(
+    "words",
+    [("create", "new.md", "x" * 5000), ("replace", "plan.md", "決定", "x" * 5000)],
+    ids=["create", "replace"],
+)
+def test_a_full_disk_changes_nothing(written: Path, words: tuple[str, ...]) -> None:
+    before = sorted((written / "vault").rglob("*"))
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, "vault", *words],
+        cwd=written,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: the disk is full; make room and try again [forbidden]\n"
+    there = [path for path in sorted((written / "vault").rglob("*")) if path.suffix != ".lock"]
+    assert there == [path for path in before if path.suffix != ".lock"]
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+    assert vault(written, "undo").code == 0
+    assert text(written, "plan.md") == "# 計画\n下書き\n"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write all")
+def test_what_the_system_forbids_is_forbidden(written: Path) -> None:
+    (written / "vault/plan.md").chmod(0o400)
+    assert "[forbidden]" in vault(written, "replace", "plan.md", "決定", "x").err
+    (written / "vault/sub").chmod(0o500)
+    assert "[forbidden]" in vault(written, "create", "sub/new.md", "x").err
+    (written / "vault/sub").chmod(0o700)
     assert text(written, "plan.md") == "# 計画\n決定\n"
 
 

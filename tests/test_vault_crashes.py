@@ -10,6 +10,7 @@ import os
 import random
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +41,26 @@ def started(*words: str) -> subprocess.Popen[str]:
 
 
 def finished(process: subprocess.Popen[str]) -> Any:
+    """Wait for a writer, and return what it reported last."""
     out, errors = process.communicate()
     assert process.returncode == 0, errors
-    return json.loads(out)
+    return json.loads(out.splitlines()[-1])
 
 
 def race(writers: list[subprocess.Popen[str]]) -> list[Any]:
-    """Let all of them begin at once, and return what each told."""
-    for writer in writers:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == '"ready"\n'
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    return [finished(writer) for writer in writers]
+    """Let all of them begin at once, and return what each reported."""
+    with ExitStack() as ended:
+        for writer in writers:
+            ended.enter_context(writer)
+            ended.callback(writer.kill)
+        for writer in writers:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == '"ready"\n'
+        for writer in writers:
+            assert writer.stdin is not None
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        return [finished(writer) for writer in writers]
 
 
 def left_over(workspace: Path) -> list[str]:

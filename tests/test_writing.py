@@ -133,6 +133,8 @@ def test_a_folder_is_no_file(made: Writable) -> None:
 
 def test_a_plain_new_file_takes_no_name_that_is_taken(made: Writable) -> None:
     made.create("b.md", b"new")
+    if os.name != "nt":
+        assert stat.S_IMODE((made.root.path / "b.md").stat().st_mode) == 0o600
     with pytest.raises(Conflict):
         made.create("a.md", b"new")
     assert (made.read("a.md"), made.read("b.md")) == (b"old", b"new")

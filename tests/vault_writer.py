@@ -138,7 +138,7 @@ def kills(workspace: Path, rounds: str, seed: str) -> None:
             path, made = lines[-1]
             notes[path] = notes.get(path, {None}) | {made}
             unconfirmed += 1
-        with Vault(workspace).application.lifespan():
+        with vault.application.lifespan():
             pass
         for path, allowed in notes.items():
             file = vault.folder / path
@@ -151,7 +151,7 @@ def kills(workspace: Path, rounds: str, seed: str) -> None:
 
 
 def _killed(vault: Vault, folder: str, moments: random.Random) -> list[Any]:
-    """Let a child write for a moment, kill it, and return what it told."""
+    """Let a child write a few times, kill it soon after, and return what it told."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -159,8 +159,8 @@ def _killed(vault: Vault, folder: str, moments: random.Random) -> list[Any]:
         churn(vault, folder, lambda told: _tell(writing, told))
     os.close(writing)
     with os.fdopen(reading, "rb") as told:
-        lines = [told.readline()]
-        time.sleep(moments.uniform(0, 0.05))
+        lines = [told.readline() for _ in range(moments.randint(1, 12))]
+        time.sleep(moments.uniform(0, 0.01))
         os.kill(child, signal.SIGKILL)
         lines += told.read().splitlines(keepends=True)
     os.waitpid(child, 0)
@@ -200,9 +200,9 @@ def points(workspace: Path, name: str) -> None:
     operation, path, allowed = OPERATIONS[name]
     killed = 0
     seen = set()
+    vault = Vault(workspace)
     while True:
-        shutil.rmtree(workspace / "vault", ignore_errors=True)
-        vault = Vault(workspace)
+        shutil.rmtree(vault.folder)
         vault.call("vault_create", path="a.md", content="one\n")
         vault.call("vault_replace", path="a.md", find="one", replace="two")
         child = os.fork()

@@ -20,7 +20,7 @@ LOCKS = 64
 """How many lock files there are; the files of a root share them."""
 
 _PATIENCE = 30.0
-_NEW_MODE = 0o666
+_NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
 _PART = "._shirube-"
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
@@ -100,7 +100,7 @@ class Writable:
             return
         self.root.make(path)
         if not missing[0]:
-            with Folder.at_top(os.fspath(self.root.path.parent)) as outside:
+            with suppress(OSError), Folder.at_top(os.fspath(self.root.path.parent)) as outside:
                 outside.sync()
         for one in above[max(0, above.index(missing[0]) - 1) : -1]:
             with self.root.opened(one) as folder:
@@ -151,12 +151,14 @@ class Writable:
     def create(self, path: str, data: bytes) -> None:
         """Write a new file, durably, in place: a crash may leave a part of it.
 
+        Only its owner may read it.
+
         Raises:
             Conflict: when the name is taken.
         """
         parent, _, name = clean_path(path).rpartition("/")
         with self.root.opened(parent) as folder, _told(path):
-            _write_new(folder, name, data, None)
+            _write_new(folder, name, data, _PRIVATE_MODE)
             folder.sync()
 
     def rename(self, path: str, name: str) -> None:
@@ -185,13 +187,18 @@ class Writable:
 
 def _write_new(folder: Folder, name: str, data: bytes, mode: int | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | PLAIN
-    first = _NEW_MODE if mode is None else 0o600
-    with open(os.open(folder.at(name), flags, first, dir_fd=folder.handle), "wb") as stream:
-        if mode is not None and os.chmod in os.supports_fd:
-            os.chmod(stream.fileno(), mode)
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
+    first = _NEW_MODE if mode is None else _PRIVATE_MODE
+    handle = os.open(folder.at(name), flags, first, dir_fd=folder.handle)
+    try:
+        with open(handle, "wb") as stream:
+            if mode is not None and os.chmod in os.supports_fd:
+                os.chmod(handle, mode)
+            stream.write(data)
+            stream.flush()
+            os.fsync(handle)
+    except BaseException:
+        _remove(folder, name)
+        raise
 
 
 def _check(folder: Folder, name: str, before: bytes | None, path: str) -> None:

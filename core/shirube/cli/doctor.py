@@ -130,7 +130,7 @@ def _application(application: Application) -> Iterator[Check]:
     for problem in application.problems:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
-    yield Check("ok", "tools", listed(application.tools, 10) or "none")
+    yield Check("ok", "tools", listed(application.tools, 20) or "none")
     yield _state(application)
     for one in application.surfaces:
         if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):

@@ -81,8 +81,12 @@ class Journal:
 
     def writes(self) -> list[Write]:
         """Return the writes that are remembered, oldest first; damaged entries are passed over."""
-        read = (self._read(name) for name in self._names() if name.state == _DONE)
-        return [one[0] for one in read if one is not None]
+        found = []
+        for name in self._names():
+            with suppress(ToolError):  # forgotten meanwhile, or not for this user
+                read = self._read(name) if name.state == _DONE else None
+                found += [read[0]] if read else []
+        return found
 
     def before(self, write: Write) -> bytes | None:
         """Return what the note held before a write; ``None`` when there was no note.
@@ -157,7 +161,10 @@ class Journal:
 
         After a crash, a note that is neither the old nor the new one keeps it, for what it holds.
         """
-        read = self._read(name)
+        try:
+            read = self._read(name)
+        except ToolError:
+            return  # somebody was quicker, or it is not for this user
         if read is None:  # torn: its write had not begun
             self._writable.remove(name.path)
             return
@@ -204,11 +211,15 @@ class Journal:
         return sorted(name for name in found if name is not None)
 
     def _read(self, name: _Name) -> tuple[Write, bytes] | None:
-        """Return an entry and what stood in the note before; ``None`` for one that is not whole."""
+        """Return an entry and what stood in the note before; ``None`` for one that is not whole.
+
+        Raises:
+            ToolError: when it cannot be read at all.
+        """
+        header, found, before = self._writable.root.read_bytes(name.path).partition(b"\n")
         try:
-            header, found, before = self._writable.root.read_bytes(name.path).partition(b"\n")
             write = Write.model_validate_json(header)
-        except (ToolError, ValidationError):
+        except ValidationError:
             return None
         whole = found and len(before) == write.size and write.id == name.id
         return (write, before) if whole else None
