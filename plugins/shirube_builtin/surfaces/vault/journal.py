@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ Action = Literal["create", "replace", "undo", "redo"]
 LOCKS = f"{JOURNAL}/locks"
 
 _INTENT, _DONE = ".intent", ".done"
+_FORM = re.compile(r"(\d{20})-([0-9a-f]+)-([0-9a-f]{2})-(\d{1,12})(\.intent|\.done)", re.ASCII)
 _DAY_NS = 24 * 60 * 60 * 1_000_000_000
 
 
@@ -51,16 +53,16 @@ class Write(BaseModel):
 
 
 class _Name(NamedTuple):
-    """The name of an entry: when it was begun, its id, the lock of its note, how far it is."""
+    """The name of an entry: when it was begun, its id, its note's lock and size, how far it is."""
 
     stamp: int
     id: str
     lock: int
+    size: int
     state: str
-    size: int = 0
 
     def __str__(self) -> str:
-        return f"{self.stamp:020d}-{self.id}-{self.lock:02x}{self.state}"
+        return f"{self.stamp:020d}-{self.id}-{self.lock:02x}-{self.size}{self.state}"
 
     @property
     def path(self) -> str:
@@ -82,9 +84,9 @@ class Journal:
     def writes(self) -> list[Write]:
         """Return the writes that are remembered, oldest first; damaged entries are passed over."""
         found = []
-        for name in self._names():
+        for name in self._names(_DONE):
             with suppress(ToolError):  # forgotten meanwhile, or not for this user
-                read = self._read(name) if name.state == _DONE else None
+                read = self._read(name)
                 found += [read[0]] if read else []
         return found
 
@@ -94,7 +96,7 @@ class Journal:
         Raises:
             NotFound: when the entry is no longer kept.
         """
-        for name in self._names():
+        for name in self._names(_DONE):
             if name.id == write.id:
                 read = self._read(name)
                 if read is not None:
@@ -114,10 +116,10 @@ class Journal:
 
         When the body fails, what it did or did not do to the note decides whether it is recorded.
         """
-        names = self._names()
+        names = self._names(_DONE)
         stamp = max([time.time_ns(), *(name.stamp + 1 for name in names[-1:])])
         lock = self._writable.lock_of(path)
-        name = _Name(stamp, secrets.token_hex(5), lock, _INTENT)
+        name = _Name(stamp, secrets.token_hex(5), lock, len(before or b""), _INTENT)
         write = Write(
             id=name.id,
             time=stamp / 1e9,
@@ -126,7 +128,7 @@ class Journal:
             before=None if before is None else content_hash(before),
             after=None if after is None else content_hash(after),
             of=of,
-            size=len(before or b""),
+            size=name.size,
         )
         header = json.dumps(write.model_dump(mode="json"), ensure_ascii=False).encode()
         self._writable.create(name.path, header + b"\n" + (before or b""))
@@ -136,7 +138,7 @@ class Journal:
             self._settle(name, crashed=False)
             raise
         self._finish(name)
-        self._prune([*names, name._replace(state=_DONE, size=len(header) + write.size)])
+        self._prune([*names, name._replace(state=_DONE)])
 
     def recover(self, lock: int | None = None) -> int:
         """Finish, or roll back, what crashes left; return how many writes that were.
@@ -144,7 +146,7 @@ class Journal:
         With ``lock``, whose holder the caller is, only the writes that it guards; else all that
         nobody is at work on.
         """
-        left = [name for name in self._names() if name.state == _INTENT]
+        left = self._names(_INTENT)
         if lock is not None:
             mine = [name for name in left if name.lock == lock]
             for name in mine:
@@ -194,21 +196,20 @@ class Journal:
         """Forget the oldest writes, as far as the bounds ask for it; never the last."""
         oldest = time.time_ns() - self._bounds.days * _DAY_NS
         room = self._bounds.bytes
-        done = [name for name in reversed(names) if name.state == _DONE]
-        for number, name in enumerate(done):
+        for number, name in enumerate(reversed(names)):
             room -= name.size
             over = number >= self._bounds.writes or room < 0 or name.stamp < oldest
             if number and over:
                 self._writable.remove(name.path)
 
-    def _names(self) -> list[_Name]:
-        """Return the names of the entries, oldest first."""
+    def _names(self, state: str) -> list[_Name]:
+        """Return the names of the entries that are so far, oldest first."""
         try:
-            entries = self._writable.root.entries(JOURNAL)
+            with self._writable.root.opened(JOURNAL) as folder:
+                names = sorted(name for name in folder.names() if name.endswith(state))
         except NotFound:
             return []
-        found = (_parsed(entry.name, entry.size) for entry in entries if entry.kind == "file")
-        return sorted(name for name in found if name is not None)
+        return [name for name in map(_parsed, names) if name is not None]
 
     def _read(self, name: _Name) -> tuple[Write, bytes] | None:
         """Return an entry and what stood in the note before; ``None`` for one that is not whole.
@@ -225,12 +226,9 @@ class Journal:
         return (write, before) if whole else None
 
 
-def _parsed(name: str, size: int) -> _Name | None:
-    stem, dot, state = name.rpartition(".")
-    parts = stem.split("-")
-    if len(parts) != 3 or dot + state not in (_INTENT, _DONE):  # noqa: PLR2004 - as _Name is written
+def _parsed(name: str) -> _Name | None:
+    found = _FORM.fullmatch(name)
+    if found is None:
         return None
-    try:
-        return _Name(int(parts[0]), parts[1], int(parts[2], 16), dot + state, size)
-    except ValueError:
-        return None
+    stamp, identity, lock, size, state = found.groups()
+    return _Name(int(stamp), identity, int(lock, 16), int(size), state)

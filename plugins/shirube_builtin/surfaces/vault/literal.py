@@ -48,7 +48,10 @@ def replaced(data: bytes, find: str, by: str, most: int, largest: int) -> Replac
             parameter="replace",
             max=largest,
         )
-    text = _joined(read.text, islice(_spans(ends, find), count), by)
+    if LF in find:
+        text = _joined(read.text, islice(_spans(ends, find), count), by)
+    else:
+        text = read.text.replace(find, by, count)
     if read.encoding != _PAIRS and read.encode(read.text) == data:
         result = read.encode(text)
     else:
