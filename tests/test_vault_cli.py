@@ -202,6 +202,16 @@ def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
     assert len(entries(written)) == 3
 
 
+def test_a_name_that_was_only_taken_is_given_back(written: Path) -> None:
+    """Where there are no hard links, an empty note takes the name first."""
+    created = entries(written)[1]
+    intent = created.rename(created.with_suffix(".intent"))
+    (written / "vault/sub/log.md").write_bytes(b"")
+    assert vault(written, "log", "--json").json["total"] == 2
+    assert text(written, "sub/log.md") is None
+    assert not intent.exists()
+
+
 def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path) -> None:
     journal = written / "vault/.system/journal"
     journal.rename(written / "elsewhere")
