@@ -70,7 +70,7 @@ class VaultSurface(Stage):
         try:
             settled = self._notes(desk).journal.recover()
             if settled:
-                _log.warning("the vault had %d unfinished writes; they are settled", settled)
+                _log.warning("unfinished writes to the vault, now settled: %d", settled)
         except ToolError as error:
             _log.warning("the vault's journal cannot be looked at: %s", error)
         yield
