@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from shirube import Budget, Desk, Fields, Page, Query, Root
+from shirube import Budget, Desk, Fields, Page, Query, Root, fold, words
 from shirube.library import FIELDS, Library
 from shirube.plugins import load_plugins
 from shirube.testing import (
@@ -207,6 +209,18 @@ def test_every_file_of_the_sample_manuals_has_one_loader(samples: Path) -> None:
         manual = library.manual(manual_id)
         there = {entry.path for entry in Root(samples / manual_id).files()}
         assert set(manual.paths()) == there
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+@given(st.lists(st.text("給付休ひとり𠮷カ", min_size=1) | st.text("ab1", min_size=1)))
+def test_the_grams_of_a_japanese_run_slide_over_it_alone(n: int, parts: list[str]) -> None:
+    text = fold(" ".join(parts))
+    expected = [
+        run[start : start + n] if japanese else run
+        for run, japanese in words(text)
+        for start in range(max(1, len(run) - n + 1) if japanese else 1)
+    ]
+    assert list(NGram(n=n).terms(text))[: len(expected)] == expected
 
 
 @pytest.mark.parametrize("tokenizer", [Bigram(), NGram(), NGram(n=1)], ids=repr)

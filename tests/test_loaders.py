@@ -529,6 +529,23 @@ def test_headings_are_those_of_an_unhurried_parser(tmp_path: Path, text: str) ->
     assert headings == plainly(text)
 
 
+PROSE = st.sampled_from(
+    ["# ", "## ", "#\t", "#", " #", " ##", "\\#", "*x*", "[a]", "\n", "\n\n", "文", "a b"]
+)
+
+
+@laws
+@given(st.lists(PROSE, max_size=30).map("".join))
+def test_a_quotation_far_below_changes_no_heading(tmp_path: Path, text: str) -> None:
+    """Without it the file may be nothing but headings and prose, and need no parser."""
+    found = []
+    for name, content in (("a.md", text), ("b.md", f"{text}\n\n> 引用\n")):
+        (tmp_path / name).write_bytes(content.encode())
+        sections = Markdown().load(Root(tmp_path), Source(name)).sections
+        found.append([(one.title, one.level, one.start_line) for one in sections if one.start])
+    assert found[0] == found[1]
+
+
 @laws
 @given(st.text("a1あ #$%()+-./:=?@^{|}\"',;。", min_size=1))
 def test_titles_without_markup_are_as_written(tmp_path: Path, title: str) -> None:

@@ -16,8 +16,8 @@ CJK = HAN + HIRAGANA + KATAKANA
 
 _CJK_CHARACTER = re.compile(f"[{CJK}\u3000-\u303f\u30fb\uff00-\uffef]")
 _DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")
-_CJK_GAPS = re.compile(f"(?<=[{CJK}])[\\s\u30fb]+(?=[{CJK}])")
-_SPACES = re.compile(r"\s+")
+# It begins with what is rare, so that the engine need not look behind every character.
+_CJK_GAPS = re.compile(f"[\\s\u30fb](?<=[{CJK}][\\s\u30fb])[\\s\u30fb]*(?=[{CJK}])")
 _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<word>[^\\W_{CJK}]+)"
@@ -35,7 +35,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    text = _SPACES.sub(" ", _CJK_GAPS.sub("", _DASHES.sub("-", text))).strip()
+    text = " ".join(_CJK_GAPS.sub("", _DASHES.sub("-", text)).split())
     return unicodedata.normalize("NFKC", text)  # what a gap kept apart may compose now
 
 

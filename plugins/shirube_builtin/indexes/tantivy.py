@@ -17,6 +17,7 @@ from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stag
 from shirube_builtin.indexes.tantivy_corpus import CHARACTERS, TantivyCorpus
 
 _TERMS = "terms"
+_JSON = json.JSONEncoder(ensure_ascii=False)
 _RETRY_SECONDS = 0.02
 
 
@@ -175,11 +176,11 @@ class TantivyIndex:
             searched = bool(passage.fields["body"])
             document = _document("section" if searched else "blank", passage, page.path)
             document.add_text("key", f"{passage.path}\n{passage.start_line}")
-            seen: dict[str, None] = {}
+            seen: set[str] = set()
             for name in self._fields.names:
                 terms = self._fields.tokenizer.terms(passage.fields[name])
                 document.add_text(f"in_{name}", " ".join(terms))
-                seen.update(dict.fromkeys(terms))
+                seen.update(terms)
                 lengths[name] += len(passage.fields[name]) * searched
             document.add_text("any", " ".join(seen))
             document.add_text(CHARACTERS, " ".join(_characters(passage)))
@@ -192,14 +193,14 @@ class TantivyIndex:
 def _document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("kind", kind)
-    document.add_bytes("data", json.dumps(data, ensure_ascii=False).encode())
+    document.add_bytes("data", _JSON.encode(data).encode())
     if path is not None:
         document.add_text("of", path)
     return document
 
 
 def _characters(passage: Passage) -> set[str]:
-    return {c for text in passage.fields.values() for c in set(text) if is_cjk(c)}
+    return set(filter(is_cjk, set("".join(passage.fields.values()))))
 
 
 def _schema(fields: Fields) -> tantivy.Schema:

@@ -30,10 +30,15 @@ _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 
 # Lines with which no block can begin, up to where their paragraph surely ends. Most lines of most
 # manuals are such lines; trying every rule on them took most of the time.
-_PROSE = re.compile(
+_PARAGRAPH = (
     r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
     r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
 )
+_PROSE = re.compile(_PARAGRAPH)
+# Nothing but such paragraphs and headings that leave no doubt: no parser is needed.
+_ALL_PROSE = re.compile(rf"(?:[ \t]*\n|#{{1,6}}[ \t][^\n\0]*+(?:\n|\Z)|{_PARAGRAPH})*+[ \t]*\Z")
+_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
+_HASHES = re.compile(r"^(#{1,6})[ \t]([^\n]*)", re.MULTILINE)
 
 
 class Markdown(Stage):
@@ -147,6 +152,21 @@ def _front_matter(text: str) -> _FrontMatter:
 
 def _headings(text: str, offset: int, lines: Lines) -> Iterator[_Heading]:
     """Yield the headings after an offset that stand in no list, quotation, fence or table."""
+    if _ALL_PROSE.match(text, offset):
+        yield from _plain_headings(text, offset, lines)
+    else:
+        yield from _parsed_headings(text, offset, lines)
+
+
+def _plain_headings(text: str, offset: int, lines: Lines) -> Iterator[_Heading]:
+    for found in _HASHES.finditer(text, offset):
+        line = lines.at(found.start())
+        hashes, content = found.groups()
+        title = _plain(_CLOSING.sub("", content), {})
+        yield _Heading(title, len(hashes), line, line + 1)
+
+
+def _parsed_headings(text: str, offset: int, lines: Lines) -> Iterator[_Heading]:
     above = lines.at(offset) - 1 if offset < len(text) else lines.total
     references: MutableMapping[str, Any] = {}
     tokens = _parser().parse(text[offset:], references)

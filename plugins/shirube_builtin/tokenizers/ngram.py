@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
-from operator import add
 from typing import Annotated
 
 from pydantic import Field
@@ -12,6 +12,8 @@ from pydantic import Field
 from shirube import Bool, Clause, Everything, Part, Phrase, Stage, Term, words
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
+_END = "\n"
+_WIDE = "utf-32-le"
 
 
 class NGram(Stage):
@@ -27,9 +29,14 @@ class NGram(Stage):
         """Return the grams and words in order, then the parts of mixed words."""
         terms: list[str] = []
         parts: list[str] = []
-        for run, japanese in words(text):
+        found = list(words(text))
+        windows = _windows("".join(run for run, japanese in found if japanese), self.n)
+        start = 0
+        for run, japanese in found:
             if japanese:
-                terms += grams(run, self.n)
+                end = start + len(run)
+                terms += windows[start : end - self.n + 1] if len(run) > self.n else [run]
+                start = end
             else:
                 terms.append(run)
                 if not run.isalpha() and not run.isdecimal():
@@ -62,9 +69,23 @@ def grams(run: str, n: int) -> list[str]:
     """Return the overlapping n-grams of a run, or the run itself when it is shorter."""
     if len(run) <= n:
         return [run]
-    if n == 2:  # noqa: PLR2004 - the default size, at the speed of C
-        return list(map(add, run, run[1:]))
     return [run[start : start + n] for start in range(len(run) - n + 1)]
+
+
+def _windows(text: str, n: int) -> list[str]:
+    """Return what stands in every window of ``n`` characters that slides over a single line.
+
+    Most of an index is made here: the windows are written side by side, a column of characters at
+    a time, and taken apart in one go.
+    """
+    characters = array("I", text.encode(_WIDE, "surrogatepass"))
+    number = len(characters) - n + 1
+    if number < 1:
+        return []
+    woven = array("I", _END.encode(_WIDE) * (number * (n + 1)))
+    for place in range(n):
+        woven[place :: n + 1] = characters[place : place + number]
+    return woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
 
 
 def phrase(terms: Iterable[str]) -> Clause:
