@@ -53,6 +53,7 @@ ONLY_IN = {
     "tantivy": ("plugins/shirube_builtin/indexes/",),
     "markdown_it": ("plugins/shirube_builtin/loaders/markdown.py",),
     "rapidfuzz": ("plugins/shirube_builtin/",),
+    "inotify_simple": ("core/shirube/watching.py",),
     "pytest": ("core/shirube/testing/",),
     "fastapi": (),
     "hypothesis": (),
@@ -64,7 +65,17 @@ WRITERS = ("core/shirube/cli/",)
 CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 CHANGING = {"append", "add", "update", "setdefault", "pop", "clear", "extend", "remove"}
 
-HEAVY = {"mcp", "anyio", "fastapi", "shirube_builtin", "tantivy", "pytest", "tqdm", "yaml"}
+HEAVY = {
+    "anyio",
+    "fastapi",
+    "inotify_simple",
+    "mcp",
+    "pytest",
+    "shirube_builtin",
+    "tantivy",
+    "tqdm",
+    "yaml",
+}
 """What ``import shirube`` leaves alone, so that the command line starts at once."""
 
 

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -244,6 +246,9 @@ class Counting(Stage):
         document = Markdown().load(root, source)
         if "CANCEL" in document.text:
             BUDGETS[-1].cancelled.set()
+        if "STAY" in document.text:
+            STAYING.set()
+            assert GOING.wait(30)
         if "UNREADABLE" in document.text:
             raise Unreadable("no", reason="scanned")
         if "BROKEN" in document.text:
@@ -251,6 +256,7 @@ class Counting(Stage):
         return document
 
 
+STAYING, GOING = Event(), Event()
 READ: list[str] = []
 BUDGETS: list[Budget] = []
 
@@ -350,6 +356,7 @@ def test_when_time_runs_out_the_rest_follows_at_the_next_call(
         assert "time ran out" in got.degraded
         done, total, what = told[-1]
         assert 0 < done < total == 305
+        assert got.unfinished
         assert what == "indexing m"
         assert len(found(got)) <= done
         got = indexed.bring_up_to_date(Budget())
@@ -375,6 +382,56 @@ def test_a_cancelled_update_leaves_the_last_commit(counted: Indexed, manuals: Pa
     for path in ("b.md", "c.md"):
         (manuals / "m" / path).unlink()
     assert answers(counted.bring_up_to_date(Budget())) == before
+
+
+def test_files_that_are_named_go_first(counted: Indexed, manuals: Path) -> None:
+    write(manuals, {"z/交通費 精算.md": "# 精算\n", "z/交通費.md": "# 例\n"}, OLD)
+    counted.bring_up_to_date(Budget.of(0), wanted="交通費の精算")
+    assert READ[0] == "z/交通費 精算.md"
+
+
+# --- other calls ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def updating(counted: Indexed, manuals: Path) -> Iterator[State]:
+    """Keep an update of another thread under way; give the state before it."""
+    before = counted.bring_up_to_date(Budget())
+    STAYING.clear()
+    GOING.clear()
+    write(manuals, {"a.md": TEXTS[2], "b.md": "# STAY\n給付\n"}, OLD + 1)
+    with ThreadPoolExecutor(1) as other:
+        update = other.submit(counted.bring_up_to_date, Budget())
+        try:
+            assert STAYING.wait(30)
+            yield before
+        finally:
+            GOING.set()
+            assert update.result(30).degraded is None
+
+
+def test_who_finds_another_call_updating_answers_from_the_last_state(
+    counted: Indexed, updating: State
+) -> None:
+    got = counted.bring_up_to_date(Budget.of(50))
+    assert got.degraded == "another call is updating the index; this is the state before"
+    assert not got.unfinished
+    assert found(got) == found(updating)
+    assert [(left.path, left.reason) for left in got.skipped] == [("b.md", "time_budget")]
+    assert (got.files, got.fingerprint) == (updating.files + 1, updating.fingerprint)
+
+
+def test_who_waits_for_another_call_can_still_be_cancelled(
+    counted: Indexed, updating: State
+) -> None:
+    assert updating.degraded is None
+    budget = Budget()
+    with ThreadPoolExecutor(1) as waiting:
+        answer = waiting.submit(counted.bring_up_to_date, budget)
+        assert not answer.done()
+        budget.cancelled.set()
+        with pytest.raises(Cancelled):
+            answer.result(30)
 
 
 # --- damage ---------------------------------------------------------------------------------
@@ -500,6 +557,21 @@ def test_another_process_s_update_is_taken_in(manuals: Path, state: Path) -> Non
         write(manuals, {"new.md": TEXTS[2]}, OLD)
         expected = answers(one.bring_up_to_date(Budget()))
         assert answers(other.bring_up_to_date(Budget())) == expected
+
+
+def test_who_waited_for_the_same_update_by_another_process_answers_like_it(
+    manuals: Path, state: Path, tmp_path: Path
+) -> None:
+    with opened(manuals, state) as one, opened(manuals, state, writer_wait_ms=20_000) as other:
+        one.bring_up_to_date(Budget())
+        other.bring_up_to_date(Budget())
+        write(manuals, {"new.md": TEXTS[2]}, OLD)
+        with ThreadPoolExecutor(1) as waiting:
+            with one._index.writing(Budget()):
+                answer = waiting.submit(other.bring_up_to_date, Budget())
+                time.sleep(0.2)
+                one._update(one._manual.sweep(), Budget(), None, "")
+            assert answers(answer.result(30)) == rebuilt(manuals, tmp_path / "new")
 
 
 def test_what_a_killed_writer_left_half_done_does_not_stop_the_next_one(

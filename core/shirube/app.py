@@ -84,11 +84,12 @@ class Application:
 
     @contextmanager
     def lifespan(self) -> Iterator[None]:
-        """Let the surfaces begin what goes on beside the calls; faces that serve do this."""
+        """Begin what goes on beside the calls, surfaces included; faces that serve do this."""
         with ExitStack() as going:
             for furnished in self.surfaces:
+                desk = self.desks[furnished.name]
+                going.enter_context(desk.serving())
                 if isinstance(furnished.surface, Living):
-                    desk = self.desks[furnished.name]
                     going.enter_context(furnished.surface.lifespan(desk))
             yield
 

@@ -9,6 +9,8 @@ from threading import Event
 from shirube.errors import Cancelled
 
 _LONGEST_MS = 10**10
+_RESERVED_SHARE = 0.4
+_RESERVED_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,14 @@ class Budget:
     def spent(self) -> bool:
         """Whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
+
+    @property
+    def late(self) -> bool:
+        """Whether no more time than finishing takes is left: what is under way ends now."""
+        if self.deadline is None or self.milliseconds is None:
+            return self.spent
+        reserved = min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
+        return time.monotonic() >= self.deadline - reserved
 
     @property
     def left(self) -> float | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Lock
@@ -13,6 +14,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from shirube.adaptive import Statistics
+from shirube.background import Background
 from shirube.cache import Kept, Looked, Question, Scope, SearchCache
 from shirube.errors import ConfigError, Forbidden
 from shirube.indexing import Indexed, State
@@ -88,6 +90,7 @@ class WorkDesk:
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
         self._indexed: dict[str, Indexed] = {}
+        self._background: Background | None = None
         self._lock = Lock()
 
     def manuals(self) -> Sequence[str]:
@@ -100,6 +103,10 @@ class WorkDesk:
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
+        with self._background.call() if self._background else nullcontext():
+            return self._find(manual_id, query, progress)
+
+    def _find(self, manual_id: str, query: Query, progress: Progress | None) -> Finding:
         state = self.prepare(manual_id, query, progress)
         asked = _Asked(manual_id, query, state, self._shared.statistics.thresholds)
         began = time.perf_counter()
@@ -135,7 +142,19 @@ class WorkDesk:
             if manual.id not in self._indexed:
                 self._indexed[manual.id] = self._open(manual)
             indexed = self._indexed[manual.id]
-        return indexed.bring_up_to_date(query.budget, progress)
+        state = indexed.bring_up_to_date(query.budget, progress, query.text)
+        if state.unfinished and self._background:
+            self._background.take_up(indexed)
+        return state
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Watch large manuals, and index in the background what calls have no time for."""
+        self._library.follow(on=True)
+        with closing(Background()) as self._background:
+            yield
+        self._background = None
+        self._library.follow(on=False)
 
     def trace(self, trace_id: str) -> Trace:
         """Return a kept trace."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple
 
@@ -15,17 +15,22 @@ from shirube.errors import ToolError, Unreadable
 from shirube.library import RACY_NS, Manual, Spoken, passages
 from shirube.model import Aside, LeftOut, Passage, Progress
 from shirube.stages import Corpus, OpenIndex, Page
+from shirube.text import fold
 
 _log = logging.getLogger("shirube")
 
-_BATCH_FILES = 256
+COMMIT_SECONDS = 1.2
+"""How long an update reads files before it commits: well under what others wait for a writer."""
+
+_PATIENCE = 0.05
 _UNSURE = "?"
 
 
 class State(NamedTuple):
     """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
 
-    ``fingerprint`` changes with every path, size and time of change in the corpus.
+    ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
+    says that there is more to index, and that nobody in this process is at it.
     """
 
     corpus: Corpus
@@ -34,6 +39,24 @@ class State(NamedTuple):
     degraded: str | None
     fingerprint: str
     aside: Aside = Aside()
+    unfinished: bool = False
+
+
+class _Summary(NamedTuple):
+    """What there is to tell of the pages of one commit."""
+
+    pages: Mapping[str, Page]
+    skipped: tuple[LeftOut, ...]
+    headings: int
+    fingerprint: str
+
+    @classmethod
+    def of(cls, pages: Mapping[str, Page]) -> _Summary:
+        skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
+        stamps = sorted((page.path, page.stamp) for page in pages.values())
+        fingerprint = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
+        headings = sum(page.blank for page in pages.values())
+        return cls(pages, tuple(skipped), headings, fingerprint)
 
 
 class Indexed:
@@ -45,48 +68,67 @@ class Indexed:
         self._lock = Lock()
         self._sure: dict[str, str] = {}
         self._clean: tuple[Mapping[str, Spoken], Mapping[str, Page]] | None = None
-        self._marked: tuple[Mapping[str, Page], str] | None = None
+        self._summary = _Summary.of(index.pages())
+        self._committed = (self._summary, index.corpus(manual.id))
 
-    def bring_up_to_date(self, budget: Budget, progress: Progress | None = None) -> State:
+    def bring_up_to_date(
+        self, budget: Budget, progress: Progress | None = None, wanted: str = ""
+    ) -> State:
         """Index what has changed on disk, and return the corpus that results.
 
-        Only changed files are read. When another process is writing, or the deadline passes, the
-        last committed state is returned, and ``degraded`` says so.
+        Only changed files are read, those first whose names speak of what is wanted. When another
+        call or process is writing, or the deadline passes, the last committed state is returned,
+        and ``degraded`` says so.
+
+        Raises:
+            Cancelled: when the caller has gone; nothing is left of what was not committed.
         """
-        with self._lock:
+        with self._turn(budget) as mine:
+            if not mine:
+                busy = "another call is updating the index; this is the state before"
+                return self._state(self._manual.sweep(), busy)
             spoken = self._manual.sweep()
             self._index.refresh()
+            self._publish()
             degraded = None
             if not self._is_clean(spoken):
-                degraded = self._take_turn(spoken, budget, progress)
-            pages = self._index.pages()
-            skipped = [LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped]
-            waiting = [path for path in spoken if path not in pages] if degraded else []
-            corpus = self._index.corpus(self._manual.id)
-            mark = self._fingerprint(pages)
-            skipped += [LeftOut(path, None, "time_budget") for path in waiting]
-            aside = self._manual.aside()._replace(headings=sum(p.blank for p in pages.values()))
-            files = len(pages) + len(waiting)
-            return State(corpus, files, tuple(sorted(skipped)), degraded, mark, aside)
+                degraded = self._update_alone(spoken, budget, progress, wanted)
+            return self._state(spoken, degraded)._replace(unfinished=degraded is not None)
 
-    def _take_turn(
-        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None
-    ) -> str | None:
-        """Update as the writer, or wait for another one as long as it gets on with new files."""
-        known = -1
-        while True:
-            with self._index.writing(budget) as mine:
-                if mine:
-                    return self._update(spoken, budget, progress)
-            self._index.refresh()
-            pages = self._index.pages()
-            if budget.spent or len(pages) == known or spoken.keys() <= pages.keys():
-                return "another process is updating the index; this is the state before"
-            known = len(pages)
+    @contextmanager
+    def _turn(self, budget: Budget) -> Iterator[bool]:
+        """Wait until no other call is updating; gives ``False`` when the deadline comes first."""
+        mine = self._lock.acquire(blocking=False)
+        while not mine and not budget.late:
+            budget.check()
+            left = _PATIENCE if budget.left is None else min(_PATIENCE, budget.left)
+            mine = self._lock.acquire(timeout=left)
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._lock.release()
+
+    def _publish(self) -> None:
+        """Let calls that do not get their turn answer from the last commit."""
+        pages = self._index.pages()
+        if self._summary.pages is not pages:
+            self._summary = _Summary.of(pages)
+        self._committed = (self._summary, self._index.corpus(self._manual.id))
+
+    def _state(self, spoken: Mapping[str, Spoken], degraded: str | None) -> State:
+        (pages, skipped, headings, fingerprint), corpus = self._committed
+        if degraded:
+            waiting = [LeftOut(path, None, "time_budget") for path in spoken if path not in pages]
+            skipped = tuple(sorted((*skipped, *waiting)))
+        files = len(pages) + len(skipped) - len(self._committed[0].skipped)
+        aside = self._manual.aside()._replace(headings=headings)
+        return State(corpus, files, skipped, degraded, fingerprint, aside)
 
     def close(self) -> None:
-        """Let go of the index."""
-        self._index.close()
+        """Let go of the index, once no update is under way."""
+        with self._lock:
+            self._index.close()
 
     def _is_clean(self, spoken: Mapping[str, Spoken]) -> bool:
         """Tell whether index and folder agree; what agreed once does until one of them changes."""
@@ -98,12 +140,6 @@ class Indexed:
         if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
             self._clean = (spoken, pages)
         return True
-
-    def _fingerprint(self, pages: Mapping[str, Page]) -> str:
-        if self._marked is None or self._marked[0] is not pages:
-            stamps = sorted((page.path, page.stamp) for page in pages.values())
-            self._marked = (pages, hashlib.sha256(repr(stamps).encode()).hexdigest()[:16])
-        return self._marked[1]
 
     def _changes(self, spoken: Mapping[str, Spoken]) -> tuple[list[str], list[Spoken]]:
         pages = self._index.pages()
@@ -131,34 +167,78 @@ class Indexed:
             self._sure[page.path] = page.stamp
         return True
 
-    def _update(
-        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None
+    def _update_alone(
+        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
     ) -> str | None:
+        """Update as the writer, or wait for another one as long as it gets on with new files."""
+        known = -1
+        while True:
+            with self._index.writing(budget) as mine:
+                if mine:
+                    return self._update(spoken, budget, progress, wanted)
+            self._index.refresh()
+            self._publish()
+            pages = self._index.pages()
+            if budget.late or len(pages) == known or spoken.keys() <= pages.keys():
+                return "another process is updating the index; this is the state before"
+            known = len(pages)
+
+    def _update(
+        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
+    ) -> str | None:
+        self._publish()  # another process may have been faster
         gone, changed = self._changes(spoken)
-        total = len(changed)
-        waiting = iter(changed)
-        done = 0
-
-        def tell(number: int) -> None:
-            if progress:
-                progress(number, total, f"indexing {self._manual.id}")
-
-        while gone or done < total:
-            batch = list(islice(waiting, _BATCH_FILES))
-            self._index.sync(gone, self._pages(batch, budget, tell, done))
+        if budget.deadline is not None:
+            changed = _named_first(changed, self._index.corpus(self._manual.id).terms(wanted))
+        reading = _Reading(self._manual, changed, budget, progress)
+        while gone or reading.left:
+            self._index.sync(gone, reading.batch())
+            self._publish()
             gone = []
-            done += len(batch)
-            if budget.spent and done < total:
-                return f"time ran out while indexing: {total - done} changed files are not in yet"
+            if reading.left and budget.late:
+                return f"time ran out while indexing: {reading.left} changed files are not in yet"
         return None
 
-    def _pages(
-        self, batch: Sequence[Spoken], budget: Budget, tell: Callable[[int], None], done: int
-    ) -> Iterator[tuple[Page, Sequence[Passage]]]:
-        for number, spoken in enumerate(batch, start=done + 1):
-            budget.check()
+
+def _named_first(changed: Sequence[Spoken], terms: Sequence[str]) -> list[Spoken]:
+    """Put files ahead whose paths hold some of the terms: time may run out before the others."""
+    several = {term for term in terms if len(term) > 1}
+
+    def rank(spoken: Spoken) -> int:
+        path = fold(spoken.source.path)
+        return -sum(term in path for term in several)
+
+    return sorted(changed, key=rank)
+
+
+class _Reading:
+    """Changed files on their way into the index, as many at a time as one commit takes."""
+
+    def __init__(
+        self, manual: Manual, changed: Sequence[Spoken], budget: Budget, progress: Progress | None
+    ) -> None:
+        self._manual = manual
+        self._changed = changed
+        self._budget = budget
+        self._progress = progress
+        self._done = 0
+
+    @property
+    def left(self) -> int:
+        """How many files are not read yet."""
+        return len(self._changed) - self._done
+
+    def batch(self) -> Iterator[tuple[Page, Sequence[Passage]]]:
+        """Yield pages until it is time to commit: one at least, whatever the time."""
+        until = time.monotonic() + COMMIT_SECONDS
+        for spoken in self._changed[self._done :]:
+            self._budget.check()
             yield _read(self._manual, spoken)
-            tell(number)
+            self._done += 1
+            if self._progress:
+                self._progress(self._done, len(self._changed), f"indexing {self._manual.id}")
+            if self._budget.late or time.monotonic() >= until:
+                return
 
 
 def _read(manual: Manual, spoken: Spoken) -> tuple[Page, Sequence[Passage]]:

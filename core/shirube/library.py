@@ -15,12 +15,16 @@ from shirube.model import Aside, Document, Passage, Section, Source
 from shirube.paths import Root
 from shirube.stages import Loader
 from shirube.text import fold, nfc
+from shirube.watching import Watch
 
 FIELDS = ("title", "headings", "path", "body")
 """The searchable fields of a passage."""
 
 RACY_NS = 2_000_000_000
 """How long after a change a file may change again without a new time stamp, in nanoseconds."""
+
+SWEPT_FILES = 1_000
+"""Up to how many files are looked at on every call, which is faster than asking what changed."""
 
 _DIGEST_DIGITS = 12
 _DOCUMENTS_KEPT = 32
@@ -47,18 +51,35 @@ class Manual:
         self._aside = Aside()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
+        self._followed = False
+        self._watch: Watch | None = None
+
+    def follow(self, *, on: bool) -> None:
+        """Keep a watch on the folder if it is large, or end that; what serves does so."""
+        with self._lock:
+            self._followed = on
+            if self._watch is not None and not on:
+                self._watch.close()
+                self._watch = None
 
     def sweep(self) -> Mapping[str, Spoken]:
         """Look at the folder now, and return every file that a loader speaks for, by path.
 
-        The first loader in order that speaks for a path keeps it.
+        A large folder is not looked at while a watch says that nothing has changed. The first
+        loader in order that speaks for a path keeps it.
         """
         with self._lock:
+            if self._watch is not None and self._watch.quiet():
+                return self._spoken
             listing = self._root.files(links=True)
             if listing != self._listing:
                 self._spoken = self._ask_loaders(listing)
                 self._aside = _aside(listing, self._spoken)
                 self._listing = listing
+            if self._watch is not None:
+                self._watch.looked()
+            elif self._followed and len(listing) > SWEPT_FILES:
+                self._watch = Watch(self._root.path)
             return self._spoken
 
     def entries(self, path: str = "") -> Sequence[Entry]:
@@ -155,7 +176,15 @@ class Library:
         self._loaders = loaders
         self._reserved = frozenset(reserved)
         self._manuals: dict[str, Manual] = {}
+        self._followed = False
         self._lock = RLock()
+
+    def follow(self, *, on: bool) -> None:
+        """Keep a watch on large manuals, or end that."""
+        with self._lock:
+            self._followed = on
+            for manual in self._manuals.values():
+                manual.follow(on=on)
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted: folders that are no links and have no dot-name."""
@@ -184,6 +213,7 @@ class Library:
             known = self._manuals.get(manual_id)
             if known is None:
                 known = self._manuals[manual_id] = Manual(manual_id, root, self._loaders)
+                known.follow(on=self._followed)
             return known
 
     def _offered(self, name: str) -> bool:

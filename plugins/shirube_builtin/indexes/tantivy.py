@@ -19,6 +19,8 @@ from shirube_builtin.indexes.tantivy_corpus import CHARACTERS, TantivyCorpus
 _TERMS = "terms"
 _JSON = json.JSONEncoder(ensure_ascii=False)
 _RETRY_SECONDS = 0.02
+_MERGE_SECONDS = 3.0
+"""Who has less time than this leaves the merging of segments to the next writer."""
 
 
 class Tantivy(Stage):
@@ -99,7 +101,8 @@ class TantivyIndex:
             self.refresh()
             yield True
         finally:
-            self._writer.wait_merging_threads()
+            if budget.left is None or budget.left > _MERGE_SECONDS:
+                self._writer.wait_merging_threads()
             self._writer = None
 
     def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:

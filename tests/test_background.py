@@ -1,0 +1,85 @@
+"""What a call has no time to index is indexed beside the calls, by a server and by nobody else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import manuals
+import pytest
+from stdio import Wire
+
+FILES = 400
+SECONDS = 30
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    files = {f"m/{n:03}.md": f"# 第{n}条\n給付 {n}\n" * 3 for n in range(FILES - 1)}
+    return manuals.write(tmp_path, {**files, "m/zz 交通費.md": "# 請求\n月末まで。\n"})
+
+
+def hurried(call: Callable[..., dict[str, Any]], query: str = "給付") -> dict[str, Any]:
+    """Ask with one millisecond, in which a single file is indexed."""
+    return call(
+        "manual_find",
+        query=query,
+        manual_id="m",
+        required_terms=[query],
+        budget={"time_ms": 1},
+        use_cache=False,
+    )
+
+
+def scanned(answer: dict[str, Any]) -> int:
+    number: int = answer["coverage"]["scanned"]["files"]
+    return number
+
+
+def test_a_server_finishes_what_a_find_had_no_time_for(workspace: Path) -> None:
+    with Wire(workspace) as server:
+        server.ok("manual_ls")
+        first = hurried(server.ok)
+        assert 0 < scanned(first) < FILES
+        assert first["coverage"]["scope"]["files"] == FILES
+        assert "time ran out while indexing" in first["degraded"]
+        calls, deadline = 1, time.monotonic() + SECONDS
+        while (answer := hurried(server.ok)).get("degraded"):
+            calls += 1
+            assert time.monotonic() < deadline, answer["degraded"]
+            time.sleep(0.2)
+        assert scanned(answer) == FILES
+        assert calls < FILES / 2, "the calls did it all by themselves"
+
+
+def test_hanging_up_ends_the_indexing_and_leaves_a_sound_index(workspace: Path) -> None:
+    with Wire(workspace) as server:
+        server.ok("manual_ls")
+        hurried(server.ok)
+        assert "Traceback" not in server.hang_up()
+    with closing(manuals.opened(workspace)) as application:
+        answer = manuals.ask(
+            application, "manual_find", query="給付", manual_id="m", required_terms=["給付"]
+        )
+        assert "degraded" not in answer
+        assert scanned(answer) == FILES
+
+
+def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:
+    with closing(manuals.opened(workspace)) as application:
+        first = hurried(lambda name, **given: manuals.ask(application, name, **given))
+        assert 0 < scanned(first) < FILES
+        names = {thread.name for thread in threading.enumerate()}
+        assert "shirube indexing" not in names
+
+
+def test_in_a_hurry_the_file_that_is_named_goes_first(workspace: Path) -> None:
+    with closing(manuals.opened(workspace)) as application:
+        answer = hurried(
+            lambda name, **given: manuals.ask(application, name, **given), "交通費の請求"
+        )
+        assert [item["ref"]["path"] for item in answer["inline_hits"]["items"]] == ["zz 交通費.md"]

@@ -1,0 +1,248 @@
+"""A large manual is watched while it is served, and the next call sees whatever was changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import string
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import manuals
+import pytest
+from stdio import Wire
+
+from shirube import Root
+from shirube.library import SWEPT_FILES, Library
+from shirube.watching import Watch, is_local
+from shirube_builtin.loaders import Markdown
+
+MORE = SWEPT_FILES + 1
+
+# --- a watch --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    if not is_local(tmp_path):
+        pytest.skip("nothing here is ever quiet")
+    folder = tmp_path / "m"
+    (folder / "sub" / "deep").mkdir(parents=True)
+    for name in ("a.md", "b.md", "sub/c.md", "sub/deep/d.md"):
+        (folder / name).write_text(name)
+    return folder
+
+
+@pytest.fixture
+def watch(folder: Path) -> Iterator[Watch]:
+    watch = Watch(folder)
+    assert not watch.quiet(), "nobody has looked yet"
+    watch.looked()
+    assert watch.quiet()
+    yield watch
+    watch.close()
+
+
+def _same_size(folder: Path) -> None:
+    at = (folder / "a.md").stat()
+    (folder / "a.md").write_text("A.md")
+    os.utime(folder / "a.md", ns=(at.st_atime_ns, at.st_mtime_ns))
+
+
+def _moved_in(folder: Path) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "new.md").write_text("new")
+    other.rename(folder / "other")
+
+
+def _swapped(folder: Path) -> None:
+    shutil.copytree(folder, folder.parent / "copy")
+    folder.rename(folder.parent / "old")
+    (folder.parent / "copy").rename(folder)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "edit": lambda folder: (folder / "a.md").write_text("edited"),
+    "edit in place": _same_size,
+    "create": lambda folder: (folder / "sub/deep/new.md").write_text("new"),
+    "delete": lambda folder: (folder / "b.md").unlink(),
+    "touch": lambda folder: os.utime(folder / "b.md", (1, 1)),
+    "rename": lambda folder: (folder / "a.md").rename(folder / "sub/z.md"),
+    "replace": lambda folder: (folder / "a.md").replace(folder / "b.md"),
+    "folder": lambda folder: (folder / "empty").mkdir(),
+    "folder renamed": lambda folder: (folder / "sub").rename(folder / "other"),
+    "folder moved out": lambda folder: (folder / "sub").rename(folder.parent / "out"),
+    "folder moved in": _moved_in,
+    "folder deleted": lambda folder: shutil.rmtree(folder / "sub"),
+    "link": lambda folder: (folder / "link.md").symlink_to("a.md"),
+    "the whole folder": _swapped,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_no_change_is_missed(folder: Path, watch: Watch, change: Callable[[Path], object]) -> None:
+    change(folder)
+    assert not watch.quiet()
+    assert not watch.quiet(), "it is not quiet before somebody has looked"
+    watch.looked()
+    assert watch.quiet()
+
+
+def test_a_new_folder_is_watched_like_the_others(folder: Path, watch: Watch) -> None:
+    for name in ("new", "new/inner", "new/inner/third"):
+        (folder / name).mkdir()
+        assert not watch.quiet()
+        watch.looked()
+        (folder / name / "a.md").write_text("new")
+        assert not watch.quiet()
+        watch.looked()
+    assert watch.quiet()
+
+
+def test_hundreds_of_changes_are_all_taken_in_at_once(folder: Path, watch: Watch) -> None:
+    for number in range(500):
+        (folder / f"{number}.md").write_text("new")
+    assert not watch.quiet()
+    watch.looked()
+    assert watch.quiet()
+
+
+def test_reading_changes_nothing(folder: Path, watch: Watch) -> None:
+    for file in folder.rglob("*.md"):
+        file.read_bytes()
+    assert watch.quiet()
+
+
+def test_hidden_folders_and_what_links_lead_to_are_not_watched(folder: Path, watch: Watch) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (folder / ".git").mkdir()
+    (folder / "link").symlink_to(outside)
+    assert not watch.quiet()
+    watch.looked()
+    (folder / ".git" / "index").write_text("x")
+    (outside / "a.md").write_text("x")
+    assert watch.quiet()
+
+
+def test_a_folder_that_is_gone_is_not_quiet(folder: Path, watch: Watch) -> None:
+    shutil.rmtree(folder)
+    assert not watch.quiet()
+    assert not watch.quiet()
+
+
+def test_a_queue_that_ran_over_is_not_quiet(folder: Path, watch: Watch) -> None:
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    for number in range(limit // 2 + 1):
+        os.utime(folder / ("a.md" if number % 2 else "b.md"), (number, number))
+    assert not watch.quiet()
+    watch.looked()
+    assert watch.quiet()
+
+
+MOUNTS = r"""21 1 8:1 / / rw - ext4 /dev/sda rw
+30 21 0:26 / {top}/net rw,noatime shared:1 - nfs4 server:/ rw
+31 21 0:27 / {top}/with\040space rw - tmpfs none rw
+32 31 0:28 / {top}/with\040space/inner rw master:1 - fuse.sshfs host: rw
+33 30 0:29 / {top}/net/disk rw - xfs /dev/sdb rw
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this table")
+@pytest.mark.parametrize(
+    ("name", "local"),
+    [
+        ("plain", True),
+        ("net", False),
+        ("net/folder", False),
+        ("net/disk/folder", True),
+        ("with space/other", True),
+        ("with space", False),
+        ("with space/inner/x", False),
+        ("network", True),
+        ("", False),
+    ],
+)
+def test_what_other_machines_change_is_not_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, local: bool
+) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(MOUNTS.format(top=tmp_path))
+    monkeypatch.setattr("shirube.watching._MOUNTS", table)
+    assert is_local(tmp_path / name) == local
+
+
+# --- a manual -------------------------------------------------------------------------------
+
+
+def test_only_a_large_manual_that_is_served_is_watched(tmp_path: Path) -> None:
+    root = Root(manuals.write(tmp_path, {"m/a.md": "# a\n", "n/a.md": "# a\n"}) / "manuals")
+    for number in range(MORE):
+        (root.path / "m" / f"{number}.md").touch()
+    library = Library(root, [Markdown()])
+    large, small = library.manual("m"), library.manual("n")
+
+    def watched() -> list[bool]:
+        for manual in (large, small):
+            manual.sweep()
+        return [manual._watch is not None for manual in (large, small)]
+
+    assert watched() == [False, False]
+    library.follow(on=True)
+    assert watched() == [True, False]
+    library.follow(on=False)
+    assert watched() == [False, False]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    files = {f"m/part{n % 5}/{n:04}.md": f"# 第{n}条\n給付 {n}\n" for n in range(MORE)}
+    with Wire(manuals.write(tmp_path_factory.mktemp("large"), files)) as server:
+        server.ok("manual_ls")
+        yield server
+
+
+def places(server: Wire, term: str) -> list[str]:
+    """Return the files in which a term stands, as the very next call tells."""
+    answer = server.ok("manual_find", query=term, manual_id="m", required_terms=[term])
+    assert "degraded" not in answer
+    return sorted(item["ref"]["path"] for item in answer["inline_hits"]["items"])
+
+
+def test_the_next_call_sees_what_was_changed(server: Wire) -> None:
+    manual = server.workspace / "manuals" / "m"
+    assert places(server, "abacus") == []
+    (manual / "new.md").write_text("# x\nabacus\n")
+    assert places(server, "abacus") == ["new.md"]
+    (manual / "new.md").write_text("# x\nbanjos\n")
+    assert (places(server, "abacus"), places(server, "banjos")) == ([], ["new.md"])
+    (manual / "new.md").rename(manual / "part1" / "moved.md")
+    assert places(server, "banjos") == ["part1/moved.md"]
+    (manual / "part1").rename(manual / "part9")
+    assert places(server, "banjos") == ["part9/moved.md"]
+    (manual / "part9" / "inner").mkdir()
+    (manual / "part9" / "inner" / "more.md").write_text("# x\nbanjos\n")
+    assert places(server, "banjos") == ["part9/inner/more.md", "part9/moved.md"]
+    (manual / "part9" / "moved.md").unlink()
+    assert places(server, "banjos") == ["part9/inner/more.md"]
+    shutil.rmtree(manual / "part9")
+    assert places(server, "banjos") == []
+
+
+def test_a_file_that_is_written_again_and_again_is_never_stale(server: Wire) -> None:
+    file = server.workspace / "manuals" / "m" / "part2" / "again.md"
+    for letter in string.ascii_lowercase:
+        file.write_text(f"# x\nedition{letter}\n")
+        assert places(server, f"edition{letter}") == ["part2/again.md"]
+
+
+def test_one_call_reads_what_another_wrote(server: Wire) -> None:
+    file = server.workspace / "manuals" / "m" / "part3" / "read.md"
+    ref = {"manual_id": "m", "path": "part3/read.md"}
+    for text in ("# 一\n本文。\n", "# 二\n別の文。\n"):
+        file.write_text(text)
+        assert server.ok("manual_read", ref=ref)["text"] == text
+    file.unlink()
+    assert server.refused("manual_read", ref=ref)["code"] == "not_found"
