@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from shirube.budget import Budget
 from shirube.errors import ToolError, Unreadable
@@ -18,6 +18,9 @@ from shirube.stages import Corpus, OpenIndex, Page
 from shirube.text import fold
 
 _log = logging.getLogger("shirube")
+
+Changes: TypeAlias = tuple[list[str], list[Spoken]]
+"""The pages that are gone, and the files that are new or other than they were."""
 
 COMMIT_SECONDS = 1.2
 """How long an update reads files before it commits: well under what others wait for a writer."""
@@ -53,8 +56,8 @@ class _Summary(NamedTuple):
     @classmethod
     def of(cls, pages: Mapping[str, Page]) -> _Summary:
         skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
-        stamps = sorted((page.path, page.stamp) for page in pages.values())
-        fingerprint = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
+        stamps = "\0".join(f"{path}\0{pages[path].stamp}" for path in sorted(pages))
+        fingerprint = hashlib.sha256(stamps.encode()).hexdigest()[:16]
         headings = sum(page.blank for page in pages.values())
         return cls(pages, tuple(skipped), headings, fingerprint)
 
@@ -67,7 +70,7 @@ class Indexed:
         self._index = index
         self._lock = Lock()
         self._sure: dict[str, str] = {}
-        self._clean: tuple[Mapping[str, Spoken], Mapping[str, Page]] | None = None
+        self._compared: tuple[Mapping[str, Spoken], Mapping[str, Page], Changes] | None = None
         self._summary = _Summary.of(index.pages())
         self._committed = (self._summary, index.corpus(manual.id))
 
@@ -91,7 +94,7 @@ class Indexed:
             self._index.refresh()
             self._publish()
             degraded = None
-            if not self._is_clean(spoken):
+            if any(self._changes(spoken)):
                 degraded = self._update_alone(spoken, budget, progress, wanted)
             return self._state(spoken, degraded)._replace(unfinished=degraded is not None)
 
@@ -130,25 +133,22 @@ class Indexed:
         with self._lock:
             self._index.close()
 
-    def _is_clean(self, spoken: Mapping[str, Spoken]) -> bool:
-        """Tell whether index and folder agree; what agreed once does until one of them changes."""
-        pages = self._index.pages()
-        if self._clean and self._clean[0] is spoken and self._clean[1] is pages:
-            return True
-        if any(self._changes(spoken)):
-            return False
-        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
-            self._clean = (spoken, pages)
-        return True
+    def _changes(self, spoken: Mapping[str, Spoken]) -> Changes:
+        """Return which pages are gone, and which files are not in as they are now.
 
-    def _changes(self, spoken: Mapping[str, Spoken]) -> tuple[list[str], list[Spoken]]:
+        What was found out holds until index or folder changes, unless time stamps are in doubt.
+        """
         pages = self._index.pages()
+        if self._compared and self._compared[0] is spoken and self._compared[1] is pages:
+            return self._compared[2]
         gone = [path for path in pages if path not in spoken]
         changed = [
             spoken[path]
             for path in sorted(spoken)
-            if path not in pages or not self._same(pages[path], spoken[path])
+            if (page := pages.get(path)) is None or not self._same(page, spoken[path])
         ]
+        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
+            self._compared = (spoken, pages, (gone, changed))
         return gone, changed
 
     def _same(self, page: Page, spoken: Spoken) -> bool:
@@ -156,6 +156,8 @@ class Indexed:
 
         The clock of a file system may be too coarse to tell two quick changes apart.
         """
+        if page.stamp == spoken.stamp:
+            return True
         stamp, unsure, known = page.stamp.partition(_UNSURE)
         if stamp != spoken.stamp:
             return False

@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from threading import RLock
 from typing import NamedTuple
 
@@ -148,9 +149,10 @@ class Manual:
 
     def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
         entries = {entry.path: entry for entry in listing if entry.kind == "file"}
+        listed = _Listed(self._root.top, self._root.limits, self._root.below, (*entries.values(),))
         spoken: dict[str, Spoken] = {}
         for loader in self._loaders:
-            for source in loader.sources(self._root):
+            for source in loader.sources(listed):
                 deciding = [entries.get(path) for path in (source.path, *source.governed_by)]
                 if source.path in spoken or deciding[0] is None:
                     continue
@@ -159,6 +161,19 @@ class Manual:
                 newest = max(entry.modified_ns for entry in present)
                 spoken[source.path] = Spoken(source, loader, stamp, newest)
         return spoken
+
+
+@dataclass(frozen=True)
+class _Listed(Root):
+    """A root whose files have just been listed: each loader asks, and once is enough."""
+
+    listed: tuple[Entry, ...] = ()
+
+    def files(self, path: str = "", *, hidden: bool = False, links: bool = False) -> list[Entry]:
+        """Return every regular file below a folder, sorted by path."""
+        if path or hidden or links:
+            return super().files(path, hidden=hidden, links=links)
+        return [*self.listed]
 
 
 def _aside(listing: Sequence[Entry], spoken: Mapping[str, Spoken]) -> Aside:

@@ -67,6 +67,8 @@ class TantivyIndex:
         self._index.config_reader("manual")
         self._writer: tantivy.IndexWriter | None = None
         self._generation = -1
+        self._commit = folder.path / "meta.json"
+        self._committed: tuple[int, ...] = (-1,)
         self._kept: dict[str, _Kept] = {}
         self._view: TantivyCorpus | None = None
         self.refresh()
@@ -77,6 +79,9 @@ class TantivyIndex:
 
     def refresh(self) -> None:
         """Take in what other processes have committed."""
+        committed = self._commit_mark()
+        if committed == self._committed:
+            return
         self._index.reload()
         searcher = self._index.searcher()
         seals = self._stored(searcher, "seal")
@@ -87,6 +92,15 @@ class TantivyIndex:
                 page = Page(*row)
                 self._kept[page.path] = _Kept(page, lengths)
             self._see(searcher, generation)
+        self._committed = committed
+
+    def _commit_mark(self) -> tuple[int, ...]:
+        """Return what changes with every commit, which puts another file into this place."""
+        try:
+            status = self._commit.stat()
+        except OSError:
+            return ()
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
@@ -110,9 +124,10 @@ class TantivyIndex:
         writer = self._writer
         if writer is None:
             raise RuntimeError("sync() is only for the writer; use it inside writing()")
-        kept = {path: page for path, page in self._kept.items() if path not in gone}
+        kept = dict(self._kept)
         try:
             for path in gone:
+                kept.pop(path, None)
                 writer.delete_documents_by_term("of", path)
             for page, passages in pages:
                 writer.delete_documents_by_term("of", page.path)
@@ -130,9 +145,8 @@ class TantivyIndex:
     def corpus(self, manual_id: str) -> Corpus:
         """Return a view of the last commit."""
         if self._view is None or self._view.manual_id != manual_id:
-            lengths: Counter[str] = Counter()
-            for kept in self._kept.values():
-                lengths.update(kept.lengths)
+            counted = [kept.lengths for kept in self._kept.values()]
+            lengths = {n: sum(one.get(n, 0) for one in counted) for n in self._fields.names}
             self._view = TantivyCorpus(
                 manual_id,
                 self._searcher,
