@@ -22,8 +22,13 @@ _log = logging.getLogger("shirube")
 Changes: TypeAlias = tuple[list[str], list[Spoken]]
 """The pages that are gone, and the files that are new or other than they were."""
 
-COMMIT_SECONDS = 1.2
-"""How long an update reads files before it commits: well under what others wait for a writer."""
+_FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
+"""Seconds that an update reads before its first commit; each takes twice as long, up to the last.
+
+Others see what is committed; but many small commits cost the index more than a few large ones.
+"""
+_FRUITLESS = 3
+"""How often a process that waits for another one's commit is told that there is none."""
 
 _PATIENCE = 0.05
 _UNSURE = "?"
@@ -173,7 +178,7 @@ class Indexed:
         self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
     ) -> str | None:
         """Update as the writer, or wait for another one as long as it gets on with new files."""
-        known = -1
+        known, patience = -1, _FRUITLESS
         while True:
             with self._index.writing(budget) as mine:
                 if mine:
@@ -181,7 +186,8 @@ class Indexed:
             self._index.refresh()
             self._publish()
             pages = self._index.pages()
-            if budget.late or len(pages) == known or spoken.keys() <= pages.keys():
+            patience = patience - 1 if len(pages) == known else _FRUITLESS
+            if budget.late or not patience or spoken.keys() <= pages.keys():
                 return "another process is updating the index; this is the state before"
             known = len(pages)
 
@@ -224,6 +230,7 @@ class _Reading:
         self._budget = budget
         self._progress = progress
         self._done = 0
+        self._seconds = _FIRST_COMMIT
 
     @property
     def left(self) -> int:
@@ -232,7 +239,8 @@ class _Reading:
 
     def batch(self) -> Iterator[tuple[Page, Sequence[Passage]]]:
         """Yield pages until it is time to commit: one at least, whatever the time."""
-        until = time.monotonic() + COMMIT_SECONDS
+        until = time.monotonic() + self._seconds
+        self._seconds = min(2 * self._seconds, _LAST_COMMIT)
         for spoken in self._changed[self._done :]:
             self._budget.check()
             yield _read(self._manual, spoken)

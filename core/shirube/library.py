@@ -48,6 +48,7 @@ class Manual:
         self._root = root
         self._loaders = loaders
         self._listing: list[Entry] | None = None
+        self._entries: dict[str, Entry] = {}
         self._spoken: dict[str, Spoken] = {}
         self._aside = Aside()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
@@ -148,18 +149,25 @@ class Manual:
         return content.hexdigest()[:16]
 
     def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
-        entries = {entry.path: entry for entry in listing if entry.kind == "file"}
+        before, self._entries = self._entries, {e.path: e for e in listing if e.kind == "file"}
+        entries = self._entries
         listed = _Listed(self._root.top, self._root.limits, self._root.below, (*entries.values(),))
         spoken: dict[str, Spoken] = {}
         for loader in self._loaders:
             for source in loader.sources(listed):
-                deciding = [entries.get(path) for path in (source.path, *source.governed_by)]
-                if source.path in spoken or deciding[0] is None:
+                path = source.path
+                if path in spoken or path not in entries:
                     continue
-                present = [entry for entry in deciding if entry is not None]
-                stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in present)
-                newest = max(entry.modified_ns for entry in present)
-                spoken[source.path] = Spoken(source, loader, stamp, newest)
+                known = self._spoken.get(path)
+                deciding = (path, *source.governed_by)
+                same = known and known.loader is loader and known.source == source
+                if known and same and all(entries.get(p) == before.get(p) for p in deciding):
+                    spoken[path] = known
+                else:
+                    present = [entries[p] for p in deciding if p in entries]
+                    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in present)
+                    newest = max(entry.modified_ns for entry in present)
+                    spoken[path] = Spoken(source, loader, stamp, newest)
         return spoken
 
 
