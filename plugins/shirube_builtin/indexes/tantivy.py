@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import tantivy
 from pydantic import Field
 
-from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stage, is_cjk
+from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stage
 from shirube_builtin.indexes.tantivy_corpus import CHARACTERS, TantivyCorpus
 
 _TERMS = "terms"
@@ -200,7 +200,7 @@ class TantivyIndex:
                 seen.update(terms)
                 lengths[name] += len(passage.fields[name]) * searched
             document.add_text("any", " ".join(seen))
-            document.add_text(CHARACTERS, " ".join(_characters(passage)))
+            document.add_text(CHARACTERS, _characters(passage))
             writer.add_document(document)
         kept = _Kept(page, lengths)
         writer.add_document(_document("page", [*page, lengths], page.path))
@@ -216,8 +216,10 @@ def _document(kind: str, data: Any, path: str | None = None) -> tantivy.Document
     return document
 
 
-def _characters(passage: Passage) -> set[str]:
-    return set(filter(is_cjk, set("".join(passage.fields.values()))))
+def _characters(passage: Passage) -> str:
+    """Return every character of a passage once, if it holds other than ASCII ones."""
+    text = "".join(passage.fields.values())
+    return "" if text.isascii() else " ".join(set(text))
 
 
 def _schema(fields: Fields) -> tantivy.Schema:

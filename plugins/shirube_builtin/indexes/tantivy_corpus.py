@@ -30,7 +30,7 @@ from shirube import (
 )
 
 CHARACTERS = "characters"
-"""The field of the single Japanese characters of a section, whatever the terms are."""
+"""The field of a section's single characters, Japanese ones at least, whatever the terms are."""
 
 _PASSAGES_KEPT = 4096
 _CLAUSES_KEPT = 256
