@@ -133,6 +133,17 @@ def test_a_folder_that_is_gone_is_not_quiet(folder: Path, watch: Watch) -> None:
     assert not watch.quiet()
 
 
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything may be read")
+def test_a_folder_that_may_be_read_again_is_watched_again(folder: Path, watch: Watch) -> None:
+    for mode in (0o000, 0o755):
+        (folder / "sub").chmod(mode)
+        assert not watch.quiet()
+        watch.looked()
+        assert watch.quiet()
+    (folder / "sub" / "c.md").write_text("new")
+    assert not watch.quiet()
+
+
 def test_a_queue_that_ran_over_is_not_quiet(folder: Path, watch: Watch) -> None:
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     for number in range(limit // 2 + 1):

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,8 @@ class Watch:
                 or self._take_in(self._marks)
             ):
                 self._begin()
+        except (FileNotFoundError, NotADirectoryError):
+            self.close()  # folders come and go; the next call tries again
         except OSError as error:
             self.close()
             self._retry = time.monotonic() + _RETRY
@@ -90,7 +93,8 @@ class Watch:
                 return
             for folder in folders:
                 mask = written | named | itself | flags.ONLYDIR | flags.DONT_FOLLOW
-                self._marks.add_watch(folder, mask)
+                with suppress(PermissionError):  # it is not read either, until that changes
+                    self._marks.add_watch(folder, mask)
             known = folders
         self.close()
 
