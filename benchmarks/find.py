@@ -120,8 +120,9 @@ def measure(made: Manual, engines: Sequence[str], *, reuse: bool, pings: bool, c
     application = open_application(made.workspace, strangers=False, environ=QUIET)
     row |= _build(application, made, reuse=reuse)
     row["index_mb"] = _size(made.workspace / ".shirube" / "index")
-    row |= _warm(application, made, searches)
-    row["changed_ms"] = statistics.median(_changes(application, made))
+    with application.lifespan():
+        row |= _warm(application, made, searches)
+        row["changed_ms"] = statistics.median(_changes(application, made))
     application.close()
     row |= _cold(made, engines, times=cold)
     with Served(made.workspace) as server:
