@@ -14,7 +14,8 @@ import tantivy
 from pydantic import Field
 
 from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stage
-from shirube_builtin.indexes.tantivy_corpus import CHARACTERS, TantivyCorpus
+from shirube_builtin.indexes.tantivy_corpus import TantivyCorpus
+from shirube_builtin.indexes.tantivy_queries import BESIDE, CHARACTERS
 
 _TERMS = "terms"
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -30,7 +31,7 @@ class Tantivy(Stage):
     how many matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
 
-    layout: Literal[1] = 1
+    layout: Literal[2] = 2
     writer_memory: Annotated[int, Field(ge=15_000_000)] = 50_000_000
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
     verified: Annotated[int, Field(ge=0)] = 500
@@ -193,13 +194,14 @@ class TantivyIndex:
             searched = bool(passage.fields["body"])
             document = _document("section" if searched else "blank", passage, page.path)
             document.add_text("key", f"{passage.path}\n{passage.start_line}")
-            seen: set[str] = set()
+            beside: set[str] = set()
+            terms: Sequence[str] = ()
             for name in self._fields.names:
+                beside.update(terms)
                 terms = self._fields.tokenizer.terms(passage.fields[name])
                 document.add_text(f"in_{name}", " ".join(terms))
-                seen.update(terms)
                 lengths[name] += len(passage.fields[name]) * searched
-            document.add_text("any", " ".join(seen))
+            document.add_text(BESIDE, " ".join(beside.difference(terms)))
             document.add_text(CHARACTERS, _characters(passage))
             writer.add_document(document)
         kept = _Kept(page, lengths)
@@ -227,7 +229,7 @@ def _schema(fields: Fields) -> tantivy.Schema:
     for name in ("kind", "of", "key"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_bytes_field("data", stored=True)
-    for name in ("any", CHARACTERS):
+    for name in (BESIDE, CHARACTERS):
         builder.add_text_field(name, tokenizer_name=_TERMS, index_option="basic")
     for name in fields.names:
         builder.add_text_field(f"in_{name}", tokenizer_name=_TERMS, index_option="position")

@@ -1,0 +1,150 @@
+"""Clauses in the engine's own words."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from tantivy import Occur, Query, Schema
+
+from shirube import (
+    Bool,
+    Clause,
+    Everything,
+    Holds,
+    Pages,
+    Part,
+    Phrase,
+    Term,
+    fold,
+    is_cjk,
+)
+
+CHARACTERS = "characters"
+"""The field of a section's single characters, Japanese ones at least, whatever the terms are."""
+
+BESIDE = "beside"
+"""The field of the terms of a section that do not stand in its last field, the longest.
+
+A term stands in as many sections as hold it there, and as hold it here: no list of all terms of a
+section is needed, which would be as long as the last field itself.
+"""
+
+_CLAUSES_KEPT = 256
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Kept(dict[K, V]):
+    """What was looked up, up to a number; then it begins anew.
+
+    No ``lru_cache``: around a method it would hold its generation until all garbage is collected.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def of(self, key: K, look_up: Callable[[K], V]) -> V:
+        """Return what is kept under a key, looked up the first time."""
+        value = self.get(key)
+        if value is None:
+            if len(self) >= self._most:
+                self.clear()
+            value = self[key] = look_up(key)
+        return value
+
+
+class Translator(ABC):
+    """Translates clauses; who knows the sections says which of them hold a text."""
+
+    def __init__(self, schema: Schema, names: Sequence[str]) -> None:
+        self._schema = schema
+        self._names = names
+        self._anywhere = (f"in_{names[-1]}", BESIDE)
+        self._translated = Kept[int, tuple[Clause, Query]](_CLAUSES_KEPT)
+
+    def _query(self, clause: Clause) -> Query:
+        """Translate a clause; the runs of one search share most of theirs, as the same objects."""
+        if not isinstance(clause, Bool):
+            return self._translate(clause)
+        return self._translated.of(id(clause), lambda _: (clause, self._translate(clause)))[1]
+
+    def _translate(self, clause: Clause) -> Query:
+        match clause:
+            case Term(term, field, boost):
+                names = [f"in_{field}"] if field else self._anywhere
+                terms = [Query.term_query(self._schema, name, term) for name in names]
+                return _weighed(_either(terms), boost)
+            case Phrase(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
+                return self._query(Bool(should=tuple(Term(t, field, boost) for t in terms)))
+            case Phrase(terms, field, boost):
+                fields = [field] if field else self._names
+                phrases = [Query.phrase_query(self._schema, f"in_{f}", [*terms]) for f in fields]
+                return _weighed(_either(phrases), boost)
+            case Part(text, field, boost):
+                return _weighed(self._part(text, field), boost)
+            case Holds(text):
+                return Query.const_score_query(self._holding(fold(text)), 0.0)
+            case Bool(should, must, must_not):
+                return self._bool(should, must, must_not)
+            case Pages(paths):
+                return Query.term_set_query(self._schema, "of", [*paths])
+            case Everything():
+                return Query.all_query()
+
+    def _part(self, text: str, field: str | None) -> Query:
+        """Look a single Japanese character up; search the dictionary of terms for all else."""
+        if field is None and len(text) == 1 and is_cjk(text):
+            return Query.term_query(self._schema, CHARACTERS, text)
+        names = [f"in_{field}"] if field else self._anywhere
+        pattern = f".*{_escaped(text)}.*"
+        return _either([Query.regex_query(self._schema, name, pattern) for name in names])
+
+    @abstractmethod
+    def _holding(self, text: str) -> Query:
+        """Return what matches the sections that hold a folded text."""
+
+    def _bool(
+        self, should: Sequence[Clause], must: Sequence[Clause], must_not: Sequence[Clause]
+    ) -> Query:
+        parts = [(Occur.Should, self._query(clause)) for clause in should]
+        parts += [(Occur.Must, self._query(clause)) for clause in must]
+        if must_not and not should and not must:
+            parts.append((Occur.Must, Query.all_query()))
+        parts += [(Occur.MustNot, self._query(clause)) for clause in must_not]
+        return Query.boolean_query(parts) if parts else Query.empty_query()
+
+
+def both(query: Query, filtering: Query) -> Query:
+    """Return what matches a query, at its worth, and a filter."""
+    silent = Query.const_score_query(filtering, 0.0)
+    return Query.boolean_query([(Occur.Must, query), (Occur.Must, silent)])
+
+
+def of_texts(clause: Clause) -> bool:
+    """Tell whether a clause matches by what stands in a section, and so matches nothing else."""
+    match clause:
+        case Bool((), (), _) | Pages() | Everything():
+            return False
+        case Bool(should, (), _):
+            return all(map(of_texts, should))
+        case Bool(_, must, _):
+            return any(map(of_texts, must))
+    return True
+
+
+def _weighed(query: Query, boost: float) -> Query:
+    return query if boost == 1.0 else Query.boost_query(query, boost)
+
+
+def _either(queries: Sequence[Query]) -> Query:
+    if len(queries) == 1:
+        return queries[0]
+    return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([^\w\s])", r"\\\1", text)
