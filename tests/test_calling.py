@@ -25,7 +25,7 @@ from shirube.errors import (
     ToolError,
 )
 from shirube.model import Answer, Call, Params, Tool
-from shirube.paths import clean_path
+from shirube.naming import clean_path
 from shirube.refusals import FailsWith
 
 pytestmark = pytest.mark.timeout(60)

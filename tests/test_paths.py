@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 import shutil
 import socket
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shirube.folders
 import shirube.paths
 from shirube import (
     Entry,
@@ -24,12 +26,15 @@ from shirube import (
     Limits,
     NeedsNarrowScope,
     NotFound,
+    OutOfScope,
     Root,
     ToolError,
     Unreadable,
     clean_name,
+    clean_new_path,
     clean_path,
 )
+from shirube.naming import trap
 
 INSIDE, SECRET = b"inside", b"the secret that nobody may read"
 FILE = "a/b/c/f.txt"
@@ -155,6 +160,53 @@ def test_a_name_is_one_segment(raw: str) -> None:
     assert caught.value.details["parameter"] == "manual_id"
 
 
+DEVICES = (
+    "CON",
+    "nul",
+    "NUL.txt",
+    "nul .md",
+    "aux.tar.gz",
+    "Com1",
+    "LPT9.md",
+    "com\u00b2",
+    "CONIN$",
+)
+TRAPS = (*DEVICES, "prn:", "a.", "a. .", "a ", "c:x", "a.md:stream", "a.md::$DATA", "...")
+PLAIN_NAMES = (
+    "CONTENTS.md",
+    "console",
+    "com",
+    "com10.md",
+    "nulls",
+    "a.b",
+    ".system",
+    "日本.md",
+    "LPT",
+)
+
+
+@pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.parametrize("place", ["notes/{}/a.md", "notes/b/{}/a/c.md"])
+def test_what_is_written_has_no_name_that_is_something_else_elsewhere(
+    name: str, place: str
+) -> None:
+    with pytest.raises(Forbidden) as caught:
+        clean_new_path(place.format(name))
+    assert "another name" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", PLAIN_NAMES)
+def test_other_names_may_be_written(name: str) -> None:
+    assert trap(name) is None
+    assert clean_new_path(f" notes\\{name}") == f"notes/{name}"
+
+
+@pytest.mark.skipif(not hasattr(ntpath, "isreserved"), reason="Python knows them since 3.13")
+@given(st.sampled_from([*DEVICES, *PLAIN_NAMES]) | st.text(alphabet="conulpt1. a", min_size=1))
+def test_python_takes_the_same_names_for_reserved(name: str) -> None:
+    assert name in (".", "..") or (trap(name) is not None) == ntpath.isreserved(name)
+
+
 # --- nothing leads out ----------------------------------------------------------------------
 
 
@@ -266,6 +318,42 @@ def test_a_folder_that_is_swapped_between_the_look_and_the_opening_is_not_entere
     with pytest.raises((Forbidden, NotFound)):
         world.root.read_bytes("a/top.txt")
     assert folder.is_symlink()
+
+
+@posix
+@pytest.mark.parametrize("path", ["a/top.txt", FILE])
+def test_a_link_that_is_swapped_in_is_noticed_where_there_are_no_handles(
+    world: World, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Such a platform walks by path, and must look once more where it has come to."""
+    monkeypatch.setattr(shirube.folders, "_BY_HANDLE", False)
+    assert world.root.read_bytes(path) == INSIDE
+    folder = world.root.path / "a"
+    looked = shirube.paths.kind_of
+
+    def swapping(mode: int) -> str:
+        if stat.S_ISREG(mode) and not folder.is_symlink():
+            _replace_by_link(folder, world.outside / "a")
+        return looked(mode)
+
+    monkeypatch.setattr(shirube.paths, "kind_of", swapping)
+    with pytest.raises(OutOfScope) as caught:
+        world.root.read_bytes(path)
+    assert str(world.root.path) not in str(caught.value.payload())
+    assert folder.is_symlink()
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_a_device_is_not_opened_nor_made_where_names_are_devices(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (world.root.path / name).write_bytes(SECRET)
+    assert world.root.read_bytes(name) == SECRET
+    monkeypatch.setattr(shirube.folders, "_TRAPS", True)
+    with pytest.raises(NotFound):
+        world.root.read_bytes(name)
+    with pytest.raises((Forbidden, NotFound)):
+        world.root.make(f"{name}/below")
 
 
 def _put(kind: str, file: Path, target: Path) -> None:
@@ -434,6 +522,31 @@ def test_a_file_over_the_limit_is_unreadable(world: World) -> None:
     with pytest.raises(Unreadable) as caught:
         Root(world.root.path, Limits(file_bytes=len(INSIDE) - 1)).read_bytes(FILE)
     assert caught.value.reason == "too_large"
+
+
+@posix
+def test_a_file_that_grows_or_hides_its_size_is_bounded_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As files of /proc do, which are regular and say that they are empty."""
+    proc = Root(Path("/proc/self"), Limits(file_bytes=1 << 16))
+    if not proc.exists:
+        pytest.skip("this platform has no such files")
+    assert b"Name:" in proc.read_bytes("status")
+    with pytest.raises(Unreadable):
+        Root(Path("/proc/self"), Limits(file_bytes=10)).read_bytes("status")
+    file = tmp_path / "a.md"
+    file.write_bytes(INSIDE)
+    looked = shirube.paths.kind_of
+
+    def growing(mode: int) -> str:
+        with file.open("ab") as stream:
+            stream.write(b"x" * 10)
+        return looked(mode)
+
+    monkeypatch.setattr(shirube.paths, "kind_of", growing)
+    with pytest.raises(Unreadable):
+        Root(tmp_path, Limits(file_bytes=len(INSIDE) + 19)).read_bytes("a.md")
 
 
 def test_folders_that_are_too_deep_are_not_looked_into(world: World) -> None:

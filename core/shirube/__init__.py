@@ -46,7 +46,8 @@ from shirube.model import (
     Tool,
     Trace,
 )
-from shirube.paths import Limits, Root, clean_name, clean_path
+from shirube.naming import clean_name, clean_new_path, clean_path
+from shirube.paths import Limits, Root
 from shirube.refusals import FailsWith
 from shirube.registry import Register
 from shirube.session import Delivery, Reading, Session
@@ -168,6 +169,7 @@ __all__ = [
     "Writable",
     "chunks",
     "clean_name",
+    "clean_new_path",
     "clean_path",
     "concepts",
     "content_hash",

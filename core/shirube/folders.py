@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
+from shirube.naming import trap
 from shirube.text import nfc
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -19,6 +20,7 @@ PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CASE_BLIND = sys.platform in ("win32", "darwin")
+_TRAPS = sys.platform == "win32"
 
 EntryKind = Literal["dir", "file", "link", "other"]
 
@@ -54,6 +56,16 @@ class Folder:
         flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
         return Folder(path, os.open(name, flags, dir_fd=self.handle))
 
+    def stays_in(self, top: str, name: str = "") -> bool:
+        """Tell whether the folder, or an entry of it, lies below ``top``, as it must.
+
+        Behind a handle it does; a path may have been swapped meanwhile, or lead through a junction.
+        """
+        if self.handle is not None:
+            return True
+        real, above = os.path.realpath(os.path.join(self.path, name)), os.path.realpath(top)
+        return real == above or real.startswith(os.path.join(above, ""))
+
     def close(self) -> None:
         """Let go of the handle."""
         if self.handle is not None:
@@ -84,6 +96,8 @@ class Folder:
 
     def spelled(self, wanted: str) -> str:
         """Return the name as the disk spells it: exact first, else equal in composed form."""
+        if _TRAPS and trap(wanted):
+            raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
         if not _CASE_BLIND:
             try:
                 self.lstat(wanted)
@@ -122,6 +136,8 @@ def make_inside(folder: Folder, names: list[str]) -> None:
         name = folder.spelled(names[0])
     except FileNotFoundError:
         name = names[0]
+        if _TRAPS and trap(name):
+            raise
         with suppress(FileExistsError):  # another process was faster
             os.mkdir(folder.at(name), dir_fd=folder.handle)
     if kind_of(folder.lstat(name).st_mode) != "dir":
@@ -145,7 +161,10 @@ def take_files(
                 continue
             name = nfc(spelled)
             if entry.is_dir(follow_symlinks=False):
-                folders.append((name, spelled))
+                if _TRAPS and _is_junction(entry):
+                    found.append(Entry(prefix + name, name, "link", 0, 0))
+                else:
+                    folders.append((name, spelled))
             elif entry.is_file(follow_symlinks=False):
                 try:
                     status = entry.stat(follow_symlinks=False)
@@ -155,6 +174,11 @@ def take_files(
             elif entry.is_symlink():
                 found.append(Entry(prefix + name, name, "link", 0, 0))
     return folders
+
+
+def _is_junction(entry: os.DirEntry[str]) -> bool:
+    """Tell Windows' other kind of link to a folder, which is no symbolic link to Python."""
+    return bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
 
 
 def _speakable(name: str) -> bool:

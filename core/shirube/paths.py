@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-import re
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from shirube.errors import (
     Forbidden,
-    InvalidParameter,
-    InvalidPath,
     NeedsNarrowScope,
     NotFound,
+    OutOfScope,
     ToolError,
     Unreadable,
 )
@@ -31,58 +29,8 @@ from shirube.folders import (
     scan,
     take_files,
 )
+from shirube.naming import clean_path
 from shirube.text import nfc
-
-SEGMENT_BYTES = 255
-PATH_BYTES = 1024
-
-_DRIVE = re.compile(r"^[A-Za-z]:")
-
-
-def clean_path(raw: object, parameter: str = "path") -> str:
-    """Return a relative path in its one spelling: ``/`` between segments, no ``.``, composed form.
-
-    Raises:
-        InvalidPath: for anything that is no relative path below a root.
-    """
-    if not isinstance(raw, str):
-        raise _refused("must be a string", parameter)
-    path = raw.strip().replace("\\", "/")
-    if path.startswith("/") or _DRIVE.match(path):
-        raise _refused("must be relative to its root", parameter)
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
-        raise _refused("must not hold control characters or unpaired surrogates", parameter)
-    segments = [segment for segment in nfc(path).split("/") if segment not in ("", ".")]
-    if not segments:
-        raise _refused("must not be empty", parameter)
-    if ".." in segments:
-        raise InvalidPath("parent segments are not allowed", parameter=parameter)
-    clean = "/".join(segments)
-    if max(len(s.encode()) for s in segments) > SEGMENT_BYTES or len(clean.encode()) > PATH_BYTES:
-        raise _refused(f"is longer than {SEGMENT_BYTES} bytes a segment or {PATH_BYTES}", parameter)
-    return clean
-
-
-def clean_name(raw: str, parameter: str) -> str:
-    """Return one path segment, trimmed and composed, as folder ids are.
-
-    Raises:
-        InvalidParameter: when it is blank, or more than one segment.
-    """
-    try:
-        name = clean_path(raw, parameter)
-    except InvalidPath as error:
-        raise InvalidParameter(f"{parameter} {_NAME_RULE}", parameter=parameter) from error
-    if "/" in name:
-        raise InvalidParameter(f"{parameter} {_NAME_RULE}", parameter=parameter)
-    return name
-
-
-_NAME_RULE = "must be one folder name, without slashes or parent segments"
-
-
-def _refused(rule: str, parameter: str) -> InvalidPath:
-    return InvalidPath(f"{parameter} {rule}", parameter=parameter)
 
 
 @dataclass(frozen=True)
@@ -175,16 +123,9 @@ class Root:
                 folder.at(spelled), os.O_RDONLY | NO_FOLLOW | PLAIN, dir_fd=folder.handle
             )
             with open(handle, "rb") as stream:
-                status = os.fstat(handle)
-                _must_be(kind_of(status.st_mode), "file", path)
-                if status.st_size > self.limits.file_bytes:
-                    raise Unreadable(
-                        f"the file has {status.st_size} bytes; at most "
-                        f"{self.limits.file_bytes} are read",
-                        reason="too_large",
-                        path=path,
-                    )
-                return stream.read()
+                _must_be(kind_of(os.fstat(handle).st_mode), "file", path)
+                _must_stay(folder, self.top, path, spelled)
+                return _all_of(stream, self.limits.file_bytes, path)
 
     def child(self, path: str) -> Root:
         """Return a folder below as a root of its own.
@@ -248,6 +189,7 @@ class Root:
                     below = folder.inner(spelled)
                     folder.close()
                     folder = below
+                _must_stay(folder, self.top, path)
                 yield folder
             finally:
                 folder.close()
@@ -262,6 +204,27 @@ def _must_be(kind: str, wanted: str, path: str) -> None:
         raise _link(path)
     if kind != wanted:
         raise NotFound("not a folder" if wanted == "dir" else "not a file", path=path or None)
+
+
+def _all_of(stream: BinaryIO, most: int, path: str) -> bytes:
+    """Return all that a stream gives, also when it grows meanwhile or does not tell its size."""
+    told = os.fstat(stream.fileno()).st_size
+    content = stream.read(min(told, most) + 1)
+    if told < len(content) <= most:
+        content += stream.read(most + 1 - len(content))
+    if len(content) > most:
+        raise Unreadable(
+            f"the file has over {most} bytes, the most that is read of one; divide it, or raise "
+            "limits.file_bytes",
+            reason="too_large",
+            path=path,
+        )
+    return content
+
+
+def _must_stay(folder: Folder, top: Path, path: str, name: str = "") -> None:
+    if not folder.stays_in(os.fspath(top), name):
+        raise OutOfScope("the path leads out of its root", path=path or None)
 
 
 def _link(path: str) -> Forbidden:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from shirube.errors import Conflict, Forbidden, InvalidPath, NotFound, ToolError
 from shirube.folders import NO_FOLLOW, PLAIN, Folder
 from shirube.locks import take_lock
-from shirube.paths import Root, clean_path
+from shirube.naming import clean_path
+from shirube.paths import Root
 from shirube.text import nfc
 
 LOCKS = 64

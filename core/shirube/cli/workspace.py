@@ -19,7 +19,7 @@ from shirube.cli.streams import complain
 from shirube.desk import Furnished, WorkDesk
 from shirube.errors import ConfigError, NotFound
 from shirube.model import Progress
-from shirube.paths import clean_name
+from shirube.naming import clean_name
 from shirube.plugins import Plugins, load_plugins
 
 if TYPE_CHECKING:
