@@ -105,7 +105,7 @@ def test_what_was_not_searched_is_counted_by_reason(application: Application) ->
         ("navigation_file", "file"): 1,
         ("undecodable", "file"): 1,
         ("symlink", "file"): 2,
-        ("ignored", "file"): 2,
+        ("ignored", "file"): 3,
     }
     assert coverage["scope"] == {"files": 3, "sections": 3}
     assert coverage["scanned"] == {"files": 1, "sections": 2}

@@ -20,7 +20,7 @@ from stdio import Shirube, Wire
 
 from shirube import LeftOut, NotFound, Row, Span, Trace
 from shirube.app import Application
-from shirube.model import Aside
+from shirube.model import Aside, Skipped
 from shirube.trace import TraceStore, new_trace_id
 from shirube.tracefiles import VERSION, TraceFiles, decoded, encoded
 from shirube.verdict import Cached, Thresholds
@@ -59,7 +59,7 @@ def a_trace(**changes: Any) -> Trace:
         degraded="stale",
         cache=Cached("semantic", 0.93, 1.25),
         thresholds=Thresholds(2, 0.7),
-        aside=Aside(1, 2, 3),
+        aside=Aside(1, (Skipped("hidden", "file", 2), Skipped("too_deep", "folder", 3))),
         annotations={"graph": {"claims": [{"text": "題 \ud800", "n": 0.5}], "none": None}},
     )
     return replace(trace, **changes)

@@ -1,6 +1,6 @@
 """Shirube: explore local manuals with few misses and few tokens. All that a plugin may import."""
 
-from shirube.accounts import Account, Asked, Skipped
+from shirube.accounts import Account, Asked
 from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
@@ -41,13 +41,14 @@ from shirube.model import (
     Row,
     Run,
     Section,
+    Skipped,
     Source,
     Span,
     Tool,
     Trace,
 )
 from shirube.naming import clean_name, clean_new_path, clean_path
-from shirube.paths import Limits, Root
+from shirube.paths import Root
 from shirube.refusals import FailsWith
 from shirube.registry import Register
 from shirube.session import Delivery, Reading, Session
@@ -71,6 +72,7 @@ from shirube.stages import (
     Vectors,
 )
 from shirube.surfaces import Commanding, Desk, Finding, Living, Shelved, Surface
+from shirube.survey import Limits, Listing, Passed, Survey, Unlisted
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
@@ -123,6 +125,7 @@ __all__ = [
     "Limits",
     "Lines",
     "Link",
+    "Listing",
     "Living",
     "Loader",
     "NeedsNarrowScope",
@@ -135,6 +138,7 @@ __all__ = [
     "Params",
     "Part",
     "Passage",
+    "Passed",
     "Phrase",
     "PluginError",
     "Progress",
@@ -157,12 +161,14 @@ __all__ = [
     "Span",
     "Stage",
     "Surface",
+    "Survey",
     "Term",
     "Thresholds",
     "Tokenizer",
     "Tool",
     "ToolError",
     "Trace",
+    "Unlisted",
     "Unreadable",
     "Vectors",
     "Verdict",

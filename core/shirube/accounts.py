@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from shirube.model import LeftOut, Span, Trace
+from shirube.model import LeftOut, Skipped, Span, Trace
 from shirube.text import fold, occurs
 
 Key = tuple[str, int]
-
-
-class Skipped(NamedTuple):
-    """Files or sections that were not searched, by one reason."""
-
-    reason: str
-    unit: Literal["file", "section"]
-    number: int
 
 
 class Asked(NamedTuple):
@@ -119,10 +111,7 @@ def _skipped(trace: Trace) -> Iterator[Skipped]:
         yield Skipped("excluded_by_trace", "section", len(trace.excluded))
     for reason, count in sorted(Counter(row.reason for row in trace.skipped).items()):
         yield Skipped(reason, "file", count)
-    if trace.aside.links:
-        yield Skipped("symlink", "file", trace.aside.links)
-    if trace.aside.ignored:
-        yield Skipped("ignored", "file", trace.aside.ignored)
+    yield from trace.aside.unlisted
 
 
 def _terms(trace: Trace) -> Iterator[Asked]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,14 @@ from shirube.config import (
     load_config,
 )
 from shirube.desk import Furnished, Shared, WorkDesk
-from shirube.errors import ConfigError
+from shirube.errors import ConfigError, ToolError
 from shirube.model import Tool, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.schemas import check_tool
 from shirube.surfaces import Commanding, Living
+from shirube.survey import Limits
 from shirube.trace import TraceStore
 from shirube.verdict import Thresholds
 
@@ -47,7 +48,8 @@ class Application:
         self.problems = list(plugins.problems)
         self.warnings = [*_without_effect(loaded)]
         self.absent = [*_absent(loaded)]
-        self.state = Root(loaded.folder("state"))
+        self.limits = Limits(**self.config.limits.model_dump())
+        self.state = Root(loaded.folder("state"), self.limits)
         kept = self.config.traces
         folder = self.state.path / "traces" if kept.files else None
         self.traces = TraceStore(kept.keep, kept.seconds, folder)
@@ -73,6 +75,15 @@ class Application:
             if faults:
                 self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
                 del self.tools[name]
+
+    def passed_over(self) -> Sequence[str]:
+        """Say which folders are no manuals although they may be meant to be."""
+        told = set()
+        for one in self.surfaces:
+            with suppress(ToolError):  # a root that cannot be read has a finding of its own
+                folders = self.desks[one.name].passed_over()
+                told |= {f"{one.surface.root}/{name}: no manual: {why}" for name, why in folders}
+        return sorted(told)
 
     def observe(self, trace: Trace) -> None:
         """Tell the observers of a finished search; none of them can disturb it."""
@@ -158,7 +169,9 @@ class Application:
             versions=_versions(self.plugins),
             strict=self.config.strict,
         )
-        return WorkDesk(furnished, Root(self.loaded.folder(furnished.surface.root)), shared)
+        folder = self.loaded.folder(furnished.surface.root)
+        root = Root(folder, self.limits, listing=self.config.listing.listing)
+        return WorkDesk(furnished, root, shared)
 
     def _statistics(self) -> Statistics:
         """Return the statistics, which watch every search as the observers of plugins do."""

@@ -10,7 +10,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
 
 from shirube.environment import overridden
 from shirube.errors import ConfigError
@@ -18,9 +28,12 @@ from shirube.refusals import refusal
 from shirube.registry import KINDS
 from shirube.schemas import arguments_shape
 from shirube.stages import Env
+from shirube.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Listing
 from shirube.verdict import Thresholds
 
 FILE = "shirube.yaml"
+IGNORE_FILE = ".shirubeignore"
+"""Rules at any level of a manual; they come after those of a ``.gitignore`` beside it."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -61,6 +74,53 @@ class Roots(_Closed):
     vault: Annotated[str, Env("VAULT_ROOT")] = "vault"
     docs: Annotated[str, Env("SHIRUBE_DOCS_ROOT")] = "docs"
     state: Annotated[str, Env("SHIRUBE_STATE_ROOT")] = ".shirube"
+
+
+def _bytes(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return int(TypeAdapter(ByteSize).validate_python(value))
+    except ValidationError as error:
+        told = "expected a number of bytes, such as 64 MiB"
+        raise PydanticCustomError("bytes", told) from error
+
+
+Bytes = Annotated[
+    int,
+    BeforeValidator(_bytes),
+    Field(ge=1),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}),
+]
+"""A size in bytes, which may be written with a unit."""
+
+
+class Bounds(_Closed):
+    """What one root may hold: bytes of a file, folders one inside the other, files of a manual.
+
+    A larger file is listed and not read; a deeper folder is not looked into; a manual with more
+    files is refused. All are reported.
+    """
+
+    file_bytes: Annotated[Bytes, Env("SHIRUBE_LIMIT_FILE_BYTES")] = DEFAULT_LIMITS.file_bytes
+    depth: Annotated[int, Field(ge=1, le=200), Env("SHIRUBE_LIMIT_DEPTH")] = DEFAULT_LIMITS.depth
+    files: Annotated[int, Field(ge=1), Env("SHIRUBE_LIMIT_FILES")] = DEFAULT_LIMITS.files
+
+
+class ListingRules(_Closed):
+    """Which files of a manual are listed: also those with a dot-name, and which rules count.
+
+    A ``.shirubeignore`` always does; a ``.gitignore`` with ``gitignore``.
+    """
+
+    hidden: Annotated[bool, Env("SHIRUBE_LIST_HIDDEN")] = ALL_BUT_HIDDEN.hidden
+    gitignore: Annotated[bool, Env("SHIRUBE_HEED_GITIGNORE")] = False
+
+    @property
+    def listing(self) -> Listing:
+        """What a root is told."""
+        names = (".gitignore", IGNORE_FILE) if self.gitignore else (IGNORE_FILE,)
+        return Listing(self.hidden, names)
 
 
 class Traces(_Closed):
@@ -119,6 +179,8 @@ class Config(_Closed):
     strict: Annotated[bool, Env("SHIRUBE_STRICT")] = False
     roots: Roots = Roots()
     allow_file_scope: Annotated[bool, Env("ALLOW_FILE_SCOPE")] = False
+    limits: Bounds = Bounds()
+    listing: ListingRules = ListingRules()
     traces: Traces = Traces()
     cache: Cache = Cache()
     adaptive: Adaptive = Adaptive()

@@ -97,6 +97,10 @@ class WorkDesk:
         """Return the ids of the manuals, sorted."""
         return self._library.manuals()
 
+    def passed_over(self) -> Sequence[tuple[str, str]]:
+        """Return the folders of the root that are no manuals, each with the reason."""
+        return self._library.passed_over() if self._furnished.stages["loaders"] else ()
+
     def manual(self, manual_id: str) -> Manual:
         """Return one manual."""
         return self._library.manual(manual_id)

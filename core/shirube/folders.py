@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
@@ -86,6 +86,10 @@ class Folder:
         """Return what names an entry relative to this folder."""
         return name if self.handle is not None else os.path.join(self.path, name)
 
+    def scan(self) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+        """Return what yields the folder's entries, in no order; to be closed after use."""
+        return os.scandir(self.path if self.handle is None else self.handle)
+
     def names(self) -> list[str]:
         """Return the names that the folder holds, as spelled."""
         return os.listdir(self.path if self.handle is None else self.handle)
@@ -116,9 +120,9 @@ class Folder:
 
 def scan(folder: Folder, prefix: str) -> Iterator[Entry]:
     """Yield every entry of a folder, links as links."""
-    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
+    with folder.scan() as scanned:
         for found in scanned:
-            if not _speakable(found.name):
+            if not speakable(found.name):
                 continue
             try:
                 status = found.stat(follow_symlinks=False)
@@ -146,42 +150,12 @@ def make_inside(folder: Folder, names: list[str]) -> None:
         make_inside(below, names[1:])
 
 
-def take_files(
-    folder: Folder, prefix: str, found: list[Entry], *, hidden: bool
-) -> list[tuple[str, str]]:
-    """Append a folder's regular files and links; return its folders, composed and as spelled.
-
-    Every search looks at every file in this loop, so it does nothing that it need not.
-    """
-    folders = []
-    with os.scandir(folder.path if folder.handle is None else folder.handle) as scanned:
-        for entry in scanned:
-            spelled = entry.name
-            if not _speakable(spelled) or (spelled[0] == "." and not hidden):
-                continue
-            name = nfc(spelled)
-            if entry.is_dir(follow_symlinks=False):
-                if _TRAPS and _is_junction(entry):
-                    found.append(Entry(prefix + name, name, "link", 0, 0))
-                else:
-                    folders.append((name, spelled))
-            elif entry.is_file(follow_symlinks=False):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                found.append(Entry(prefix + name, name, "file", status.st_size, status.st_mtime_ns))
-            elif entry.is_symlink():
-                found.append(Entry(prefix + name, name, "link", 0, 0))
-    return folders
-
-
-def _is_junction(entry: os.DirEntry[str]) -> bool:
+def is_junction(entry: os.DirEntry[str]) -> bool:
     """Tell Windows' other kind of link to a folder, which is no symbolic link to Python."""
-    return bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
+    return _TRAPS and bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
 
 
-def _speakable(name: str) -> bool:
+def speakable(name: str) -> bool:
     """Names that are no Unicode text cannot be written into an answer, so they are not listed."""
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 from typing import NamedTuple
 
 from shirube.errors import Forbidden, NotFound, ToolError, Unreadable
 from shirube.folders import Entry
-from shirube.model import Aside, Document, Passage, Section, Source
+from shirube.model import Aside, Document, Passage, Section, Skipped, Source
 from shirube.paths import Root
 from shirube.stages import Loader
+from shirube.survey import Passed, Survey
 from shirube.text import fold, nfc
 from shirube.watching import Watch
 
@@ -47,10 +48,10 @@ class Manual:
         self.id = manual_id
         self._root = root
         self._loaders = loaders
-        self._listing: list[Entry] | None = None
+        self._survey = Survey([], [], [])
         self._entries: dict[str, Entry] = {}
         self._spoken: dict[str, Spoken] = {}
-        self._aside = Aside()
+        self._unlisted: Sequence[Passed] = ()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
         self._followed = False
@@ -73,26 +74,30 @@ class Manual:
         with self._lock:
             if self._watch is not None and self._watch.quiet():
                 return self._spoken
-            listing = self._root.files(links=True)
-            if listing != self._listing:
-                self._spoken = self._ask_loaders(listing)
-                self._aside = _aside(listing, self._spoken)
-                self._listing = listing
+            survey = self._root.survey()
+            if survey != self._survey:
+                self._spoken = self._ask_loaders(survey.files)
+                self._unlisted = _unlisted(survey, self._spoken)
+                self._survey = survey
             if self._watch is not None:
                 self._watch.looked()
-            elif self._followed and len(listing) > SWEPT_FILES:
+            elif self._followed and len(survey.files) > SWEPT_FILES:
                 self._watch = Watch(self._root.path)
             return self._spoken
 
     def entries(self, path: str = "") -> Sequence[Entry]:
-        """Return the folders and the loaders' files of one folder, sorted by name."""
-        spoken = self.sweep()
-        return [
-            entry
-            for entry in self._root.entries(path)
-            if not entry.name.startswith(".")
-            and (entry.kind == "dir" or (entry.kind == "file" and entry.path in spoken))
-        ]
+        """Return the folders and the loaders' files of one folder, sorted by name.
+
+        Raises:
+            NotFound: when there is no such folder, or it is hidden or ignored.
+        """
+        with self._lock:
+            files, folders = self.sweep(), frozenset(self._survey.folders)
+        found = self._root.entries(path)
+        if path and path not in folders:
+            raise NotFound("the folder is not listed", path=path)
+        listed: dict[str, Collection[str]] = {"dir": folders, "file": files}
+        return [entry for entry in found if entry.path in listed.get(entry.kind, ())]
 
     def paths(self) -> Sequence[str]:
         """Return every file that a loader speaks for, sorted."""
@@ -108,10 +113,7 @@ class Manual:
         spoken = self.sweep().get(path)
         if spoken is None:
             entry = self._root.stat(path)
-            reason = (
-                "it is a folder" if entry.kind == "dir" else "no loader reads this kind of file"
-            )
-            raise NotFound(f"the manual lists no such file: {reason}", path=path)
+            raise NotFound(f"the manual lists no such file: {self._why_not(entry)}", path=path)
         key = (path, spoken.stamp)
         with self._lock:
             if key in self._documents:
@@ -129,10 +131,15 @@ class Manual:
                 self._documents.popitem(last=False)
         return document
 
-    def aside(self) -> Aside:
-        """Count what the last look at the folder met that no loader speaks for."""
+    def unlisted(self) -> Sequence[Passed]:
+        """Return what the last look at the folder met that is not listed, and why."""
         with self._lock:
-            return self._aside
+            return self._unlisted
+
+    def aside(self) -> Aside:
+        """Count it by reason."""
+        counts = Counter((one.reason, one.unit) for one in self.unlisted())
+        return Aside(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
 
     def load(self, spoken: Spoken) -> Document:
         """Read a file anew, whatever is remembered of it."""
@@ -148,10 +155,18 @@ class Manual:
             return ""
         return content.hexdigest()[:16]
 
+    def _why_not(self, entry: Entry) -> str:
+        if entry.kind == "dir":
+            return "it is a folder"
+        if any(entry.path == listed.path for listed in self._survey.files):
+            return "no loader reads this kind of file"
+        return "it is no plain file, hidden, ignored, or too deep"
+
     def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
-        before, self._entries = self._entries, {e.path: e for e in listing if e.kind == "file"}
+        before, self._entries = self._entries, {entry.path: entry for entry in listing}
         entries = self._entries
-        listed = _Listed(self._root.top, self._root.limits, self._root.below, (*entries.values(),))
+        root = self._root
+        listed = _Listed(root.top, root.limits, root.below, root.listing, (*listing,))
         spoken: dict[str, Spoken] = {}
         for loader in self._loaders:
             for source in loader.sources(listed):
@@ -177,18 +192,16 @@ class _Listed(Root):
 
     listed: tuple[Entry, ...] = ()
 
-    def files(self, path: str = "", *, hidden: bool = False, links: bool = False) -> list[Entry]:
-        """Return every regular file below a folder, sorted by path."""
-        if path or hidden or links:
-            return super().files(path, hidden=hidden, links=links)
-        return [*self.listed]
+    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
+        """Return every listed file below a folder, sorted by path."""
+        return super().files(path, hidden=hidden) if path or hidden else [*self.listed]
 
 
-def _aside(listing: Sequence[Entry], spoken: Mapping[str, Spoken]) -> Aside:
-    """Count the files that no loader speaks for, and that decide nothing about others."""
+def _unlisted(survey: Survey, spoken: Mapping[str, Spoken]) -> list[Passed]:
+    """Return what the survey passed over, and the files that no loader speaks for, nor heeds."""
     known = {*spoken}.union(*(one.source.governed_by for one in spoken.values()))
-    ignored = sum(entry.kind == "file" and entry.path not in known for entry in listing)
-    return Aside(ignored=ignored, links=sum(entry.kind == "link" for entry in listing))
+    unclaimed = (entry.path for entry in survey.files if entry.path not in known)
+    return [*survey.passed, *(Passed(path, "no_loader", "file") for path in unclaimed)]
 
 
 class Library:
@@ -239,8 +252,23 @@ class Library:
                 known.follow(on=self._followed)
             return known
 
+    def passed_over(self) -> Sequence[tuple[str, str]]:
+        """Return the folders that are no manuals because of what they are called or are."""
+        found = self._root.entries() if self._root.exists else []
+        named = [(e.name, self._fault(e.name)) for e in found if e.kind == "dir"]
+        links = [(e.name, "it is a symbolic link") for e in found if e.kind == "link"]
+        return sorted([*((name, fault) for name, fault in named if fault), *links])
+
     def _offered(self, name: str) -> bool:
-        return not name.startswith(".") and "::" not in name and name not in self._reserved
+        return not self._fault(name)
+
+    def _fault(self, name: str) -> str:
+        """Return why a folder of this name is no manual; nothing if it is one."""
+        if name.startswith("."):
+            return "its name begins with a dot"
+        if "::" in name:
+            return "its name holds '::', which stands in ids"
+        return "its name is reserved" if name in self._reserved else ""
 
 
 def digest(text: str) -> str:

@@ -228,16 +228,24 @@ class Row(NamedTuple):
     signals: Mapping[str, float]
 
 
+class Skipped(NamedTuple):
+    """Files, folders or sections that were not searched, by one reason."""
+
+    reason: str
+    unit: Literal["file", "folder", "section"]
+    number: int
+
+
 class Aside(NamedTuple):
     """How much of a manual's folder is no searched section of a listed file.
 
-    ``headings`` are sections without a text of their own, ``ignored`` files that no loader speaks
-    for, ``links`` symbolic links, which are never followed.
+    ``headings`` are sections without a text of their own, ``unlisted`` what the manual's folder
+    holds besides listed files, by reason: links, which are never followed, hidden and ignored
+    files, files that no loader speaks for, folders that were not looked into.
     """
 
     headings: int = 0
-    ignored: int = 0
-    links: int = 0
+    unlisted: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True)

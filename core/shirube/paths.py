@@ -6,13 +6,12 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from shirube.errors import (
     Forbidden,
-    NeedsNarrowScope,
     NotFound,
     OutOfScope,
     ToolError,
@@ -27,19 +26,10 @@ from shirube.folders import (
     kind_of,
     make_inside,
     scan,
-    take_files,
 )
 from shirube.naming import clean_path
+from shirube.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Limits, Listing, Survey, Surveyor
 from shirube.text import nfc
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one root may hold."""
-
-    file_bytes: int = 64 * 1024 * 1024
-    depth: int = 32
-    files: int = 200_000
 
 
 @dataclass(frozen=True)
@@ -53,8 +43,9 @@ class Root:
     """
 
     top: Path
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
     below: str = ""
+    listing: Listing = ALL_BUT_HIDDEN
 
     @property
     def path(self) -> Path:
@@ -77,21 +68,30 @@ class Root:
             found = [*scan(folder, f"{path}/" if path else "")]
         return sorted(found, key=lambda entry: entry.path)
 
-    def files(self, path: str = "", *, hidden: bool = False, links: bool = False) -> list[Entry]:
-        """Return every regular file below a folder, sorted by path.
+    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
+        """Return every listed file below a folder, sorted by path; see :meth:`survey`.
 
-        Dot-names, and links, which are told and not followed, only if asked for. Folders nested
-        deeper than the limit are not looked into.
+        Dot-names, if asked for, or if the root lists them anyway.
+        """
+        return self.survey(path, hidden=hidden).files
+
+    def survey(self, path: str = "", *, hidden: bool = False) -> Survey:
+        """Return the listed files and folders below a folder, and what was passed over, and why.
+
+        Links are not followed, nor folders looked into that are nested deeper than the limit.
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit says.
         """
-        found: list[Entry] = []
-        with self._folder(path) as folder:
-            self._collect(folder, f"{path}/" if path else "", found, hidden=hidden, depth=1)
-        if not links:
-            found = [entry for entry in found if entry.kind == "file"]
-        return sorted(found, key=lambda entry: entry.path)
+        path = clean_path(path) if path else ""
+        listing = replace(self.listing, hidden=self.listing.hidden or hidden)
+        rules = listing.ignore_files and path  # those of the folders above count too
+        with self._folder(path), self._folder("" if rules else path) as folder:
+            prefix = f"{path}/" if path else ""
+            made = Surveyor(self.limits, listing, self._read).survey(
+                folder, "" if rules else prefix
+            )
+        return made.below(prefix) if rules else made
 
     def stat(self, path: str) -> Entry:
         """Return the entry of one file or folder.
@@ -117,15 +117,7 @@ class Root:
         """
         parent, _, name = clean_path(path).rpartition("/")
         with self._folder(parent) as folder, _told(path):
-            spelled = folder.spelled(name)
-            _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
-            handle = os.open(
-                folder.at(spelled), os.O_RDONLY | NO_FOLLOW | PLAIN, dir_fd=folder.handle
-            )
-            with open(handle, "rb") as stream:
-                _must_be(kind_of(os.fstat(handle).st_mode), "file", path)
-                _must_stay(folder, self.top, path, spelled)
-                return _all_of(stream, self.limits.file_bytes, path)
+            return self._read(folder, folder.spelled(name), path)
 
     def child(self, path: str) -> Root:
         """Return a folder below as a root of its own.
@@ -136,7 +128,7 @@ class Root:
         """
         with self._folder(path) as folder:
             below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
-        return Root(self.top, self.limits, below)
+        return replace(self, below=below)
 
     @contextmanager
     def opened(self, path: str = "") -> Iterator[Folder]:
@@ -163,20 +155,14 @@ class Root:
             raise Forbidden("the folder cannot be created; check its permissions") from error
         return self.child(path) if path else self
 
-    def _collect(
-        self, folder: Folder, prefix: str, found: list[Entry], *, hidden: bool, depth: int
-    ) -> None:
-        if depth > self.limits.depth:
-            return
-        folders = take_files(folder, prefix, found, hidden=hidden)
-        if len(found) > self.limits.files:
-            raise NeedsNarrowScope(f"the folder holds over {self.limits.files} files")
-        for name, spelled in folders:
-            try:
-                with folder.inner(spelled) as below:
-                    self._collect(below, f"{prefix}{name}/", found, hidden=hidden, depth=depth + 1)
-            except (FileNotFoundError, NotADirectoryError, PermissionError):
-                continue  # it vanished, was swapped, or may not be read
+    def _read(self, folder: Folder, spelled: str, path: str) -> bytes:
+        _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
+        flags = os.O_RDONLY | NO_FOLLOW | PLAIN
+        handle = os.open(folder.at(spelled), flags, dir_fd=folder.handle)
+        with open(handle, "rb") as stream:
+            _must_be(kind_of(os.fstat(handle).st_mode), "file", path)
+            _must_stay(folder, self.top, path, spelled)
+            return _all_of(stream, self.limits.file_bytes, path)
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[Folder]:

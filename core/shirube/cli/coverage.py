@@ -19,9 +19,15 @@ _MEANINGS = {
     "heading_only": "no text of their own",
     "excluded_by_trace": "an earlier search returned them",
     "symlink": "symbolic links are not followed",
-    "ignored": "no loader reads them",
     "pool_full": "there was no room for more",
     "per_file_cap": "better sections of its file were enough",
+    "hidden": "hidden by a name that begins with a dot",
+    "ignore_rule": "an ignore file leaves them out",
+    "no_loader": "no loader reads them",
+    "special": "a pipe, a socket or a device",
+    "unspeakable": "the name is no Unicode text",
+    "too_deep": "deeper than limits.depth",
+    "forbidden": "the operating system denies permission",
 }
 
 

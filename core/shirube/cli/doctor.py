@@ -6,7 +6,7 @@ import re
 import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Literal, NamedTuple
 
@@ -16,11 +16,12 @@ from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
 from shirube.cli.workspace import Bar, opened
 from shirube.desk import WorkDesk
-from shirube.errors import ConfigError, ToolError
+from shirube.errors import ConfigError, NeedsNarrowScope, ToolError
 from shirube.indexing import State
 from shirube.model import Query
 from shirube.paths import Root
 from shirube.plugins import load_plugins
+from shirube.survey import Passed, Unlisted
 
 OLDEST = (3, 11)
 
@@ -125,6 +126,8 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "configuration", told + by)
     for warning in application.warnings:
         yield Check("warn", "configuration", warning, "leave it out")
+    for folder in application.passed_over():
+        yield Check("warn", "manuals", folder, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
     of_plugins = set(application.plugins.problems)
     for problem in application.problems:
@@ -189,6 +192,9 @@ def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
     bar = Bar(expected=True)
     try:
         state = desk.prepare(manual, Query(""), bar.progress)
+    except NeedsNarrowScope as error:
+        yield Check("FAIL", subject, str(error))
+        return
     except ToolError as error:
         yield Check("FAIL", subject, str(error), "let this user read its files")
         return
@@ -201,6 +207,7 @@ def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
     finally:
         bar.close()
     yield from _indexed(subject, state)
+    yield from _unlisted(subject, desk.manual(manual).unlisted())
 
 
 def _indexed(subject: str, state: State) -> Iterator[Check]:
@@ -224,9 +231,28 @@ def _indexed(subject: str, state: State) -> Iterator[Check]:
             yield Check("FAIL", subject, skipped, _REMEDIES.get(reason, _SOME_REMEDY))
 
 
+def _unlisted(subject: str, passed: Sequence[Passed]) -> Iterator[Check]:
+    groups: dict[tuple[Unlisted, str], list[str]] = {}
+    for one in passed:
+        groups.setdefault((one.reason, one.unit), []).append(one.path)
+    for (reason, unit), paths in sorted(groups.items()):
+        told = f"{counted(len(paths), unit)} not listed, {meaning(reason)}: {listed(paths)}"
+        if reason in _UNEXPECTED:
+            yield Check("warn", subject, told, _UNEXPECTED[reason])
+        else:
+            yield Check("ok", subject, told)
+
+
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",
-    "too_large": "divide it into smaller files",
+    "too_large": "divide it into smaller files, or raise limits.file_bytes",
     "loader_failed": "check the file; --verbose shows what its loader said",
+}
+_UNEXPECTED: dict[str, str] = {
+    "forbidden": "let this user read it",
+    "special": "move it elsewhere",
+    "symlink": "put the file itself there",
+    "too_deep": "move it up, or raise limits.depth",
+    "unspeakable": "rename it, in UTF-8",
 }

@@ -31,6 +31,8 @@ def run(options: Namespace) -> int:
         application.drop_faulty_tools()
         for problem in application.problems:
             complain(f"problem: {problem}")
+        for folder in application.passed_over():
+            complain(f"warning: {folder}")
         told = [getattr(one.surface, "instructions", "") for one in application.surfaces]
         run_stdio(
             list(application.tools.values()),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from shirube.accounts import Account, Asked, Skipped
+from shirube.accounts import Account, Asked
 from shirube.citations import Citation
 from shirube.cli.coverage import meaning
 from shirube.cli.explain import LEGEND, signals_line, tree_lines
@@ -17,7 +17,7 @@ from shirube.cli.parser import Verbs, add_json
 from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
 from shirube.cli.workspace import opened, search_desk
 from shirube.errors import InvalidParameter
-from shirube.model import LeftOut, Trace
+from shirube.model import LeftOut, Skipped, Trace
 
 
 def add(commands: Verbs) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from shirube import Account, Answer, Asked, Skipped
+from shirube import Account, Answer, Asked, Skipped, Unlisted
 from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.diagnosis import CutoffReason
 
@@ -20,6 +21,7 @@ SkipReason: TypeAlias = Literal[
     "symlink",
     "ignored",
 ]
+Unit: TypeAlias = Literal["file", "folder", "section"]
 UnreadReason: TypeAlias = Literal[
     "stage_cap",
     "candidate_cap",
@@ -31,6 +33,7 @@ UnreadReason: TypeAlias = Literal[
 ]
 
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
+_UNLISTED = frozenset(get_args(Unlisted)) - {"symlink"}
 _UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
     "pool_full": "candidate_cap"
 }
@@ -44,10 +47,10 @@ class Extent(Answer):
 
 
 class SkippedRow(Answer):
-    """How many files or sections were not searched, and why."""
+    """How many files or sections were not searched, or folders not looked into, and why."""
 
     reason: SkipReason
-    unit: Literal["file", "section"]
+    unit: Unit
     count: int
 
 
@@ -105,10 +108,10 @@ def unread_reason(reason: str, *, whole_file: bool) -> UnreadReason:
 
 
 def _merged(skipped: tuple[Skipped, ...]) -> tuple[SkippedRow, ...]:
-    counts: dict[tuple[SkipReason, Literal["file", "section"]], int] = {}
+    counts: Counter[tuple[SkipReason, Unit]] = Counter()
     for one in skipped:
-        key = (_SKIPPED.get(one.reason, "undecodable"), one.unit)
-        counts[key] = counts.get(key, 0) + one.number
+        reason = "ignored" if one.reason in _UNLISTED else one.reason
+        counts[_SKIPPED.get(reason, "undecodable"), one.unit] += one.number
     return tuple(SkippedRow(reason=r, unit=unit, count=n) for (r, unit), n in counts.items())
 
 

@@ -107,8 +107,6 @@ def _children(desk: Desk, wanted: str) -> list[LsItem]:
     place = _decoded(wanted) if "::" in wanted else _Place(wanted, "")
     manual = desk.manual(place.manual_id)
     try:
-        if any(name.startswith(".") for name in place.path.split("/")):
-            raise NotFound("dot-names are not listed", path=place.path)
         entries = manual.entries(place.path)
     except NotFound as error:
         raise NotFound("folder not found", path=place.path or None) from error
