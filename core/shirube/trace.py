@@ -85,7 +85,9 @@ class TraceStore:
         if trace is None and self._files:
             trace = self._files.read(trace_id)
         if trace is None:
-            raise NotFound("trace is unknown or expired", trace_id=trace_id[:64])
+            # What cannot be an id, such as a path, is not repeated.
+            told = trace_id[:64] if trace_id.replace("-", "").isalnum() else None
+            raise NotFound("trace is unknown or expired", trace_id=told)
         return trace
 
     def close(self) -> None:
