@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from jsonschema import Draft202012Validator
 from manuals import RULES, write
 from stdio import Wire
-from torture import times
+from torture import TORTURE, times
 
 BATCH = 20
 ANSWERING = {"manual_ls", "manual_toc", "manual_find", "manual_hits", "manual_read", "manual_scan"}
@@ -182,6 +182,7 @@ def test_every_answer_is_a_result_or_a_code_and_the_server_goes_on(served: Serve
         max_examples=CALLS // BATCH,
         deadline=None,
         database=None,
+        derandomize=not TORTURE,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from manuals import ask, opened, shirube, write
 from stdio import Shirube
+from torture import TORTURE, times
 
 from shirube import Limits, Listing, NotFound, Passed, Root, Unreadable
 from shirube.app import Application
@@ -81,8 +82,9 @@ files_of_rules = st.dictionaries(
 )
 
 
+@pytest.mark.timeout(times(120, 3600))
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to compare with")
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=times(40, 2_000), derandomize=not TORTURE)
 @given(rules=files_of_rules)
 def test_git_reads_the_rules_alike(
     tmp_path_factory: pytest.TempPathFactory, rules: dict[str, str]
