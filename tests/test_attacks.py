@@ -332,3 +332,24 @@ def test_a_hard_link_is_a_file_like_any_other(server: Wire, world: World) -> Non
     other.write_text("# 双子\n対象です。\n")
     (world.workspace / "manuals" / "m" / "hard.md").hardlink_to(other)
     assert "双子" in server.ok("manual_scan", manual_id="m", path="hard.md")["text"]
+
+
+@pytest.mark.parametrize("name", ["traces", "index"])
+def test_state_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
+    world = made(tmp_path)
+    (world.workspace / ".shirube").mkdir()
+    (world.workspace / ".shirube" / name).symlink_to(world.outside)
+    before = world.around()
+    asked = {"query": "対象外", "manual_id": "m", "required_terms": ["対象外"]}
+    with Wire(world.workspace) as server:
+        server.ok("manual_ls")
+        with world.witness() as witness:
+            answer = server.call("manual_find", asked)
+            assert answer.is_error == (name == "index"), answer
+            said = server.hang_up()
+            assert not witness.touched()
+    assert world.around() == before
+    if name == "traces":
+        assert "warning: roots.state: traces are not kept as files: symbolic links" in said
+    else:
+        assert answer.payload["code"] == "forbidden"

@@ -20,7 +20,7 @@ from shirube.config import (
     load_config,
 )
 from shirube.desk import Furnished, Shared, WorkDesk
-from shirube.errors import ConfigError, ToolError
+from shirube.errors import ConfigError, NotFound, ToolError
 from shirube.model import Tool, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named
@@ -51,7 +51,7 @@ class Application:
         self.limits = Limits(**self.config.limits.model_dump())
         self.state = Root(loaded.folder("state"), self.limits)
         kept = self.config.traces
-        folder = self.state.path / "traces" if kept.files else None
+        folder = self._trace_folder() if kept.files else None
         self.traces = TraceStore(kept.keep, kept.seconds, folder)
         self.statistics = self._statistics()
         self.cache = self._cache()
@@ -172,6 +172,17 @@ class Application:
         folder = self.loaded.folder(furnished.surface.root)
         root = Root(folder, self.limits, listing=self.config.listing.listing)
         return WorkDesk(furnished, root, shared)
+
+    def _trace_folder(self) -> Path | None:
+        """Return where traces are written: nowhere when what has that name leads elsewhere."""
+        try:
+            self.state.child("traces")
+        except NotFound:
+            pass  # the first trace makes it
+        except ToolError as error:
+            self.warnings.append(f"roots.state: traces are not kept as files: {error}")
+            return None
+        return self.state.path / "traces"
 
     def _statistics(self) -> Statistics:
         """Return the statistics, which watch every search as the observers of plugins do."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from shirube import FailsWith, Forbidden, InvalidPath, clean_path, is_unfinished
+from shirube import FailsWith, Forbidden, InvalidPath, clean_new_path, clean_path, is_unfinished
 
 JOURNAL = ".system/journal"
 
@@ -37,9 +37,11 @@ def may_create(path: str) -> None:
     """Check whether a note of this path may be made.
 
     Raises:
-        Forbidden: in the reserved folder, or for a daily note whose name is no date.
+        Forbidden: in the reserved folder, for a daily note whose name is no date, and for names
+            that are something else on another system.
     """
     _not_reserved(path)
+    clean_new_path(path)
     if _top(path) == _DAILY and not _is_day(path):
         raise Forbidden("daily notes must be daily/YYYY-MM-DD.md", path=path)
 
