@@ -113,7 +113,9 @@ class Manual:
         spoken = self.sweep().get(path)
         if spoken is None:
             entry = self._root.stat(path)
-            raise NotFound(f"the manual lists no such file: {self._why_not(entry)}", path=path)
+            why = "no loader reads it" if path in self._entries else "it is hidden or ignored"
+            why = why if entry.kind == "file" else "it is no file"
+            raise NotFound(f"the manual lists no such file: {why}", path=path)
         key = (path, spoken.stamp)
         with self._lock:
             if key in self._documents:
@@ -154,13 +156,6 @@ class Manual:
         except ToolError:
             return ""
         return content.hexdigest()[:16]
-
-    def _why_not(self, entry: Entry) -> str:
-        if entry.kind == "dir":
-            return "it is a folder"
-        if any(entry.path == listed.path for listed in self._survey.files):
-            return "no loader reads this kind of file"
-        return "it is no plain file, hidden, ignored, or too deep"
 
     def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
         before, self._entries = self._entries, {entry.path: entry for entry in listing}
