@@ -82,7 +82,7 @@ class Manual:
             if self._watch is not None:
                 self._watch.looked()
             elif self._followed and len(survey.files) > SWEPT_FILES:
-                self._watch = Watch(self._root.path)
+                self._watch = Watch(self._root.path, hidden=self._root.listing.hidden)
             return self._spoken
 
     def entries(self, path: str = "") -> Sequence[Entry]:

@@ -34,11 +34,12 @@ class Watch:
 
     Linux makes the mark before a write, a rename or a removal returns, so that whatever was done
     before the question has been marked. Where marks cannot be had, or may be incomplete, nothing
-    is ever quiet.
+    is ever quiet. ``hidden`` watches folders with a dot-name too.
     """
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, *, hidden: bool = False) -> None:
         self._top = top
+        self._hidden = hidden
         self._marks: INotify | None = None
         self._place: tuple[int, int] | None = None
         self._quiet = False
@@ -88,7 +89,7 @@ class Watch:
         self._marks = INotify(nonblocking=True)
         known: list[str] = []
         for _ in range(_TRIES):
-            folders = _folders(self._top)
+            folders = _folders(self._top, hidden=self._hidden)
             if folders == known:
                 return
             for folder in folders:
@@ -133,11 +134,11 @@ def _mounts() -> list[tuple[Path, str]]:
     return sorted(found, key=lambda one: len(one[0].parts))
 
 
-def _folders(top: Path) -> list[str]:
-    """Return the folder and those below it, links and dot-names left out."""
+def _folders(top: Path, *, hidden: bool) -> list[str]:
+    """Return the folder and those below it, without links; dot-names only if wanted."""
     found = []
     for path, names, _ in os.walk(top):
-        names[:] = [name for name in names if not name.startswith(".")]
+        names[:] = [name for name in names if hidden or not name.startswith(".")]
         found.append(path)
     return sorted(found)
 

@@ -71,6 +71,7 @@ class TantivyIndex:
         self._commit = folder.path / "meta.json"
         self._committed: tuple[int, ...] = (-1,)
         self._kept: dict[str, _Kept] = {}
+        self._lengths: Counter[str] = Counter()
         self._view: TantivyCorpus | None = None
         self.refresh()
 
@@ -88,10 +89,11 @@ class TantivyIndex:
         seals = self._stored(searcher, "seal")
         generation = seals[0] if seals else 0
         if generation != self._generation:
-            self._kept = {}
+            self._kept, self._lengths = {}, Counter()
             for *row, lengths in self._stored(searcher, "page"):
                 page = Page(*row)
                 self._kept[page.path] = _Kept(page, lengths)
+                self._lengths.update(lengths)
             self._see(searcher, generation)
         self._committed = committed
 
@@ -125,14 +127,16 @@ class TantivyIndex:
         writer = self._writer
         if writer is None:
             raise RuntimeError("sync() is only for the writer; use it inside writing()")
-        kept = dict(self._kept)
+        kept, lengths = dict(self._kept), Counter(self._lengths)
         try:
             for path in gone:
-                kept.pop(path, None)
+                _forget(path, kept, lengths)
                 writer.delete_documents_by_term("of", path)
             for page, passages in pages:
+                _forget(page.path, kept, lengths)
                 writer.delete_documents_by_term("of", page.path)
                 kept[page.path] = self._add(writer, page, passages)
+                lengths.update(kept[page.path].lengths)
             writer.delete_documents_by_term("kind", "seal")
             writer.add_document(_document("seal", self._generation + 1))
             writer.commit()
@@ -140,20 +144,18 @@ class TantivyIndex:
             writer.rollback()
             raise
         self._index.reload()
-        self._kept = kept
+        self._kept, self._lengths = kept, lengths
         self._see(self._index.searcher(), self._generation + 1)
 
     def corpus(self, manual_id: str) -> Corpus:
         """Return a view of the last commit."""
         if self._view is None or self._view.manual_id != manual_id:
-            counted = [kept.lengths for kept in self._kept.values()]
-            lengths = {n: sum(one.get(n, 0) for one in counted) for n in self._fields.names}
             self._view = TantivyCorpus(
                 manual_id,
                 self._searcher,
                 self._schema,
                 self._fields,
-                lengths,
+                self._lengths,
                 self._settings.verified,
             )
         return self._view
@@ -207,6 +209,11 @@ class TantivyIndex:
         kept = _Kept(page, lengths)
         writer.add_document(_document("page", [*page, lengths], page.path))
         return kept
+
+
+def _forget(path: str, kept: dict[str, _Kept], lengths: Counter[str]) -> None:
+    if path in kept:
+        lengths.subtract(kept.pop(path).lengths)
 
 
 def _document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
