@@ -23,6 +23,7 @@ from mcp.client.stdio import get_default_environment, stdio_client
 CODES = frozenset(
     {
         "invalid_parameter",
+        "invalid_request",
         "invalid_path",
         "out_of_scope",
         "needs_narrow_scope",
@@ -225,7 +226,8 @@ def checked(result: dict[str, Any], workspace: Path) -> Answer:
         return Answer(is_error=False, payload=payload)
     assert result.get("structuredContent") is None
     assert result["_meta"]["shirube/error"] == payload
-    assert payload.keys() in ({"code", "message"}, {"code", "message", "details"})
+    assert payload.keys() - {"error"} in ({"code", "message"}, {"code", "message", "details"})
+    assert payload.get("error", payload["code"]) == payload["code"]
     assert payload["code"] in CODES, payload
     assert 0 < len(payload["message"]) <= MESSAGE_LIMIT
     assert payload.get("details", {"parameter": ""}).keys() <= DETAILS, payload

@@ -38,7 +38,9 @@ from shirube_builtin.loaders import Json, Markdown, TocText
 from shirube_builtin.refiners.cutoff import Cutoff
 from shirube_builtin.refiners.exploration import Exploration
 from shirube_builtin.refiners.fuzzy import Fuzzy
+from shirube_builtin.scorers.exceptions import Exceptions
 from shirube_builtin.scorers.lexical import Lexical
+from shirube_builtin.scorers.loose import Loose
 from shirube_builtin.scorers.numbers import Numbers
 from shirube_builtin.scorers.phrase import Phrase
 from shirube_builtin.scorers.proximity import Proximity
@@ -131,6 +133,15 @@ class TestProximity(ScorerContract):
 class TestNumbers(ScorerContract):
     stage = Numbers()
     queries = (Query("日当2,500円"), Query("error E-1042"), Query("60回 6か月 10日"))
+
+
+class TestLoose(ScorerContract):
+    stage = Loose()
+    queries = (Query("有 給-休暇"), Query("・"), Query("Password", case_sensitive=True))
+
+
+class TestExceptions(ScorerContract):
+    stage = Exceptions(extra_words=("休暇",), merge=True)
 
 
 class TestRequiredTerms(FuserContract):

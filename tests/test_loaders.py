@@ -780,8 +780,8 @@ def test_a_defective_toc_costs_only_itself(write: Write, unusable: str | bytes) 
 def test_a_toc_over_the_limit_is_not_read(write: Write) -> None:
     content = toc(entry("01", "01.txt"))
     root = write({"00_目次.json": content, "01.txt": ""})
-    assert paths(TocText(max_toc_bytes=len(content.encode())), root) == ["01.txt"]
-    assert paths(TocText(max_toc_bytes=len(content.encode()) - 1), root) == []
+    assert paths(TocText(max_chapter_bytes=len(content.encode())), root) == ["01.txt"]
+    assert paths(TocText(max_chapter_bytes=len(content.encode()) - 1), root) == []
 
 
 def test_the_first_entry_for_a_file_wins(write: Write) -> None:

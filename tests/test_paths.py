@@ -508,7 +508,8 @@ def test_an_entry_tells_size_and_time(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_bytes(INSIDE)
     os.utime(file, ns=(1, 1_234_567_890_000_000_000))
-    expected = Entry("a.md", "a.md", "file", len(INSIDE), file.stat().st_mtime_ns)
+    status = file.stat()
+    expected = Entry("a.md", "a.md", "file", len(INSIDE), status.st_mtime_ns, status.st_ino)
     assert Root(tmp_path).entries() == Root(tmp_path).files() == [expected]
     assert Root(tmp_path).stat("a.md") == expected
 

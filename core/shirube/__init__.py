@@ -4,6 +4,7 @@ from shirube.accounts import Account, Asked
 from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
+from shirube.contents import Chapter, Contented, Contents
 from shirube.encoding import Decoded, decode, decoded, unified
 from shirube.errors import (
     Cancelled,
@@ -49,8 +50,10 @@ from shirube.model import (
 )
 from shirube.naming import clean_name, clean_new_path, clean_path
 from shirube.paths import Root
+from shirube.projections import LOOSE, NORMAL, Form, Projection, Stretch, Way, form_of, project
 from shirube.refusals import FailsWith
 from shirube.registry import Register
+from shirube.salvage import Salvaged, salvaged
 from shirube.session import Delivery, Reading, Session
 from shirube.stages import (
     Corpus,
@@ -64,6 +67,7 @@ from shirube.stages import (
     Index,
     Loader,
     OpenIndex,
+    Opening,
     Page,
     Refiner,
     Scorer,
@@ -74,6 +78,7 @@ from shirube.stages import (
 from shirube.surfaces import Commanding, Desk, Finding, Living, Shelved, Surface
 from shirube.survey import Limits, Listing, Passed, Survey, Unlisted
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
+from shirube.texts import Text, Texts, texts_of
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
 from shirube.writing import Writable, content_hash, is_unfinished
@@ -82,6 +87,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GROUP",
+    "LOOSE",
+    "NORMAL",
     "Account",
     "Answer",
     "Asked",
@@ -90,6 +97,7 @@ __all__ = [
     "Cached",
     "Call",
     "Cancelled",
+    "Chapter",
     "Chunk",
     "Citation",
     "Clause",
@@ -97,6 +105,8 @@ __all__ = [
     "Concept",
     "ConfigError",
     "Conflict",
+    "Contented",
+    "Contents",
     "Corpus",
     "Count",
     "Decoded",
@@ -112,6 +122,7 @@ __all__ = [
     "Finding",
     "Floor",
     "Forbidden",
+    "Form",
     "Found",
     "Fuser",
     "Hit",
@@ -131,6 +142,7 @@ __all__ = [
     "NeedsNarrowScope",
     "NotFound",
     "OpenIndex",
+    "Opening",
     "OutOfScope",
     "Outcome",
     "Page",
@@ -142,6 +154,7 @@ __all__ = [
     "Phrase",
     "PluginError",
     "Progress",
+    "Projection",
     "Query",
     "Ranking",
     "Reading",
@@ -151,6 +164,7 @@ __all__ = [
     "Root",
     "Row",
     "Run",
+    "Salvaged",
     "Scorer",
     "Section",
     "Session",
@@ -160,9 +174,12 @@ __all__ = [
     "Source",
     "Span",
     "Stage",
+    "Stretch",
     "Surface",
     "Survey",
     "Term",
+    "Text",
+    "Texts",
     "Thresholds",
     "Tokenizer",
     "Tool",
@@ -172,6 +189,7 @@ __all__ = [
     "Unreadable",
     "Vectors",
     "Verdict",
+    "Way",
     "Writable",
     "chunks",
     "clean_name",
@@ -183,6 +201,7 @@ __all__ = [
     "decoded",
     "estimate_tokens",
     "fold",
+    "form_of",
     "hook",
     "is_cjk",
     "is_function",
@@ -190,8 +209,11 @@ __all__ = [
     "nfc",
     "occurrences",
     "occurs",
+    "project",
     "rarity",
     "runs",
+    "salvaged",
+    "texts_of",
     "unified",
     "words",
 ]

@@ -165,6 +165,7 @@ class Application:
             cache=self.cache,
             statistics=self.statistics,
             observe=self.observe,
+            folder=self.loaded.folder,
             cached=self.config.cache.enabled,
             versions=_versions(self.plugins),
             strict=self.config.strict,

@@ -35,6 +35,15 @@ def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, Json
         Cancelled: when the body noticed that nobody waits any more.
     """
     try:
+        return _called(tool, arguments, call)
+    except ToolError as error:
+        if tool.refused is None:
+            raise
+        raise tool.refused(error, arguments) from error.__cause__
+
+
+def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
+    try:
         if tool.before is not None:
             tool.before(call)
         answer = tool.run(parse_arguments(tool.params, arguments), call)

@@ -199,7 +199,9 @@ class Loaded:
     origins: dict[str, str] = field(default_factory=dict)
 
     def folder(self, name: str) -> Path:
-        """Return one of the roots as an absolute path, its links resolved once."""
+        """Return a root, or the ``workspace``, as an absolute path, its links resolved once."""
+        if name == "workspace":
+            return self.workspace
         relative: str = getattr(self.config.roots, name)
         return (self.workspace / relative).resolve()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -22,7 +23,7 @@ from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named, Pipeline, failures
-from shirube.stages import Corpus, Fields, Index, Tokenizer
+from shirube.stages import Corpus, Fields, Index, Loader, Opening, Scorer, Tokenizer
 from shirube.surfaces import Finding, Surface
 from shirube.trace import TraceStore, new_trace_id
 from shirube.verdict import Cached, Thresholds, Verdict
@@ -72,6 +73,7 @@ class Shared:
     cache: SearchCache
     statistics: Statistics
     observe: Callable[[Trace], None]
+    folder: Callable[[str], Path]
     cached: bool = True
     versions: str = ""
     strict: bool = False
@@ -86,9 +88,9 @@ class WorkDesk:
         self._furnished = furnished
         self._shared = shared
         self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)
-        self._pipeline = Pipeline(
-            stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
-        )
+        self._running = ExitStack()
+        scorers = [self._opened(named) for named in stages["scorers"]]
+        self._pipeline = Pipeline(scorers, stages["fusers"], stages["refiners"], shared.strict)
         self._indexed: dict[str, Indexed] = {}
         self._background: Background | None = None
         self._lock = Lock()
@@ -130,6 +132,24 @@ class WorkDesk:
         self._shared.observe(trace)
         return finding
 
+    def loaders(self) -> Sequence[Loader]:
+        """Return the pipeline's loaders, in order."""
+        return [named.stage for named in self._furnished.stages["loaders"]]
+
+    def scorer(self, name: str) -> Scorer:
+        """Return a scorer of the pipeline, running, by its name there."""
+        for named in self._pipeline.scorers:
+            if named.name == name:
+                return named.stage
+        raise ConfigError(
+            f"pipelines.{self._furnished.name}.scorers: one called {name!r} is needed; add "
+            f"{{use: {name}}}, or another one with 'as: {name}'"
+        )
+
+    def folder(self, name: str) -> Root:
+        """Return one of the configuration's folders, or the workspace."""
+        return Root(self._shared.folder(name))
+
     def conclude(self, trace_id: str, verdict: Verdict) -> None:
         """Tell the cache and the statistics what came of a search."""
         self._shared.cache.judge(trace_id, verdict)
@@ -169,6 +189,13 @@ class WorkDesk:
         for indexed in self._indexed.values():
             indexed.close()
         self._indexed.clear()
+        self._running.close()
+
+    def _opened(self, named: Named[Any]) -> Named[Scorer]:
+        """Return a scorer in its running form, which ends with the desk."""
+        if isinstance(named.stage, Opening):
+            return Named(named.name, self._running.enter_context(named.stage.open()))
+        return named
 
     def _question(self, asked: _Asked) -> Question | None:
         """Return the query as the cache knows it, or nothing when it is not to be asked."""

@@ -26,13 +26,17 @@ EntryKind = Literal["dir", "file", "link", "other"]
 
 
 class Entry(NamedTuple):
-    """One name in a folder. ``path`` is relative to the root and composed; sizes are bytes."""
+    """One name in a folder. ``path`` is relative to the root and composed; sizes are bytes.
+
+    ``inode`` tells a file from another that was put in its place, where the platform says it.
+    """
 
     path: str
     name: str
     kind: EntryKind
     size: int
     modified_ns: int
+    inode: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,8 @@ def speakable(name: str) -> bool:
 
 def entry_of(path: str, name: str, status: os.stat_result) -> Entry:
     """Return an entry from its state."""
-    return Entry(path, name, kind_of(status.st_mode), status.st_size, status.st_mtime_ns)
+    kind = kind_of(status.st_mode)
+    return Entry(path, name, kind, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def kind_of(mode: int) -> EntryKind:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
+from shirube.errors import ToolError
+from shirube.projections import Stretch
 from shirube.session import Session
 from shirube.verdict import Cached, Thresholds
 
@@ -59,7 +61,9 @@ class Link(NamedTuple):
 class Document(NamedTuple):
     """One file, decoded and divided. The sections' own texts are the text, each character once.
 
-    ``navigation`` marks a table of contents: it is listed and read, but not searched.
+    ``navigation`` marks a table of contents: it is listed and read, but not searched. ``encoding``
+    is what the file is in, and ``damaged`` says that some of it could not be read, where a loader
+    tells.
     """
 
     path: str
@@ -68,6 +72,8 @@ class Document(NamedTuple):
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
     navigation: bool = False
+    encoding: str | None = None
+    damaged: bool = False
 
 
 class Passage(NamedTuple):
@@ -112,7 +118,7 @@ class Query:
     has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
     run may return. ``cache`` says whether a kept answer will do; ``None`` leaves that to the
     configuration. Runs of one search share ``memo``, where a stage may keep what it would
-    otherwise compute once a run.
+    otherwise compute once a run. ``case_sensitive`` is for scorers that look for the text as it is.
     """
 
     text: str
@@ -120,6 +126,7 @@ class Query:
     must: tuple[str, ...] = ()
     limit: int | None = None
     exclude: frozenset[tuple[str, int]] = frozenset()
+    case_sensitive: bool = False
     budget: Budget = field(default_factory=Budget, compare=False)
     memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     cache: bool | None = field(default=None, compare=False)
@@ -134,8 +141,9 @@ class Hit(NamedTuple):
     """A scored passage.
 
     A scorer fills ``score`` and, if it likes, ``marks`` (reasons such as ``phrase``), ``coverage``
-    (the share of the query's concepts that stand in the passage, 0 to 1) and ``matched`` (spans of
-    the query found there). The pipeline adds the scores up and keeps them by scorer in ``signals``.
+    (the share of the query's concepts that stand in the passage, 0 to 1), ``matched`` (spans of
+    the query found there) and ``places`` (where in the passage's own text). The pipeline adds the
+    scores up and keeps them by scorer in ``signals``.
     """
 
     passage: Passage
@@ -144,12 +152,13 @@ class Hit(NamedTuple):
     coverage: float = 0.0
     matched: tuple[str, ...] = ()
     signals: Mapping[str, float] = NOTHING
+    places: tuple[Stretch, ...] = ()
 
     def scored(self, score: float, *marks: str) -> Hit:
         """Return this hit with another score, and with further marks."""
-        passage, _, known, coverage, matched, signals = self
+        passage, _, known, coverage, matched, signals, places = self
         more = known.union(marks) if marks else known
-        return Hit(passage, score, more, coverage, matched, signals)
+        return Hit(passage, score, more, coverage, matched, signals, places)
 
     def marked(self, *marks: str) -> Hit:
         """Return this hit with further marks."""
@@ -322,6 +331,9 @@ class Tool(Generic[P, A]):
     """Something a caller may use, whatever the face: MCP, HTTP or the command line.
 
     ``before`` is checked ahead of the arguments. ``run`` may be called from several threads.
+    ``refused`` puts a failure into the words that this tool's callers know, given the arguments.
+    ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
+    ``http_body`` the member of the answer that is that endpoint's whole body, if not all of it.
     """
 
     name: str
@@ -331,7 +343,9 @@ class Tool(Generic[P, A]):
     answer: type[A]
     run: Callable[[P, Call], A]
     before: Callable[[Call], None] | None = None
+    refused: Callable[[ToolError, object], ToolError] | None = None
     http: tuple[str, str] | None = None
+    http_body: str | None = None
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,6 +140,21 @@ class Root:
         """
         with self._folder(path) as folder:
             yield folder
+
+    def followed(self, path: str, allowed: Sequence[Path]) -> tuple[Root, str]:
+        """Return where a path leads when links are followed: an allowed folder, and how on.
+
+        What is then read there is read without following any further link.
+
+        Raises:
+            Forbidden: when it leads out of all of them.
+        """
+        leads_to = Path(os.path.realpath(self.path / path))
+        for folder in allowed:
+            if leads_to.is_relative_to(folder):
+                inside = leads_to.relative_to(folder).as_posix()
+                return Root(folder, self.limits), "" if inside == "." else inside
+        raise Forbidden("the link leads out of the allowed folders", path=path or None)
 
     def make(self, path: str = "") -> Root:
         """Create a folder, and those above it, unless it is there; return it as a root.

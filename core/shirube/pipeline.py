@@ -215,8 +215,8 @@ def _merge(
             if not nominates and key not in found:
                 continue
             found[key] = hit.passage
-            passage, score, marks, coverage, matched, _ = hit
-            hits[key] = Hit(passage, score, marks, coverage, matched, {name: score})
+            passage, score, marks, coverage, matched, _, places = hit
+            hits[key] = Hit(passage, score, marks, coverage, matched, {name: score}, places)
         else:
             hits[key] = Hit(
                 before.passage,
@@ -225,10 +225,11 @@ def _merge(
                 max(before.coverage, hit.coverage),
                 before.matched + tuple(m for m in hit.matched if m not in before.matched),
                 {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
+                before.places + hit.places,
             )
 
 
 def _row(hit: Hit) -> Row:
-    passage, score, marks, coverage, matched, signals = hit
+    passage, score, marks, coverage, matched, signals, _ = hit
     path, start, end, title, _, _, digest, _ = passage
     return Row(path, start, end, title, digest, score, coverage, marks, matched, signals)

@@ -235,6 +235,15 @@ class Index(Protocol):
 
 
 @runtime_checkable
+class Opening(Protocol):
+    """A scorer that needs a resource, such as a process; its running form has the same verb."""
+
+    def open(self) -> AbstractContextManager[Scorer]:
+        """Give the running form; the application leaves the context when it is done."""
+        ...
+
+
+@runtime_checkable
 class Scorer(Protocol):
     """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
 

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from shirube.folders import Entry
 from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
 from shirube.paths import Root
+from shirube.stages import Loader, Scorer
 from shirube.verdict import Verdict
 
 
@@ -96,6 +97,22 @@ class Desk(Protocol):
 
         It is kept for as long as the trace, and in its file for other processes.
         """
+        ...
+
+    def loaders(self) -> Sequence[Loader]:
+        """Return the pipeline's loaders, in order."""
+        ...
+
+    def scorer(self, name: str) -> Scorer:
+        """Return a scorer of the pipeline, running, by its name there.
+
+        Raises:
+            ConfigError: when the pipeline has none of this name.
+        """
+        ...
+
+    def folder(self, name: str) -> Root:
+        """Return one of the configuration's folders, such as ``state``, or the ``workspace``."""
         ...
 
     def trace(self, trace_id: str) -> Trace:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from shirube.errors import NeedsNarrowScope
-from shirube.folders import Entry, Folder, is_junction, speakable
+from shirube.folders import Entry, Folder, entry_of, is_junction, speakable
 from shirube.ignoring import Rules, rules_of
 from shirube.text import nfc
 
@@ -149,8 +149,7 @@ class Surveyor:
                         status = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    size, modified = status.st_size, status.st_mtime_ns
-                    files.append(Entry(prefix + name, name, "file", size, modified))
+                    files.append(entry_of(prefix + name, name, status))
                     if hidden and spelled in self.listing.ignore_files:
                         ruling.append(spelled)
                 elif entry.is_dir(follow_symlinks=False) and not is_junction(entry):

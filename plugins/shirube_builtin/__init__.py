@@ -26,10 +26,15 @@ from shirube_builtin.refiners.diversity import Diversity
 from shirube_builtin.refiners.exploration import Exploration
 from shirube_builtin.refiners.fuzzy import Fuzzy
 from shirube_builtin.refiners.siblings import Siblings
+from shirube_builtin.scorers.exceptions import Exceptions
 from shirube_builtin.scorers.lexical import Lexical
+from shirube_builtin.scorers.loose import Loose
 from shirube_builtin.scorers.numbers import Numbers
 from shirube_builtin.scorers.phrase import Phrase
+from shirube_builtin.scorers.plain import Plain
 from shirube_builtin.scorers.proximity import Proximity
+from shirube_builtin.scorers.regex import Regex
+from shirube_builtin.surfaces.chapters import ChaptersSurface
 from shirube_builtin.surfaces.manual import ManualSurface
 from shirube_builtin.surfaces.vault import VaultSurface
 from shirube_builtin.tokenizers.bigram import Bigram
@@ -66,11 +71,15 @@ def register_indexes(register: Register[Index]) -> None:
 
 @hook
 def register_scorers(register: Register[Scorer]) -> None:
-    """Offer the scorers of the manual pipeline."""
+    """Offer the scorers of the manual pipeline, and those that read every text through."""
     register("lexical", Lexical)
     register("phrase", Phrase)
     register("proximity", Proximity)
     register("numbers", Numbers)
+    register("plain", Plain)
+    register("regex", Regex)
+    register("loose", Loose)
+    register("exceptions", Exceptions)
 
 
 @hook
@@ -96,3 +105,4 @@ def register_surfaces(register: Register[Surface]) -> None:
     """Offer the tools over manuals, and those over notes."""
     register("manual", ManualSurface)
     register("vault", VaultSurface)
+    register("chapters", ChaptersSurface)

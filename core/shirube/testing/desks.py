@@ -10,18 +10,24 @@ from pydantic import JsonValue
 
 from shirube import (
     Bool,
+    Contents,
+    Corpus,
     Desk,
     Document,
     Entry,
     Finding,
     Hit,
+    Loader,
     NotFound,
+    Passage,
     Progress,
     Query,
     Ranking,
     Root,
     Row,
+    Scorer,
     Shelved,
+    Source,
     Span,
     Term,
     Trace,
@@ -77,6 +83,20 @@ class MemoryDesk:
         self._traces: dict[str, Trace] = {}
         self.verdicts: dict[str, Verdict] = {}
 
+    def loaders(self) -> Sequence[Loader]:
+        """Return a loader that finds nothing in the folder: the manuals are in memory."""
+        return (_NoFiles(),)
+
+    def folder(self, name: str) -> Root:
+        """Return the same folder, whatever the name."""
+        del name
+        return self.root
+
+    def scorer(self, name: str) -> Scorer:
+        """Return one scorer for whatever name: it finds what holds a term of the query."""
+        del name
+        return _Holding()
+
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return sorted(self._manuals)
@@ -91,9 +111,7 @@ class MemoryDesk:
         """Find the sections that hold a term of the query, and keep the trace."""
         del progress  # a search in memory is over before anybody could watch it
         corpus = _corpus(self.manual(manual_id))
-        asked = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
-        found = corpus.search(asked, query.limit or corpus.size)
-        ranking = Ranking(tuple(Hit(one.passage, one.estimate) for one in found))
+        ranking = Ranking(tuple(_Holding().score(query, corpus, {})))
         trace = Trace(
             id=f"trace-{len(self._traces) + 1}",
             manual_id=manual_id,
@@ -122,6 +140,39 @@ class MemoryDesk:
         if trace_id not in self._traces:
             raise NotFound("no such trace", trace_id=trace_id)
         return self._traces[trace_id]
+
+
+class _Holding:
+    """Finds the passages that hold a term of the query."""
+
+    nominates = True
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        del found
+        asked = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
+        limit = query.limit or corpus.size
+        return [Hit(one.passage, one.estimate) for one in corpus.search(asked, limit)]
+
+
+class _NoFiles:
+    """Speaks for nothing."""
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        del root
+        return ()
+
+    def load(self, root: Root, source: Source) -> Document:
+        return self.chapter(root, source.path)
+
+    def contents(self, root: Root, path: str) -> Contents:
+        del root
+        raise NotFound("no such file", path=path)
+
+    def chapter(self, root: Root, path: str) -> Document:
+        del root
+        raise NotFound("no such file", path=path)
 
 
 def _corpus(manual: Shelved) -> MemoryCorpus:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Any
 
 from pydantic import Field
 
 from shirube import (
+    Contents,
     Document,
-    InvalidPath,
     Root,
     Source,
     Stage,
     ToolError,
-    clean_path,
     decode,
+    nfc,
+    salvaged,
 )
+from shirube_builtin.loaders.contents import named, parsed
 from shirube_builtin.loaders.names import is_navigation
 from shirube_builtin.loaders.sections import whole
 
@@ -31,10 +32,11 @@ class TocText(Stage):
     """Speaks for the chapters that ``00_目次.json`` names; each is one section.
 
     A table of contents that cannot be used, or an entry of it, costs only itself. Of two that
-    name one chapter the outermost decides, and of two entries the first.
+    name one chapter the outermost decides, and of two entries the first. Neither is read above
+    ``max_chapter_bytes``.
     """
 
-    max_toc_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
+    max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
 
     def sources(self, root: Root) -> list[Source]:
         """Return the chapters that are there, each governed by its table of contents."""
@@ -55,17 +57,49 @@ class TocText(Stage):
             Unreadable: when its text cannot be had.
         """
         path = source.path
-        text = decode(root.read_bytes(path))
+        text = decode(self._read(root, path))
         titles = [self._titles(root, toc) for toc in source.governed_by]
         stem = PurePosixPath(path).stem
         sections = whole(text, next((each[path] for each in titles if path in each), stem))
         return Document(path, "txt", text, sections, navigation=is_navigation(path))
 
+    def contents(self, root: Root, path: str) -> Contents:
+        """Return what a table of contents says, and what was repaired in it.
+
+        Raises:
+            Unreadable: when it cannot be used; the message says why.
+            NotFound: when there is no such file.
+        """
+        decoded = salvaged(self._read(root, path))
+        contents = parsed(decoded.text, path)
+        folder = root.path.name
+        manual = named(decoded.text)
+        warnings = [*contents.warnings]
+        if decoded.damaged:
+            warnings.append(f"{path} holds bytes that are no {decoded.encoding}")
+        if manual is not None and nfc(manual) != nfc(folder):
+            warnings.append("'manual' is not the name of the folder")
+        return contents._replace(warnings=tuple(warnings))
+
+    def chapter(self, root: Root, path: str) -> Document:
+        """Read a chapter whatever its bytes; its encoding, and whether it is damaged, are told.
+
+        Raises:
+            Unreadable: when it is too large.
+            NotFound: when there is no such file.
+        """
+        text, encoding, damaged = salvaged(self._read(root, path))
+        sections = whole(text, PurePosixPath(path).stem)
+        return Document(path, "txt", text, sections, encoding=encoding, damaged=damaged)
+
+    def _read(self, root: Root, path: str) -> bytes:
+        most = min(self.max_chapter_bytes, root.limits.file_bytes)
+        return replace(root, limits=replace(root.limits, file_bytes=most)).read_bytes(path)
+
     def _titles(self, root: Root, toc: str) -> Mapping[str, str]:
         """Return the title of each chapter that a table of contents names, by path."""
         try:
-            small = root.stat(toc).size <= self.max_toc_bytes
-            return _titles_below(toc.rpartition("/")[0], root.read_bytes(toc) if small else b"")
+            return _titles_below(toc.rpartition("/")[0], self._read(root, toc))
         except ToolError:
             return {}
 
@@ -74,30 +108,8 @@ class TocText(Stage):
 @lru_cache(maxsize=4)
 def _titles_below(folder: str, data: bytes) -> Mapping[str, str]:
     titles: dict[str, str] = {}
-    for file, title in _chapters(data):
-        titles.setdefault(f"{folder}/{file}" if folder else file, title)
+    for chapter in parsed(decode(data), TOC).chapters:
+        path = chapter.path
+        if path is not None and path.lower().endswith(".txt"):
+            titles.setdefault(f"{folder}/{path}" if folder else path, chapter.title)
     return MappingProxyType(titles)
-
-
-def _chapters(data: bytes) -> Iterator[tuple[str, str]]:
-    try:
-        content = json.loads(decode(data))
-    except (ToolError, ValueError, RecursionError):
-        return
-    entries = content.get("toc") if isinstance(content, dict) else None
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict):
-            yield from _chapter(entry.get("id"), entry.get("title"), entry.get("file"))
-
-
-def _chapter(number: Any, title: Any, file: Any) -> Iterator[tuple[str, str]]:
-    """Yield one entry's file and title; nothing when it is no chapter."""
-    if isinstance(number, bool) or not isinstance(number, int | str):
-        return
-    if not isinstance(file, str) or "\\" in file or not file.lower().endswith(".txt"):
-        return
-    try:
-        path = clean_path(file)
-    except InvalidPath:
-        return
-    yield path, title if isinstance(title, str) else str(number)

@@ -1,0 +1,120 @@
+"""Exceptions: the lines that speak of exceptions, exclusions and prohibitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from shirube import (
+    Corpus,
+    Form,
+    Hit,
+    Lines,
+    Passage,
+    Projection,
+    Query,
+    Stage,
+    Stretch,
+    Text,
+    form_of,
+    texts_of,
+)
+
+VOCABULARY = (
+    "留意",
+    "注意",
+    "例外",
+    "対象外",
+    "禁止",
+    "適用しない",
+    "支払われない",
+    "支給されない",
+    "不支給",
+    "不適用",
+    "除外",
+    "取り扱わない",
+)
+
+
+class Exceptions(Stage):
+    """Finds the lines that hold a word of the vocabulary, each with the lines around it.
+
+    ``vocabulary`` replaces the words, ``extra_words`` adds to them. With ``loose`` blanks and
+    hyphens within a line do not matter; with ``merge`` stretches that overlap become one. A
+    stretch over ``max_chars`` is narrowed to half of that on either side of the word. What the
+    query asks for does not matter.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    vocabulary: tuple[Annotated[str, Field(min_length=1)], ...] = VOCABULARY
+    extra_words: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    context_lines: Annotated[int, Field(ge=0, le=1000)] = 2
+    max_chars: Annotated[int, Field(ge=2)] = 1000
+    loose: bool = False
+    merge: bool = False
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score 1 for each passage with such a line; its places are the stretches, in order."""
+        del found
+        form = Form(fold=True, separators="" if self.loose else None)
+        words = [form_of(word, form) for word in (*self.vocabulary, *self.extra_words)]
+        for text in texts_of(corpus):
+            query.budget.check()
+            places = tuple(self._places(text, text.form(form), [word for word in words if word]))
+            if places:
+                yield Hit(text.passage, 1.0, places=places)
+
+    def _places(self, text: Text, projection: Projection, words: Iterable[str]) -> list[Stretch]:
+        matches = sorted(_matches(text.own, projection, words))
+        lines = Lines(text.own) if matches else None
+        windows: list[_Window] = []
+        last = 0
+        for start, end in matches:
+            assert lines is not None
+            line = lines.at(start)
+            if line == last:
+                continue
+            last = line
+            above = lines.start(max(1, line - self.context_lines))
+            below = lines.start(min(lines.total, line + self.context_lines) + 1)
+            if self.merge and windows and above < windows[-1].end:
+                windows[-1] = windows[-1]._replace(end=below)
+            else:
+                windows.append(_Window(above, below, start, end))
+        return [window.narrowed(text.own, self.max_chars) for window in windows]
+
+
+class _Window(NamedTuple):
+    """The lines around a word, and the word."""
+
+    start: int
+    end: int
+    word_start: int
+    word_end: int
+
+    def narrowed(self, text: str, most: int) -> Stretch:
+        """Return the window without outer white space, and at most so long beside the word."""
+        shown = text[self.start : self.end]
+        start = self.start + len(shown) - len(shown.lstrip())
+        end = self.start + len(shown.rstrip())
+        if end - start <= most:
+            return Stretch(start, end)
+        left = max(start, self.word_start - most // 2)
+        right = min(end, self.word_end + most // 2)
+        return Stretch(left, right, left > start, right < end)
+
+
+def _matches(text: str, projection: Projection, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a word stands within one line of the text."""
+    for word in words:
+        place = projection.text.find(word)
+        while place >= 0:
+            start, end = projection.span(place, place + len(word))
+            if "\n" not in text[start:end]:
+                yield start, end
+            place = projection.text.find(word, place + 1)

@@ -1,0 +1,241 @@
+"""Patterns: a regular expression in one normal form, for texts in NFKC, and in RE2's dialect.
+
+The interpreter's own parser decides what a pattern means; what it understood is written down
+again, so that every literal is escaped and no engine reads more into it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterable, Sequence
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from threading import Lock
+from typing import Any, NamedTuple
+
+_REPEATS_IN_RE2 = 1000
+_EXPANDED = 2048
+_LETTERS = {re.ASCII: "a", re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.UNICODE: "u"}
+_KEPT = re.ASCII | re.IGNORECASE | re.MULTILINE | re.DOTALL
+_ANYTHING = r"(?s:.)"
+_QUIET = Lock()
+
+_AT = {
+    codes.AT_BEGINNING: "^",
+    codes.AT_BEGINNING_STRING: r"\A",
+    codes.AT_BOUNDARY: r"\b",
+    codes.AT_NON_BOUNDARY: r"\B",
+    codes.AT_END: "$",
+    codes.AT_END_STRING: r"\Z",
+}
+_CATEGORIES = {
+    codes.CATEGORY_DIGIT: r"\d",
+    codes.CATEGORY_NOT_DIGIT: r"\D",
+    codes.CATEGORY_SPACE: r"\s",
+    codes.CATEGORY_NOT_SPACE: r"\S",
+    codes.CATEGORY_WORD: r"\w",
+    codes.CATEGORY_NOT_WORD: r"\W",
+}
+# What Python's classes hold, as RE2 spells it inside brackets.
+_DIGIT, _WORD = r"\p{Nd}", r"\p{L}\p{N}_"
+_SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
+_RE2_CATEGORIES = {
+    codes.CATEGORY_DIGIT: _DIGIT,
+    codes.CATEGORY_NOT_DIGIT: r"\P{Nd}",
+    codes.CATEGORY_SPACE: _SPACE,
+    codes.CATEGORY_WORD: _WORD,
+}
+_RE2_NEGATED = {codes.CATEGORY_NOT_SPACE: f"[^{_SPACE}]", codes.CATEGORY_NOT_WORD: f"[^{_WORD}]"}
+
+
+class Pattern(NamedTuple):
+    """A pattern in normal form, its flags, and in RE2's dialect where that means the same."""
+
+    python: str
+    flags: int
+    re2: str | None
+
+
+class _OnlyPython(Exception):
+    """RE2 has no such construct, or reads it otherwise."""
+
+
+def understood(pattern: str, *, ignore_case: bool) -> Pattern | None:
+    """Return what a pattern means; ``None`` when it is no regular expression."""
+    flags = re.IGNORECASE if ignore_case else 0
+    try:
+        with _QUIET, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = parser.parse(pattern, flags)
+        kept = tree.state.flags & _KEPT
+        python = _Writer(kept).sequence(tree)
+    except (re.error, RecursionError, OverflowError, MemoryError):
+        return None
+    try:
+        modes = "".join(_LETTERS[flag] for flag in (re.IGNORECASE, re.DOTALL) if kept & flag)
+        re2 = (f"(?{modes})" if modes else "") + _Re2Writer(kept).sequence(tree)
+    except _OnlyPython:
+        re2 = None
+    return Pattern(python, kept, re2)
+
+
+class _Writer:
+    """Writes the tree of a pattern as Python would have it written."""
+
+    def __init__(self, flags: int) -> None:
+        self.flags = flags
+
+    def sequence(self, tree: Iterable[tuple[Any, Any]]) -> str:
+        """Write items that follow each other; literals that do are normalised together."""
+        parts: list[str] = []
+        literals = ""
+        for code, value in tree:
+            if code is codes.LITERAL:
+                literals += chr(value)
+                continue
+            parts.append(re.escape(_nfkc(literals)))
+            literals = ""
+            parts.append(self.item(code, value))
+        return "".join([*parts, re.escape(_nfkc(literals))])
+
+    def item(self, code: Any, value: Any) -> str:
+        """Write one item that is no literal."""
+        if code is codes.NOT_LITERAL:
+            return self.members([(codes.NEGATE, None), (codes.LITERAL, value)])
+        if code is codes.ANY:
+            return "."
+        if code is codes.IN:
+            return self.members(value)
+        if code is codes.BRANCH:
+            return f"(?:{'|'.join(map(self.sequence, value[1]))})"
+        if code is codes.SUBPATTERN:
+            return self.group(*value)
+        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
+            return self.repeated(value, "?" if code is codes.MIN_REPEAT else "")
+        if code is codes.AT:
+            return self.anchor(value)
+        return self.beyond(code, value)
+
+    def group(self, number: int | None, added: int, removed: int, inner: Any) -> str:
+        """Write a group, with its own flags."""
+        if number is not None:
+            return f"({self.sequence(inner)})"
+        on = "".join(letter for flag, letter in _LETTERS.items() if added & flag)
+        off = "".join(letter for flag, letter in _LETTERS.items() if removed & flag)
+        return f"(?{on}{'-' * bool(off)}{off}:{self.sequence(inner)})"
+
+    def repeated(self, repetition: tuple[int, Any, Any], mode: str) -> str:
+        """Write a repetition; its mode stands behind the bounds."""
+        least, most, inner = repetition
+        bounds = {(0, codes.MAXREPEAT): "*", (1, codes.MAXREPEAT): "+", (0, 1): "?"}
+        upper = "" if most is codes.MAXREPEAT else int(most)
+        bound = bounds.get((least, most), f"{{{least},{upper}}}")
+        return f"(?:{self.sequence(inner)}){bound}{mode}"
+
+    def anchor(self, at: Any) -> str:
+        """Write a place between characters."""
+        return _AT[at]
+
+    def beyond(self, code: Any, value: Any) -> str:
+        """Write what only Python has."""
+        if code is codes.POSSESSIVE_REPEAT:
+            return self.repeated(value, "+")
+        if code is codes.ATOMIC_GROUP:
+            return f"(?>{self.sequence(value)})"
+        if code in (codes.ASSERT, codes.ASSERT_NOT):
+            direction, inner = value
+            sign = "=" if code is codes.ASSERT else "!"
+            return f"(?{'<' * (direction < 0)}{sign}{self.sequence(inner)})"
+        if code is codes.GROUPREF:
+            return f"(?:\\{value})"
+        if code is codes.GROUPREF_EXISTS:
+            number, yes, no = value
+            otherwise = f"|{self.sequence(no)}" if no else ""
+            return f"(?({number}){self.sequence(yes)}{otherwise})"
+        if code is codes.FAILURE:
+            return "(?!)"
+        raise re.error(f"{code} is not known here")
+
+    def members(self, items: Sequence[tuple[Any, Any]]) -> str:
+        """Write a class of characters; members whose form is longer stand beside it."""
+        negated = items[0][0] is codes.NEGATE
+        inside: list[str] = []
+        longer: list[str] = []
+        for code, value in items[negated:]:
+            if code is codes.CATEGORY:
+                inside.append(self.category(value))
+                continue
+            low, high = value if code is codes.RANGE else (value, value)
+            if _is_own_form(low, high):
+                inside.append(f"{re.escape(chr(low))}-{re.escape(chr(high))}")
+                continue
+            for form in map(_nfkc, map(chr, range(low, high + 1))):
+                (longer if len(form) > 1 else inside).append(re.escape(form))
+        written = "".join(dict.fromkeys(inside))
+        if negated:
+            return f"[^{written}]" if written else _ANYTHING
+        if not longer:
+            return f"[{written}]"
+        arms = sorted(set(longer), key=lambda arm: (-len(arm), arm))
+        return f"(?:{'|'.join([*arms, *([f'[{written}]'] if written else [])])})"
+
+    def category(self, category: Any) -> str:
+        """Write a category such as digits for the inside of a class."""
+        return _CATEGORIES[category]
+
+
+class _Re2Writer(_Writer):
+    """Writes the same for RE2, as far as that means the same."""
+
+    def sequence(self, tree: Iterable[tuple[Any, Any]]) -> str:
+        if self.flags & re.ASCII:
+            raise _OnlyPython
+        return super().sequence(tree)
+
+    def item(self, code: Any, value: Any) -> str:
+        if code is codes.IN and len(value) == 1 and value[0][1] in _RE2_NEGATED:
+            return _RE2_NEGATED[value[0][1]]
+        return super().item(code, value)
+
+    def group(self, number: int | None, added: int, removed: int, inner: Any) -> str:
+        if added or removed:
+            raise _OnlyPython
+        return super().group(None, 0, 0, inner)
+
+    def repeated(self, repetition: tuple[int, Any, Any], mode: str) -> str:
+        least, most, inner = repetition
+        bounded = 0 if most is codes.MAXREPEAT else most
+        # Engines differ in how often they repeat what may be empty.
+        if max(least, bounded) > _REPEATS_IN_RE2 or not inner.getwidth()[0]:
+            raise _OnlyPython
+        return super().repeated(repetition, mode)
+
+    def anchor(self, at: Any) -> str:
+        if at is codes.AT_BEGINNING_STRING:
+            return r"\A"
+        if at is codes.AT_END_STRING:
+            return r"\z"
+        if at is codes.AT_BEGINNING and not self.flags & re.MULTILINE:
+            return r"\A"
+        raise _OnlyPython
+
+    def beyond(self, code: Any, value: Any) -> str:
+        raise _OnlyPython
+
+    def category(self, category: Any) -> str:
+        if category not in _RE2_CATEGORIES:
+            raise _OnlyPython
+        return _RE2_CATEGORIES[category]
+
+
+def _is_own_form(low: int, high: int) -> bool:
+    """Tell whether a range stays as it is: in NFKC already, or too wide to be taken apart."""
+    if high - low > _EXPANDED:
+        return True
+    return low < high and all(_nfkc(chr(code)) == chr(code) for code in range(low, high + 1))
+
+
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)

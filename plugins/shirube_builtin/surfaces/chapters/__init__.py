@@ -1,0 +1,162 @@
+"""The surface over chapters: the classic manual tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from threading import Thread
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from shirube import ConfigError, Contented, Desk, Env, InvalidPath, Stage, Tool, clean_path
+from shirube_builtin.surfaces.chapters.find_exceptions import find_exceptions_tool
+from shirube_builtin.surfaces.chapters.get_section import get_section_tool
+from shirube_builtin.surfaces.chapters.get_toc import get_toc_tool
+from shirube_builtin.surfaces.chapters.library import Library
+from shirube_builtin.surfaces.chapters.list_manuals import list_manuals_tool
+from shirube_builtin.surfaces.chapters.list_sections import list_sections_tool
+from shirube_builtin.surfaces.chapters.scope import Reader
+from shirube_builtin.surfaces.chapters.search_text import MOST_RESULTS, search_text_tool
+from shirube_builtin.surfaces.chapters.settings import Keeping, Reading
+from shirube_builtin.surfaces.chapters.shelf import Shelf
+
+_MODES = ("plain", "regex", "loose")
+_EXCEPTIONS = "exceptions"
+_MANUAL = "{manual}/"
+
+
+class ChaptersSurface(Stage):
+    """Offers the classic manual tools over chapters, which ``00_目次.json`` names.
+
+    ``path_pattern`` says where that stands: below ``manuals/``, which is the root of the manuals.
+    Chapters stay in memory for ``section_ttl_seconds``, at most ``max_sections_in_memory`` of them;
+    their projections are kept in ``cache_file``, or else under ``chapters/`` in ``indices_dir``, or
+    else in the folder of derived state. With ``allow_symlink`` links are followed as long as they
+    lead into one of ``allowed_roots``, which are the root of the manuals when none is named.
+    """
+
+    root: ClassVar[str] = "manuals"
+    server_name: ClassVar[str] = "manual-tools"
+    instructions: ClassVar[str] = (
+        "Manuals in chapters: begin with list_manuals and get_toc. Read chapters with get_section; "
+        "find them with search_text, in mode 'loose' for scanned text, and check find_exceptions."
+    )
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [{"use": "toc-text"}],
+        "scorers": [*({"use": mode} for mode in _MODES), {"use": _EXCEPTIONS}],
+    }
+
+    resolve_reference: Annotated[bool, Env("SHIRUBE_CHAPTERS_RESOLVE_REFERENCE")] = False
+    max_results: Annotated[int, Field(ge=1, le=MOST_RESULTS), Env("SHIRUBE_SEARCH_MAX_RESULTS")] = (
+        10
+    )
+    engine: Annotated[Literal["regex"], Env("SHIRUBE_SEARCH_ENGINE")] = "regex"
+    section_ttl_seconds: Annotated[int, Field(ge=0), Env("SHIRUBE_CACHE_SECTION_TTL_SECONDS")] = 300
+    max_sections_in_memory: Annotated[
+        int, Field(ge=0), Env("SHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY")
+    ] = 4000
+    cache_file: Annotated[str | None, Env("SHIRUBE_CACHE_FILE")] = None
+    indices_dir: Annotated[str | None, Env("SHIRUBE_PATHS_INDICES_DIR")] = None
+    allowed_roots: Annotated[tuple[str, ...], Env("SHIRUBE_SECURITY_ALLOWED_ROOTS")] = ()
+    allow_symlink: Annotated[bool, Env("SHIRUBE_SECURITY_ALLOW_SYMLINK")] = False
+    toc_source: Annotated[Literal["json_only"], Env("SHIRUBE_TOC_SOURCE")] = "json_only"
+    path_pattern: Annotated[str, Env("SHIRUBE_TOC_PATH_PATTERN")] = "manuals/{manual}/00_目次.json"
+
+    @field_validator("allowed_roots", mode="before")
+    @classmethod
+    def _separated(cls, value: Any) -> Any:
+        """Divide what a variable holds as the platform divides lists of paths."""
+        if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+            return tuple(part for one in value for part in one.split(os.pathsep) if part)
+        return value
+
+    @field_validator("path_pattern")
+    @classmethod
+    def _inside(cls, value: str) -> str:
+        _, manual, rest = value.partition(_MANUAL)
+        try:
+            if not manual or "{" in rest or "}" in rest:
+                raise InvalidPath("no manual, or more than one")
+            clean_path(rest)
+        except InvalidPath as error:
+            raise ValueError(
+                "must be 'manuals/{manual}/' and a file inside the manual's folder"
+            ) from error
+        return value
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools, in the order in which a client meets them."""
+        reader = _reader(self, desk)
+        scorers = {mode: desk.scorer(mode) for mode in _MODES}
+        return (
+            list_manuals_tool(reader.library),
+            get_toc_tool(reader.library),
+            list_sections_tool(reader.library),
+            get_section_tool(reader),
+            search_text_tool(reader, scorers, self.max_results),
+            find_exceptions_tool(reader, desk.scorer(_EXCEPTIONS)),
+        )
+
+    @contextmanager
+    def lifespan(self, desk: Desk) -> Iterator[None]:
+        """Look through all manuals once, beside the calls, and log what is wrong."""
+        library = _reader(self, desk).library
+        Thread(target=library.validate, name="shirube validation", daemon=True).start()
+        yield
+
+    def reading(self, desk: Desk) -> Reading:
+        """Return where tables of contents are looked for, and which links are followed.
+
+        Raises:
+            ConfigError: when nothing could be read that way.
+        """
+        workspace, manuals = desk.folder("workspace").path, desk.root.path
+        prefix, _, toc = self.path_pattern.partition(_MANUAL)
+        if prefix != "manuals/" and (workspace / prefix).resolve() != manuals:
+            raise ConfigError(
+                f"path_pattern: {self.path_pattern!r} does not begin with the root of the manuals; "
+                "write manuals/{manual}/00_目次.json"
+            )
+        allowed = [(workspace / one).resolve() for one in self.allowed_roots] or [manuals]
+        if not any(manuals.is_relative_to(one) for one in allowed):
+            raise ConfigError(
+                "allowed_roots: the root of the manuals lies outside all of them, so that nothing "
+                "could be read; add it, or name none"
+            )
+        return Reading(clean_path(toc), allowed, self.allow_symlink)
+
+    def keeping(self, desk: Desk) -> Keeping:
+        """Return how chapters are kept."""
+        file, seconds = self._file(desk), float(self.section_ttl_seconds)
+        return Keeping(self.max_sections_in_memory, seconds, file)
+
+    def _file(self, desk: Desk) -> Path:
+        workspace, state = desk.folder("workspace").path, desk.folder("state").path
+        if self.cache_file is not None:
+            return workspace / self.cache_file
+        folder = state if self.indices_dir is None else workspace / self.indices_dir
+        return folder / "chapters" / "projections.sqlite"
+
+
+def _reader(surface: ChaptersSurface, desk: Desk) -> Reader:
+    """Return the one reader of a desk, which the tools and what goes on beside them share."""
+    at: Any = desk  # like every object it is hashable, though a protocol cannot say so
+    return _reader_at(surface, at)
+
+
+@lru_cache(maxsize=1)
+def _reader_at(surface: ChaptersSurface, desk: Desk) -> Reader:
+    loader = _contented(desk)
+    library = Library(desk.root, loader, surface.reading(desk))
+    return Reader(library, Shelf(loader, surface.keeping(desk)))
+
+
+def _contented(desk: Desk) -> Contented:
+    for loader in desk.loaders():
+        if isinstance(loader, Contented):
+            return loader
+    raise ConfigError("pipelines.chapters.loaders: one that reads tables of contents is needed")

@@ -1,0 +1,132 @@
+"""Chapters in memory: their texts and projections, as long as their files stay as they are."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import NamedTuple
+
+from shirube import Contented, Document, Form, Passage, Projection, ToolError, fold, project
+from shirube_builtin.surfaces.chapters.library import Located, fault_of
+from shirube_builtin.surfaces.chapters.settings import Keeping
+from shirube_builtin.surfaces.chapters.store import Kept, Store
+
+
+class Faulty(Exception):
+    """A chapter's file cannot be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Folded(Mapping[str, str]):
+    """The folded texts of a chapter, made when a stage asks for one."""
+
+    def __init__(self, title: str, path: str, text: str) -> None:
+        self._texts = {"title": title, "headings": "", "path": path, "body": text}
+
+    def __getitem__(self, name: str) -> str:
+        return fold(self._texts[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class Open:
+    """A chapter that was read: its text, and its projections as they are asked for."""
+
+    def __init__(self, manual: str, stamp: str, document: Document, store: Store) -> None:
+        self.document = document
+        self.stamp = stamp
+        self.born = time.monotonic()
+        section = document.sections[0]
+        fields = Folded(section.title, document.path, document.text)
+        path, last = document.path, section.end_line
+        self.passage = Passage(path, 1, last, section.title, (), 1, stamp, fields)
+        self._manual = manual
+        self._store = store
+        self._forms: dict[Form, Projection] = {}
+        self.unsaved: list[Kept] = []
+
+    @property
+    def own(self) -> str:
+        """The text as it stands."""
+        return self.document.text
+
+    def form(self, form: Form) -> Projection:
+        """Return the text in a form: from memory, from disk, or made now."""
+        known = self._forms.get(form)
+        if known is None:
+            path, settled = self.document.path, bool(self.stamp)
+            known = self._store.get(self._manual, path, self.stamp, form) if settled else None
+            if known is None:
+                known = project(self.own, form)
+                if settled:
+                    self.unsaved.append(Kept(self._manual, path, self.stamp, form, known))
+            self._forms[form] = known
+        return known
+
+
+class _Slot(NamedTuple):
+    manual: str
+    path: str
+
+
+class Shelf:
+    """The chapters read last; no more than so many, and none older than so many seconds."""
+
+    def __init__(self, loader: Contented, keeping: Keeping) -> None:
+        self._loader = loader
+        self._keeping = keeping
+        self._store = Store(keeping.file)
+        self._open: OrderedDict[_Slot, Open] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, manual: str, file: Located) -> Open:
+        """Return a chapter as it is now.
+
+        Raises:
+            Faulty: when its file cannot be read.
+        """
+        if file.fault is not None:
+            raise Faulty(file.fault)
+        slot = _Slot(manual, f"{file.root.path}/{file.path}")
+        stamp = file.stamp if file.settled else ""
+        with self._lock:
+            known = self._open.get(slot)
+            if known is not None and stamp and known.stamp == stamp and not self._is_old(known):
+                self._open.move_to_end(slot)
+                return known
+        try:
+            document = self._loader.chapter(file.root, file.path)
+        except ToolError as error:
+            raise Faulty(fault_of(error)) from error
+        opened = Open(manual, stamp, document, self._store)
+        if self._keeping.seconds > 0:
+            with self._lock:
+                self._open[slot] = opened
+                self._open.move_to_end(slot)
+                while len(self._open) > self._keeping.chapters:
+                    self._open.popitem(last=False)
+        return opened
+
+    def save(self, chapters: list[Open]) -> None:
+        """Keep on disk what was projected of these chapters since the last time."""
+        unsaved: list[Kept] = []
+        for chapter in chapters:
+            unsaved += chapter.unsaved
+            chapter.unsaved = []
+        self._store.put(unsaved)
+
+    def close(self) -> None:
+        """Let go of the file of projections."""
+        self._store.close()
+
+    def _is_old(self, opened: Open) -> bool:
+        return time.monotonic() - opened.born >= self._keeping.seconds
