@@ -19,6 +19,7 @@ from shirube_builtin.surfaces.chapters.get_toc import get_toc_tool
 from shirube_builtin.surfaces.chapters.library import Library
 from shirube_builtin.surfaces.chapters.list_manuals import list_manuals_tool
 from shirube_builtin.surfaces.chapters.list_sections import list_sections_tool
+from shirube_builtin.surfaces.chapters.resolve_reference import resolve_reference_tool
 from shirube_builtin.surfaces.chapters.scope import Reader
 from shirube_builtin.surfaces.chapters.search_text import MOST_RESULTS, search_text_tool
 from shirube_builtin.surfaces.chapters.settings import Keeping, Reading
@@ -92,6 +93,7 @@ class ChaptersSurface(Stage):
         """Return the tools, in the order in which a client meets them."""
         reader = _reader(self, desk)
         scorers = {mode: desk.scorer(mode) for mode in _MODES}
+        further = (resolve_reference_tool(reader),) if self.resolve_reference else ()
         return (
             list_manuals_tool(reader.library),
             get_toc_tool(reader.library),
@@ -99,6 +101,7 @@ class ChaptersSurface(Stage):
             get_section_tool(reader),
             search_text_tool(reader, scorers, self.max_results),
             find_exceptions_tool(reader, desk.scorer(_EXCEPTIONS)),
+            *further,
         )
 
     @contextmanager

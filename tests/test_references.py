@@ -1,0 +1,152 @@
+"""References lead to the chapters that they name, and to none when that is not clear."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import manuals
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stdio import Shirube
+
+from shirube_builtin.surfaces.numerals import normalised
+from shirube_builtin.surfaces.references import Entry, resolve
+
+NAME = "給付編"
+TOC = {
+    "01": "第1章 総則",
+    "02-1": "第2章-1 会員の資格",
+    "02-2": "第2章-2 被扶養者",
+    "03": "第3章 重大手技",
+    "04": "別表1 支給率",
+}
+ENTRIES = [Entry(*one) for one in TOC.items()]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
+    workspace = tmp_path_factory.mktemp("references")
+    toc = [{"id": number, "title": title, "file": f"{number}.txt"} for number, title in TOC.items()]
+    texts = {f"{NAME}/{number}.txt": f"{title}\n第１節 目的\n" for number, title in TOC.items()}
+    texts[f"{NAME}/02-2.txt"] += "  第 五 節 例外\n"
+    manuals.write(workspace, {f"{NAME}/00_目次.json": json.dumps({"toc": toc}), **texts})
+    yaml = "surfaces: [{use: chapters, with: {resolve_reference: true}}]\n"
+    (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+    with Shirube(workspace) as server:
+        yield server
+
+
+CASES = [
+    ("第3章 重大手技を参照", None, "03", ["03"]),
+    ("第３章", None, "03", ["03"]),
+    ("第三章", None, "03", ["03"]),
+    ("第03章", None, "03", ["03"]),
+    ("第2章-1", None, "02-1", ["02-1"]),
+    ("第２章の1", None, "02-1", ["02-1"]),
+    ("第2-1章", None, "02-1", ["02-1"]),
+    ("第2章", None, None, ["02-1", "02-2"]),
+    ("第1章及び第3章", None, "01", ["01", "03"]),
+    ("第3章第2節", None, "03", ["03"]),
+    ("別表１", None, "04", ["04"]),
+    ("「重大手技」を参照", None, "03", ["03"]),
+    ("次章", "02-1", "03", ["03"]),
+    ("前章", None, None, []),
+    ("第9章", None, None, []),
+    ("特になし", None, None, []),
+    ("前章", "03", None, ["02-1", "02-2"]),
+    ("前章", "02-2", "01", ["01"]),
+    ("本章", "03", "03", ["03"]),
+    ("次章", "03", None, []),
+    ("第5節", None, "02-2", ["02-2"]),
+    ("第2章第5節", None, "02-2", ["02-2"]),
+    ("第1節", "03", "03", ["03"]),
+    ("第1節", None, None, [*TOC]),
+    ("第1章-4", None, "01", ["01"]),
+    ("第1条", None, None, []),
+    ("別表10", None, None, []),
+    ("被扶養者を見よ", None, "02-2", ["02-2"]),
+    ("第3章の総則に記載", None, "03", ["03", "01"]),
+    ("『会員の資格要件』", None, "02-1", ["02-1"]),
+]
+
+
+@pytest.mark.parametrize(("text", "section", "target", "candidates"), CASES)
+def test_references_are_resolved(
+    server: Shirube, text: str, section: str | None, target: str | None, candidates: list[str]
+) -> None:
+    answer = server.ok("resolve_reference", manual_name=NAME, ref_text=text, section_id=section)
+    assert answer["target_section"] == target
+    assert [one["section_id"] for one in answer["candidates"]] == candidates
+    assert (answer["manual"], answer["ref_text"]) == (NAME, text)
+
+
+def test_a_candidate_says_by_which_rule(server: Shirube) -> None:
+    answer = server.ok("resolve_reference", manual_name=NAME, ref_text="第3章 重大手技を参照")
+    assert answer["candidates"] == [
+        {"section_id": "03", "title": "第3章 重大手技", "rule": "number"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({}, "invalid_request"),
+        ({"ref_text": ""}, "invalid_request"),
+        ({"ref_text": None}, "invalid_request"),
+        ({"ref_text": "章" * 2001}, "invalid_request"),
+        ({"ref_text": "前章", "section_id": "99"}, "not_found"),
+    ],
+)
+def test_bad_references_are_refused(server: Shirube, arguments: dict[str, Any], code: str) -> None:
+    assert server.refused("resolve_reference", manual_name=NAME, **arguments)["error"] == code
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("十", "10"),
+        ("十二", "12"),
+        ("二十", "20"),
+        ("百二十三", "123"),
+        ("二〇", "20"),
+        ("千", "1000"),
+    ],
+)
+def test_kanji_numbers_are_read(written: str, read: str) -> None:
+    assert normalised(f"第 {written} 章") == f"第{read}章"
+
+
+def test_ids_count_where_titles_have_no_number() -> None:
+    entries = [Entry("03", "重大手技"), Entry("04", "第5章 補則")]
+    resolved = resolve(entries, "第3章", None, lambda _: ())
+    assert (resolved.target, resolved.candidates[0].rule) == ("03", "id")
+    assert resolve(entries, "第4章", None, lambda _: ()).target is None
+
+
+@given(
+    st.text(alphabet="第123章節-の前次「」を参照別表三十総則 、", max_size=60),
+    st.sampled_from([None, *TOC]),
+)
+def test_whatever_is_asked_the_answer_is_consistent(text: str, current: str | None) -> None:
+    resolved = resolve(ENTRIES, text, current, lambda _: ("1",))
+    ids = [one.id for one in resolved.candidates]
+    assert len(ids) == len(set(ids)) <= 10
+    assert resolved.target is None or resolved.target == ids[0]
+    assert set(ids) <= set(TOC)
+
+
+def test_many_references_to_many_chapters_are_no_trouble() -> None:
+    entries = [Entry(str(n), f"第{n}章 通則の{n}") for n in range(2000)]
+    for text in ("「通則」" * 500, "第1節" * 600, "第5章" * 600, "一" * 2000, "「" * 2000):
+        resolve(entries, text[:2000], None, lambda _: ())
+
+
+def test_the_tool_is_offered_only_if_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
+    assert "resolve_reference" not in manuals.opened(tmp_path).tools
+    environ = {"SHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
+    assert "resolve_reference" in manuals.opened(tmp_path, **environ).tools
