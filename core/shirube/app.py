@@ -10,6 +10,7 @@ from typing import Any
 
 from shirube.adaptive import Statistics
 from shirube.cache import Guards, SearchCache
+from shirube.classic import settings, takes
 from shirube.config import (
     PIPELINE_KEYS,
     SINGLE_KINDS,
@@ -46,7 +47,7 @@ class Application:
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
-        self.warnings = [*_without_effect(loaded)]
+        self.warnings = [*_without_effect(loaded), *loaded.sections.warnings]
         self.absent = [*_absent(loaded)]
         self.limits = Limits(**self.config.limits.model_dump())
         self.state = Root(loaded.folder("state"), self.limits)
@@ -144,10 +145,9 @@ class Application:
 
     def _stage(self, shelf: str, use: Use, coordinate: str) -> Named[Any]:
         offer = self.plugins.registry[shelf].take(use.use, coordinate)
-        loaded = self.loaded
-        stage = build(
-            offer.stage, use.settings, f"{coordinate}.with", loaded.environ, loaded.origins
-        )
+        loaded, where = self.loaded, f"{coordinate}.with"
+        given = settings(offer.stage, use.settings, loaded.sections, where)
+        stage = build(offer.stage, given, where, loaded.environ, loaded.origins)
         return Named(use.name, stage)
 
     def _check_names(self) -> None:
@@ -270,6 +270,10 @@ def open_application(
             ``empty`` one will do.
     """
     loaded = load_config(workspace, file, environ)
+    plugins = load_plugins(strangers=strangers)
+    known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
+    if any(use.use in known and takes(known[use.use]) for use in loaded.config.surfaces):
+        loaded = load_config(workspace, file, environ, classic=True)
     if (
         not empty
         and loaded.file is None
@@ -280,4 +284,4 @@ def open_application(
             "this folder has neither a 'manuals' folder nor a shirube.yaml; "
             "name the right folder with --workspace DIR, or create DIR/manuals/<manual>/"
         )
-    return Application(loaded, load_plugins(strangers=strangers))
+    return Application(loaded, plugins)

@@ -22,8 +22,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from shirube.classic import FILE as CLASSIC
+from shirube.classic import Sections, merged
 from shirube.environment import overridden
 from shirube.errors import ConfigError
+from shirube.hosting import Security, Server
 from shirube.refusals import refusal
 from shirube.registry import KINDS
 from shirube.schemas import arguments_shape
@@ -68,11 +71,12 @@ class PipelineSpec(_Closed):
 
 
 class Roots(_Closed):
-    """The folders; relative ones are taken from the workspace."""
+    """The folders; relative ones are taken from the workspace. ``runtime`` is for logs."""
 
-    manuals: Annotated[str, Env("MANUALS_ROOT")] = "manuals"
+    manuals: Annotated[str, Env("MANUALS_ROOT"), Env("SHIRUBE_PATHS_MANUALS_DIR")] = "manuals"
     vault: Annotated[str, Env("VAULT_ROOT")] = "vault"
     docs: Annotated[str, Env("SHIRUBE_DOCS_ROOT")] = "docs"
+    runtime: Annotated[str, Env("SHIRUBE_PATHS_RUNTIME_DIR")] = "var"
     state: Annotated[str, Env("SHIRUBE_STATE_ROOT")] = ".shirube"
 
 
@@ -184,6 +188,8 @@ class Config(_Closed):
     traces: Traces = Traces()
     cache: Cache = Cache()
     adaptive: Adaptive = Adaptive()
+    server: Server = Server()
+    security: Security = Security()
     pipelines: dict[str, PipelineSpec] = Field(default_factory=dict)
     surfaces: tuple[Use, ...] = (Use(use="manual"), Use(use="vault"))
 
@@ -197,6 +203,7 @@ class Loaded:
     file: Path | None
     environ: Mapping[str, str]
     origins: dict[str, str] = field(default_factory=dict)
+    sections: Sections = field(default_factory=Sections)
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path, its links resolved once."""
@@ -212,9 +219,13 @@ class Loaded:
 
 
 def load_config(
-    workspace: Path, file: Path | None = None, environ: Mapping[str, str] | None = None
+    workspace: Path,
+    file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    classic: bool = False,
 ) -> Loaded:
-    """Read the configuration of a workspace.
+    """Read the configuration of a workspace, with its ``classic`` file if that is wanted.
 
     Raises:
         ConfigError: with the coordinate in the file, or the variable's name, of what is unusable.
@@ -224,13 +235,16 @@ def load_config(
     found = file if file is not None else workspace / FILE
     if file is not None and not file.is_file():
         raise ConfigError(f"--config: there is no file {file.name!r}")
-    given = _read_yaml(found) if found.is_file() else {}
+    given = read_yaml(found) if found.is_file() else {}
+    beside = workspace / CLASSIC
+    further = read_yaml(beside) if classic and beside.is_file() else {}
+    given, sections = merged(given, found.name, further)
     loaded = Loaded(Config(), workspace, found if found.is_file() else None, environ)
     config = build(Config, given, "", environ, loaded.origins)
     for name, folder in config.roots.model_dump().items():
         if (workspace / folder).is_file():
             raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
-    return Loaded(config, workspace, loaded.file, environ, loaded.origins)
+    return Loaded(config, workspace, loaded.file, environ, loaded.origins, sections)
 
 
 def build(
@@ -252,7 +266,12 @@ def build(
         raise ConfigError(_said(model, error, coordinate)) from error
 
 
-def _read_yaml(file: Path) -> dict[str, Any]:
+def read_yaml(file: Path) -> dict[str, Any]:
+    """Return the keys of a file; none when it is empty.
+
+    Raises:
+        ConfigError: when it cannot be read, or is no YAML that has keys.
+    """
     import yaml  # noqa: PLC0415 - 12 ms that a workspace without a file does not need
 
     try:

@@ -53,6 +53,13 @@ class Env:
     name: str
 
 
+@dataclass(frozen=True)
+class Key:
+    """Names, beside a setting, the key of the classic sections that decides it too."""
+
+    name: str
+
+
 # --- the verbs, in the order in which a pipeline uses them -----------------------------------
 
 

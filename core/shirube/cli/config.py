@@ -12,14 +12,18 @@ from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 
 from shirube.app import Application
+from shirube.classic import FILE as CLASSIC
+from shirube.classic import imported, takes
 from shirube.cli.outline import outline
 from shirube.cli.output import print_json, table
 from shirube.cli.parser import Verbs, add_json, one_of
 from shirube.cli.schema import file_schema
-from shirube.cli.workspace import opened, plugins_of
-from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config
+from shirube.cli.workspace import folder, opened, plugins_of
+from shirube.config import FILE, PIPELINE_KEYS, SINGLE_KINDS, Config, build, read_yaml
 from shirube.environment import expectation, variables
+from shirube.errors import ConfigError
 from shirube.pipeline import Named
+from shirube.plugins import load_plugins
 from shirube.registry import Registry
 
 
@@ -38,9 +42,11 @@ def add(commands: Verbs) -> None:
     told = (
         "show: the whole configuration in force, as YAML; "
         "schema: the JSON Schema of shirube.yaml, with the settings of every stage; "
-        "env: the environment variables"
+        "env: the environment variables; "
+        "import: write shirube.yaml from a config.yaml of the classic manual tools"
     )
     parser.add_argument("part", metavar="PART", type=one_of("part", *_PARTS), help=told)
+    parser.add_argument("file", metavar="FILE", nargs="?", help=f"to import; default {CLASSIC}")
     add_json(parser)
 
 
@@ -79,7 +85,22 @@ def _env(options: Namespace) -> None:
         print("* is set now, and overrides the file")
 
 
-_PARTS = {"show": _show, "schema": _schema, "env": _env}
+def _import(options: Namespace) -> None:
+    workspace = folder(options)
+    source, target = workspace / (options.file or CLASSIC), workspace / FILE
+    if target.exists():
+        raise ConfigError(f"{FILE} is there already; move it away, or write into it by hand")
+    if not source.is_file():
+        raise ConfigError(f"there is no file {source.name!r}; name the one to import")
+    registry = load_plugins(strangers=not options.no_plugins).registry
+    offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
+    made = imported(read_yaml(source), offer.stage, offer.name)
+    build(Config, made, "", {}, {})
+    target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
+    print(f"{FILE}: written; {source.name} is no longer needed")
+
+
+_PARTS = {"show": _show, "schema": _schema, "env": _env, "import": _import}
 
 
 def effective(application: Application) -> JsonValue:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from shirube import ConfigError, Contented, Desk, Env, InvalidPath, Stage, Tool, clean_path
+from shirube import ConfigError, Contented, Desk, Env, InvalidPath, Key, Stage, Tool, clean_path
 from shirube_builtin.surfaces.chapters.find_exceptions import find_exceptions_tool
 from shirube_builtin.surfaces.chapters.get_section import get_section_tool
 from shirube_builtin.surfaces.chapters.get_toc import get_toc_tool
@@ -52,20 +52,40 @@ class ChaptersSurface(Stage):
     }
 
     resolve_reference: Annotated[bool, Env("SHIRUBE_CHAPTERS_RESOLVE_REFERENCE")] = False
-    max_results: Annotated[int, Field(ge=1, le=MOST_RESULTS), Env("SHIRUBE_SEARCH_MAX_RESULTS")] = (
-        10
+    max_results: Annotated[
+        int,
+        Field(ge=1, le=MOST_RESULTS),
+        Env("SHIRUBE_SEARCH_MAX_RESULTS"),
+        Key("search.max_results"),
+    ] = 10
+    engine: Annotated[Literal["regex"], Env("SHIRUBE_SEARCH_ENGINE"), Key("search.engine")] = (
+        "regex"
     )
-    engine: Annotated[Literal["regex"], Env("SHIRUBE_SEARCH_ENGINE")] = "regex"
-    section_ttl_seconds: Annotated[int, Field(ge=0), Env("SHIRUBE_CACHE_SECTION_TTL_SECONDS")] = 300
+    section_ttl_seconds: Annotated[
+        int, Field(ge=0), Env("SHIRUBE_CACHE_SECTION_TTL_SECONDS"), Key("cache.section_ttl_seconds")
+    ] = 300
     max_sections_in_memory: Annotated[
-        int, Field(ge=0), Env("SHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY")
+        int,
+        Field(ge=0),
+        Env("SHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY"),
+        Key("cache.max_sections_in_memory"),
     ] = 4000
-    cache_file: Annotated[str | None, Env("SHIRUBE_CACHE_FILE")] = None
-    indices_dir: Annotated[str | None, Env("SHIRUBE_PATHS_INDICES_DIR")] = None
-    allowed_roots: Annotated[tuple[str, ...], Env("SHIRUBE_SECURITY_ALLOWED_ROOTS")] = ()
-    allow_symlink: Annotated[bool, Env("SHIRUBE_SECURITY_ALLOW_SYMLINK")] = False
-    toc_source: Annotated[Literal["json_only"], Env("SHIRUBE_TOC_SOURCE")] = "json_only"
-    path_pattern: Annotated[str, Env("SHIRUBE_TOC_PATH_PATTERN")] = "manuals/{manual}/00_目次.json"
+    cache_file: Annotated[str | None, Env("SHIRUBE_CACHE_FILE"), Key("cache.file")] = None
+    indices_dir: Annotated[
+        str | None, Env("SHIRUBE_PATHS_INDICES_DIR"), Key("paths.indices_dir")
+    ] = None
+    allowed_roots: Annotated[
+        tuple[str, ...], Env("SHIRUBE_SECURITY_ALLOWED_ROOTS"), Key("security.allowed_roots")
+    ] = ()
+    allow_symlink: Annotated[
+        bool, Env("SHIRUBE_SECURITY_ALLOW_SYMLINK"), Key("security.allow_symlink")
+    ] = False
+    toc_source: Annotated[Literal["json_only"], Env("SHIRUBE_TOC_SOURCE"), Key("toc.source")] = (
+        "json_only"
+    )
+    path_pattern: Annotated[str, Env("SHIRUBE_TOC_PATH_PATTERN"), Key("toc.path_pattern")] = (
+        "manuals/{manual}/00_目次.json"
+    )
 
     @field_validator("allowed_roots", mode="before")
     @classmethod

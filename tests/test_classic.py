@@ -1,0 +1,169 @@
+"""The classic ``config.yaml`` is honoured as it stands, and can be written as ``shirube.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import ask, opened, shirube, write
+
+from shirube import ConfigError
+from shirube.app import Application
+
+CLASSIC = """\
+server:
+  host: 127.0.0.1
+  port: 8001
+  base_path: /
+paths:
+  manuals_dir: data/manuals
+  indices_dir: var/indices
+  runtime_dir: var/run
+search:
+  engine: regex
+  max_results: 2
+cache:
+  section_ttl_seconds: 60
+  max_sections_in_memory: 12
+  file: null
+security:
+  allowed_roots: [data/manuals]
+  allow_symlink: false
+toc:
+  source: json_only
+  path_pattern: manuals/{manual}/00_目次.json
+manuals_root: ./data/manuals
+"""
+SURFACE = "surfaces: [{use: chapters}]\n"
+
+
+def made(workspace: Path, classic: str = CLASSIC, own: str | None = SURFACE) -> Path:
+    folder = workspace / "data"
+    write(folder, {"編/00_目次.json": '{"manual":"編","toc":[]}'})
+    (workspace / "config.yaml").write_text(classic, encoding="utf-8")
+    if own is not None:
+        (workspace / "shirube.yaml").write_text(own, encoding="utf-8")
+    return workspace
+
+
+def settings(application: Application) -> Mapping[str, Any]:
+    surface: Any = application.surfaces[0].surface
+    return {**surface.model_dump(), **application.config.roots.model_dump()}
+
+
+def refused(workspace: Path, **environ: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        opened(workspace, **environ)
+    return str(caught.value)
+
+
+def test_the_classic_file_is_honoured(tmp_path: Path) -> None:
+    application = opened(made(tmp_path))
+    in_force = settings(application)
+    assert {name: in_force[name] for name in (
+        "manuals", "runtime", "indices_dir", "max_results", "section_ttl_seconds",
+        "max_sections_in_memory", "cache_file", "allowed_roots",
+    )} == {
+        "manuals": "data/manuals",
+        "runtime": "var/run",
+        "indices_dir": "var/indices",
+        "max_results": 2,
+        "section_ttl_seconds": 60,
+        "max_sections_in_memory": 12,
+        "cache_file": None,
+        "allowed_roots": ("data/manuals",),
+    }  # fmt: skip
+    assert application.config.server.port == 8001
+    assert not application.warnings
+    assert ask(application, "list_manuals") == {"manuals": ["編"]}
+
+
+def test_without_the_surface_it_is_some_other_file(tmp_path: Path) -> None:
+    workspace = made(tmp_path, "search: [nonsense", "roots: {manuals: data/manuals}\n")
+    assert opened(workspace).config.server.port == 8765
+
+
+def test_the_environment_wins_and_an_empty_variable_does_not(tmp_path: Path) -> None:
+    workspace = made(tmp_path)
+    assert settings(opened(workspace, SHIRUBE_SEARCH_MAX_RESULTS="7"))["max_results"] == 7
+    assert settings(opened(workspace, SHIRUBE_SEARCH_MAX_RESULTS=""))["max_results"] == 2
+    both = {"SHIRUBE_PATHS_MANUALS_DIR": "data/manuals/.", "MANUALS_ROOT": "elsewhere"}
+    assert settings(opened(workspace, **both))["manuals"] == "data/manuals/."
+
+
+def test_the_sections_may_stand_in_the_own_file(tmp_path: Path) -> None:
+    workspace = made(tmp_path, "", f"{SURFACE}{CLASSIC}")
+    (workspace / "config.yaml").unlink()
+    application = opened(workspace)
+    assert settings(application)["max_results"] == 2
+    assert application.config.server.port == 8001
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ("search: {max_results: 3}", ["search.max_results", "shirube.yaml", "config.yaml"]),
+        ("server: {port: 9}", ["server.port", "shirube.yaml", "config.yaml"]),
+        ("roots: {manuals: other}", ["roots.manuals", "shirube.yaml", "config.yaml"]),
+    ],
+)
+def test_two_values_for_one_key_stop_the_start(tmp_path: Path, own: str, told: list[str]) -> None:
+    message = refused(made(tmp_path, own=f"{SURFACE}{own}\n"))
+    for word in told:
+        assert word in message
+
+
+def test_a_setting_and_a_section_that_differ_stop_the_start(tmp_path: Path) -> None:
+    own = "surfaces: [{use: chapters, with: {max_results: 3}}]\n"
+    assert "surfaces[0].with.max_results" in refused(made(tmp_path, own=own))
+    agreeing = "surfaces: [{use: chapters, with: {max_results: 2}}]\n"
+    assert settings(opened(made(tmp_path, own=agreeing)))["max_results"] == 2
+
+
+@pytest.mark.parametrize(
+    ("classic", "told"),
+    [
+        ("search: {max_results: 500}", "config.yaml: search.max_results: expected integer >= 1"),
+        ("search: {engine: vector}", "config.yaml: search.engine: expected regex, got 'vector'"),
+        ("search: 5", "config.yaml: search: expected keys, got '5'"),
+        ("server: {port: 0}", "server.port: "),
+        ("search: [", "config.yaml line 1"),
+        ("security: {allowed_roots: [elsewhere]}", "allowed_roots: "),
+        ("toc: {path_pattern: 'x/{manual}/toc.json'}", "path_pattern: "),
+        ("toc: {path_pattern: 'manuals/{manual}/../toc.json'}", "path_pattern"),
+    ],
+)
+def test_what_is_unusable_stops_the_start(tmp_path: Path, classic: str, told: str) -> None:
+    assert told in refused(made(tmp_path, classic))
+
+
+def test_an_unknown_key_is_told_with_the_nearest(tmp_path: Path) -> None:
+    application = opened(made(tmp_path, "search: {max_result: 5}\ntelemetry: {on: true}\n"))
+    near, none = application.warnings
+    assert near.startswith("config.yaml: search.max_result: there is no such setting; did you mean")
+    assert "'search.max_results'" in near
+    assert none == "config.yaml: telemetry: there is no such setting; it is ignored"
+
+
+def test_the_toc_may_have_another_name(tmp_path: Path) -> None:
+    workspace = made(tmp_path, "toc: {path_pattern: 'manuals/{manual}/meta/toc.json'}\n")
+    write(workspace, {"編/meta/toc.json": '{"toc":[{"id":"1","title":"章","file":"1.txt"}]}'})
+    sections = ask(opened(workspace), "list_sections", manual_name="編")
+    assert sections == {"manual": "編", "sections": ["1"]}
+
+
+def test_an_import_writes_what_is_equal(tmp_path: Path) -> None:
+    workspace = made(tmp_path)
+    before = settings(opened(workspace))
+    (workspace / "shirube.yaml").unlink()
+    done = shirube("config", "import", "config.yaml", cwd=workspace)
+    assert done.code == 0, done.err
+    (workspace / "config.yaml").unlink()
+    application = opened(workspace)
+    assert settings(application) == before
+    assert application.config.server.port == 8001
+    again = shirube("config", "import", cwd=workspace)
+    assert again.code != 0
+    assert "there already" in again.err
