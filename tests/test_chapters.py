@@ -105,6 +105,11 @@ def test_the_six_tools_are_listed_and_nothing_else(server: Shirube) -> None:
         assert tool.annotations.idempotent_hint
 
 
+def test_served_alone_it_is_known_as_manual_tools(server: Shirube) -> None:
+    assert server.client.server_info.name == "manual-tools"
+    assert "loose" in (server.client.instructions or "")
+
+
 REQUIRED = {
     "list_manuals": {"manuals"},
     "get_toc": {"manual", "toc"},

@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
         told = [getattr(one.surface, "instructions", "") for one in application.surfaces]
         run_stdio(
             list(application.tools.values()),
-            name="shirube",
+            name=application.name,
             version=__version__,
             instructions=" ".join([*filter(None, told), _DATA]),
             wire=wire,

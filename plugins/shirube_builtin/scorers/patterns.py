@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from threading import Lock
@@ -51,11 +52,16 @@ _RE2_NEGATED = {codes.CATEGORY_NOT_SPACE: f"[^{_SPACE}]", codes.CATEGORY_NOT_WOR
 
 
 class Pattern(NamedTuple):
-    """A pattern in normal form, its flags, and in RE2's dialect where that means the same."""
+    """A pattern in normal form, its flags, and in RE2's dialect where that means the same.
+
+    ``needed`` are literals that stand in every text with a match: a quick look for them spares
+    most texts the engine.
+    """
 
     python: str
     flags: int
     re2: str | None
+    needed: tuple[str, ...] = ()
 
 
 class _OnlyPython(Exception):
@@ -78,7 +84,15 @@ def understood(pattern: str, *, ignore_case: bool) -> Pattern | None:
         re2 = (f"(?{modes})" if modes else "") + _Re2Writer(kept).sequence(tree)
     except _OnlyPython:
         re2 = None
-    return Pattern(python, kept, re2)
+    return Pattern(python, kept, re2, tuple(_needed(tree, cased=not kept & re.IGNORECASE)))
+
+
+def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
+    """Yield the literals outside all groups; where case is ignored, those that have none."""
+    for is_literal, items in groupby(tree, key=lambda item: item[0] is codes.LITERAL):
+        text = _nfkc("".join(chr(value) for _, value in items)) if is_literal else ""
+        if text and (cased or text.casefold() == text == text.upper()):
+            yield text
 
 
 class _Writer:

@@ -87,9 +87,10 @@ class RunningRegex:
         if query.budget.deadline is not None:
             until = min(until, query.budget.deadline)
         compiled = _compiled(pattern.re2) if pattern.re2 is not None else None
+        texts = (text for text in texts_of(corpus) if _may_match(text, pattern))
         if compiled is not None:
-            return _in_thread(compiled, query, texts_of(corpus), until)
-        hits = self._in_worker(pattern, query, [*texts_of(corpus)], until)
+            return _in_thread(compiled, query, texts, until)
+        hits = self._in_worker(pattern, query, [*texts], until)
         return _word_for_word(query, corpus) if hits is None else hits
 
     def _in_worker(
@@ -113,6 +114,11 @@ class RunningRegex:
                 _search(worker, query, waiting, (hits, late), until, patience)
         late += [text.passage for text in reversed(waiting)]
         return _ranking(hits, late)
+
+
+def _may_match(text: Text, pattern: Pattern) -> bool:
+    whole = text.form(NORMAL).text
+    return all(literal in whole for literal in pattern.needed)
 
 
 def _search(

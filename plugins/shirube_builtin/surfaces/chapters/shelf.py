@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
@@ -74,7 +75,8 @@ class Open:
 
 
 class _Slot(NamedTuple):
-    manual: str
+    top: Path
+    below: str
     path: str
 
 
@@ -96,7 +98,7 @@ class Shelf:
         """
         if file.fault is not None:
             raise Faulty(file.fault)
-        slot = _Slot(manual, f"{file.root.path}/{file.path}")
+        slot = _Slot(file.root.top, file.root.below, file.path)
         stamp = file.stamp if file.settled else ""
         with self._lock:
             known = self._open.get(slot)
