@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Shirube
 
+from shirube_builtin.surfaces.numbering import Entry
 from shirube_builtin.surfaces.numerals import normalised
-from shirube_builtin.surfaces.references import Entry, resolve
+from shirube_builtin.surfaces.references import resolve
 
 NAME = "給付編"
 TOC = {
@@ -150,3 +151,49 @@ def test_the_tool_is_offered_only_if_asked_for(tmp_path: Path) -> None:
     assert "resolve_reference" not in manuals.opened(tmp_path).tools
     environ = {"SHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
     assert "resolve_reference" in manuals.opened(tmp_path, **environ).tools
+
+
+# --- for those who search manuals -----------------------------------------------------------
+
+
+@pytest.fixture
+def handbook(tmp_path: Path) -> Path:
+    return manuals.write(
+        tmp_path,
+        {
+            "m/00_目次.json": json.dumps(
+                {
+                    "toc": [
+                        {"id": "1", "title": "第1章 総則", "file": "1.txt"},
+                        {"id": "2", "title": "第2章 給付", "file": "2.txt"},
+                    ]
+                }
+            ),
+            "m/1.txt": "第1章 総則\n対象外は第２章、別表１及び「旅費の手引」を参照。「給付」とは。\n",
+            "m/2.txt": "第2章 給付\n前章による。第9章は欠番。\n",
+            "m/table.md": "# 別表1 支給率\n対象外の率。\n# 旅費の手引\n次に述べる。\n",
+        },
+    )
+
+
+def test_hits_say_where_they_refer_to_if_that_is_wanted(handbook: Path) -> None:
+    application = manuals.opened(handbook, SHIRUBE_SURFACE_EXTRAS="refers_to")
+    asked = {"query": "対象外 給付", "manual_id": "m", "required_terms": ["給付"]}
+    found = manuals.ask(application, "manual_find", **asked)
+    items = {one["ref"]["path"]: one for one in found["inline_hits"]["items"]}
+    assert items["1.txt"]["refers_to"] == [
+        {"path": "2.txt", "start_line": 1, "title": "第2章 給付"},
+        {"path": "table.md", "start_line": 1, "title": "別表1 支給率"},
+        {"path": "table.md", "start_line": 3, "title": "旅費の手引"},
+    ]
+    assert items["2.txt"]["refers_to"] == [
+        {"path": "1.txt", "start_line": 1, "title": "第1章 総則"}
+    ]
+    rows = manuals.ask(application, "manual_hits", trace_id=found["trace_id"])["items"]
+    assert {one["ref"]["path"]: "refers_to" in one for one in rows}["1.txt"]
+
+
+def test_by_default_hits_do_not_say_where_they_refer_to(handbook: Path) -> None:
+    asked = {"query": "対象外", "manual_id": "m", "required_terms": ["対象外"]}
+    found = manuals.ask(manuals.opened(handbook), "manual_find", **asked)
+    assert not any("refers_to" in one for one in found["inline_hits"]["items"])

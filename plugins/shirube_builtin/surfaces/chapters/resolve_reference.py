@@ -13,7 +13,8 @@ from shirube_builtin.surfaces.chapters.arguments import OfManual
 from shirube_builtin.surfaces.chapters.failures import refused, required
 from shirube_builtin.surfaces.chapters.library import Manual
 from shirube_builtin.surfaces.chapters.scope import Reader
-from shirube_builtin.surfaces.references import Entry, resolve, section_numbers
+from shirube_builtin.surfaces.numbering import Entry
+from shirube_builtin.surfaces.references import resolve, section_numbers
 
 
 class ResolveReferenceParams(OfManual):

@@ -29,6 +29,7 @@ from shirube_builtin.surfaces.manual.claims import with_claim_graph
 from shirube_builtin.surfaces.manual.coverage import Coverage, coverage_of
 from shirube_builtin.surfaces.manual.deliveries import delivered
 from shirube_builtin.surfaces.manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
+from shirube_builtin.surfaces.manual.pointers import pointed
 from shirube_builtin.surfaces.manual.rows import integrated
 from shirube_builtin.surfaces.manual.settings import Settings
 
@@ -197,6 +198,8 @@ def search(desk: Desk, params: FindParams, call: Call, settings: Settings) -> Tr
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
     trace = desk.find(params.manual_id, query, call.progress).trace
+    if "refers_to" in settings.extras:
+        trace = pointed(desk, trace)
     if params.include_claim_graph and settings.claim_graph:
         return with_claim_graph(desk, trace, query.budget)
     return trace

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from shirube import Citation, Row, Trace
+from shirube_builtin.surfaces.manual.pointers import pointers
 
 Json = dict[str, JsonValue]
 
@@ -71,7 +72,10 @@ def _longest(spans: Sequence[str]) -> list[JsonValue]:
 
 
 def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
-    if "cite" not in extras:
-        return {}
-    cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
-    return {"cite": str(cited)}
+    told: Json = {}
+    if "cite" in extras:
+        cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
+        told["cite"] = str(cited)
+    if "refers_to" in extras and (places := pointers(trace, row)):
+        told["refers_to"] = [*places]
+    return told
