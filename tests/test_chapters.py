@@ -586,3 +586,26 @@ def test_a_missing_mode_stops_the_start(tmp_path: Path) -> None:
     done = manuals.shirube("tools", cwd=tmp_path)
     assert done.code != 0
     assert "one called 'regex' is needed" in done.err
+
+
+def test_a_query_of_megabytes_is_refused_and_the_next_call_answered(tmp_path: Path) -> None:
+    with Shirube(made(tmp_path, [entry("a", "A")], a="本文")) as server:
+        message = server.refused("search_text", manual_name=NAME, query="本" * 2_000_000)
+        assert message["error"] == "invalid_request"
+        assert searched(server, "本文") == ["a"]
+
+
+def test_a_huge_toc_is_no_trouble(tmp_path: Path) -> None:
+    toc = [entry(str(n), "章" * 8, "a.txt") for n in range(50_000)]
+    ask = opened(made(tmp_path, toc, a="本文"))
+    assert len(ask("list_sections", manual_name=NAME)["sections"]) == 50_000
+    answer = ask("search_text", manual_name=NAME, query="本文", limit=1)
+    assert answer["total"] == 50_000
+    assert ask("get_section", manual_name=NAME, section_id="49999")["text"] == "本文"
+
+
+def test_only_the_first_unsearched_chapters_are_named(tmp_path: Path) -> None:
+    ask = opened(made(tmp_path, [entry(str(n), "A") for n in range(25)]))
+    answer = ask("search_text", manual_name=NAME, query="本文")
+    assert [one["section_id"] for one in answer["skipped"]] == [str(n) for n in range(20)]
+    assert answer["skipped_total"] == 25
