@@ -581,6 +581,14 @@ def test_a_mode_can_be_another_scorer(tmp_path: Path) -> None:
     assert ask("search_text", manual_name=NAME, query="bc", mode="loose")["results"]
 
 
+def test_alone_it_is_healthy_and_says_who_searches_manuals(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="本文")
+    assert manuals.shirube("doctor", cwd=workspace).code == 0
+    found = manuals.shirube("find", "本文", cwd=workspace)
+    assert found.code != 0
+    assert "add {use: manual}" in found.err
+
+
 def test_a_missing_mode_stops_the_start(tmp_path: Path) -> None:
     made(tmp_path, [], scoring("plain"))
     done = manuals.shirube("tools", cwd=tmp_path)

@@ -41,6 +41,11 @@ class Furnished:
     stages: Mapping[str, Sequence[Named[Any]]]
 
     @property
+    def indexed(self) -> bool:
+        """Whether there is an index to search; other surfaces read their files themselves."""
+        return bool(self.stages["indexes"])
+
+    @property
     def fingerprint(self) -> str:
         """What an index depends on: loaders, tokenizer and index, with their settings."""
         return "-".join(

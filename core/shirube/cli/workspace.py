@@ -89,7 +89,8 @@ def search_desk(application: Application) -> WorkDesk:
 
 def searching(application: Application) -> Furnished:
     """Return the surface that searches the manuals."""
-    readers = [one for one in application.surfaces if one.surface.root == _MANUALS]
+    surfaces = application.surfaces
+    readers = [one for one in surfaces if one.surface.root == _MANUALS and one.indexed]
     readers.sort(key=lambda one: one.name != "manual")
     if not readers:
         raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")

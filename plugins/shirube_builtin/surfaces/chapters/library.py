@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from threading import Lock
 from typing import NamedTuple
@@ -127,9 +127,9 @@ class Library:
             self._tell(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
             raise no_contents(name, toc, file.fault)
         with self._lock:
-            stamp, known = self._read.get(name, ("", None))
+            stamp, known = self._read.get(nfc(name), ("", None))
         if known is not None and stamp == file.stamp and file.settled:
-            return known
+            return replace(known, name=name)
         try:
             contents = self._loader.contents(file.root, file.path)
         except ToolError as error:
@@ -142,7 +142,7 @@ class Library:
             by_id.setdefault(chapter.id, chapter)
         manual = Manual(name, folder, self._reading, contents, by_id)
         with self._lock:
-            self._read[name] = (file.stamp, manual)
+            self._read[nfc(name)] = (file.stamp, manual)
         return manual
 
     def warn(self, manual: Manual, chapter: Chapter, stamp: str, fault: str) -> None:
@@ -182,16 +182,16 @@ class Library:
         return [entry.name for entry in found if self._is_manual(entry)]
 
     def _is_manual(self, entry: Entry) -> bool:
-        if entry.kind == "link" and self._reading.links:
-            try:
-                self._inside(entry.name)
-            except ToolError:
-                return False
-        elif entry.kind != "dir":
+        if entry.kind != "dir" and not (entry.kind == "link" and self._reading.links):
             return False
-        if not entry.name.startswith("."):
+        if entry.kind == "dir" and not entry.name.startswith("."):
             return True
-        return located(self._inside(entry.name), self._reading.toc, self._reading).fault is None
+        try:
+            folder = self._inside(entry.name)
+        except ToolError:
+            return False
+        hidden = entry.name.startswith(".")
+        return not hidden or located(folder, self._reading.toc, self._reading).fault is None
 
     def _folder(self, name: str) -> Root:
         # A name is looked up among those that are there; it is never joined into a path.
