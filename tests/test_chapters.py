@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -523,6 +525,22 @@ def test_projections_are_kept_and_a_damaged_file_of_them_costs_only_time(tmp_pat
     assert opened(workspace)("search_text", **query) == first
 
 
+def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A"), entry("b", "B")], a="甲", b="乙")
+    store = workspace / ".shirube" / "chapters" / "projections.sqlite"
+
+    def searched_and_kept() -> set[str]:
+        for file in (workspace / "manuals" / NAME).glob("*.txt"):
+            os.utime(file, (1_600_000_000, 1_600_000_000))
+        opened(workspace)("search_text", manual_name=NAME, query="甲", mode="plain")
+        with closing(sqlite3.connect(store)) as connection:
+            return {path for (path,) in connection.execute("SELECT path FROM projections")}
+
+    assert searched_and_kept() == {"a.txt", "b.txt"}
+    made(workspace, [entry("a", "A"), entry("c", "C")], a="甲の乙", c="丙")
+    assert searched_and_kept() == {"a.txt", "c.txt"}
+
+
 @pytest.mark.parametrize("kept", ["0", "1"])
 def test_a_small_memory_changes_no_answer(tmp_path: Path, kept: str) -> None:
     toc = [entry(str(n), "A") for n in range(5)]
@@ -617,3 +635,10 @@ def test_only_the_first_unsearched_chapters_are_named(tmp_path: Path) -> None:
     answer = ask("search_text", manual_name=NAME, query="本文")
     assert [one["section_id"] for one in answer["skipped"]] == [str(n) for n in range(20)]
     assert answer["skipped_total"] == 25
+
+
+def test_a_scorer_that_does_not_say_where_leads_to_the_beginning(tmp_path: Path) -> None:
+    yaml = scoring("plain", "regex", "lexical, as: loose", "exceptions")
+    ask = opened(made(tmp_path, [entry("a", "A")], yaml, a="本文は給付を定める。"))
+    answer = ask("search_text", manual_name=NAME, query="給付", mode="loose")
+    assert answer == {"results": [{"section_id": "a", "snippet": "本文は給付を定める。"}]}

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import manuals
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,6 +75,16 @@ def test_separators_in_a_loose_query_change_nothing(
     gaps = data.draw(st.lists(st.sampled_from(["", " ", "・", "－"]), min_size=4, max_size=4))
     spaced = "".join(gap + letter for gap, letter in zip(gaps, query, strict=False)) + gaps[-1]
     assert places(Loose(), spaced, text) == places(Loose(), query, text)
+
+
+@pytest.mark.parametrize("scorer", ["plain", "loose", "regex", "exceptions"])
+def test_over_an_index_they_read_its_folded_sections(tmp_path: Path, scorer: str) -> None:
+    workspace = manuals.write(tmp_path, {"m/a.md": manuals.RULES, "m/b.md": "# 別\nなし\n"})
+    yaml = f"pipelines: {{manual: {{scorers: [{{use: {scorer}}}], fusers: [], refiners: []}}}}\n"
+    (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+    asked = {"query": "対象外", "manual_id": "m", "required_terms": ["対象外"]}
+    found = manuals.ask(manuals.opened(workspace), "manual_find", **asked)
+    assert [one["ref"]["start_line"] for one in found["inline_hits"]["items"]] == [3]
 
 
 # --- patterns -------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Reader:
         unique = {one.passage.key: one for one in opened.values()}
         corpus = Chapters(manual.name, [*unique.values()])
         ranking = _scored(scorer, query, corpus)
-        self._shelf.save([*unique.values()])
+        self._shelf.save(manual.name, [*unique.values()], whole=section_id is None)
         hits = {hit.passage.key: hit for hit in ranking.hits}
         late = {(out.path, out.start_line): out.reason for out in ranking.left_out}
         found = []

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shirube import LOOSE, Answer, Call, Query, Scorer, Stretch, Tool, form_of
+from shirube import LOOSE, Answer, Call, Hit, Query, Scorer, Stretch, Tool, form_of
 from shirube_builtin.surfaces.chapters.arguments import (
     Given,
     OfManual,
@@ -36,7 +36,9 @@ class SearchTextParams(OfManual):
             "middle dots, slashes and hyphens stand between the characters."
         ),
     ] = "regex"
-    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10
+    limit: Annotated[
+        int, Field(ge=1, le=MOST_RESULTS, description="Default: what the server is set to.")
+    ] = 10
     case_sensitive: bool = False
 
 
@@ -69,7 +71,7 @@ def search_text_tool(
         query = Query(params.query, case_sensitive=params.case_sensitive, budget=call.budget)
         scanned = reader.scan(manual, params.section_id, query, scorers[params.mode])
         results = tuple(
-            SearchTextHit(section_id=chapter.id, snippet=snippet(one.own, hit.places[0]))
+            SearchTextHit(section_id=chapter.id, snippet=snippet(one.own, _first(hit)))
             for chapter, one, hit in scanned.found[:limit]
         )
         return SearchTextAnswer(results=results, **scanned.told(len(scanned.found), limit))
@@ -89,6 +91,11 @@ def search_text_tool(
         http=("POST", "/search_text"),
         examples=({"manual_name": "給付金編", "query": "帝王切開", "mode": "loose"},),
     )
+
+
+def _first(hit: Hit) -> Stretch:
+    """Return where a hit is; a scorer that does not say so leads to the chapter's beginning."""
+    return hit.places[0] if hit.places else Stretch(0, 0)
 
 
 def snippet(text: str, match: Stretch) -> str:

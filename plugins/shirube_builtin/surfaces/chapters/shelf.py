@@ -118,13 +118,17 @@ class Shelf:
                     self._open.popitem(last=False)
         return opened
 
-    def save(self, chapters: list[Open]) -> None:
-        """Keep on disk what was projected of these chapters since the last time."""
+    def save(self, manual: str, chapters: list[Open], *, whole: bool) -> None:
+        """Keep on disk what was projected of these chapters since the last time.
+
+        When they are the ``whole`` manual, what is kept of other files of it is forgotten.
+        """
         unsaved: list[Kept] = []
         for chapter in chapters:
             unsaved += chapter.unsaved
             chapter.unsaved = []
-        self._store.put(unsaved)
+        files = {chapter.document.path for chapter in chapters}
+        self._store.put(unsaved, (manual, files) if whole else None)
 
     def close(self) -> None:
         """Let go of the file of projections."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from struct import Struct
@@ -61,8 +61,11 @@ class Store:
                 return None
         return None if row is None else Projection(row[0], _unpacked(row[1]))
 
-    def put(self, kept: Sequence[Kept]) -> None:
-        """Keep projections, each in place of what was kept of the same file."""
+    def put(self, kept: Sequence[Kept], only: tuple[str, Collection[str]] | None = None) -> None:
+        """Keep projections, each in place of what was kept of the same file.
+
+        ``only`` names a manual and all its files: what is kept of others of it is forgotten.
+        """
         rows = [
             (one.manual, one.path, _key(one.form), one.stamp, one.projection.text, _packed(one))
             for one in kept
@@ -73,6 +76,8 @@ class Store:
             try:
                 with self._open() as connection:
                     connection.executemany("REPLACE INTO projections VALUES (?,?,?,?,?,?)", rows)
+                    if only is not None:
+                        _forget(connection, *only)
             except sqlite3.OperationalError as error:
                 LOG.info("projections are not kept this time: %s", error)
             except (sqlite3.Error, OSError) as error:
@@ -119,6 +124,13 @@ def _connected(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str]) -> None:
+    asked = "SELECT DISTINCT path FROM projections WHERE manual=?"
+    known = [path for (path,) in connection.execute(asked, (manual,))]
+    gone = [(manual, path) for path in known if path not in files]
+    connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
 
 
 def _key(form: Form) -> str:
