@@ -138,7 +138,7 @@ def _application(application: Application) -> Iterator[Check]:
     for one in application.surfaces:
         if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
             yield _written(application.desks[one.name].root, one.surface.root)
-        if one.stages["indexes"]:
+        if one.indexed:
             yield from _surface(application, one.name, one.surface.root)
 
 
