@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from heapq import merge
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -70,12 +71,13 @@ class Exceptions(Stage):
                 yield Hit(text.passage, 1.0, places=places)
 
     def _places(self, text: Text, projection: Projection, words: Iterable[str]) -> list[Stretch]:
-        matches = sorted(_matches(text.own, projection, words))
-        lines = Lines(text.own) if matches else None
+        # Merged and not sorted, so that many matches do not keep other threads waiting.
+        matches = merge(*(_matches(text.own, projection, word) for word in words))
+        lines: Lines | None = None
         windows: list[_Window] = []
         last = 0
         for start, end in matches:
-            assert lines is not None
+            lines = lines or Lines(text.own)
             line = lines.at(start)
             if line == last:
                 continue
@@ -109,12 +111,11 @@ class _Window(NamedTuple):
         return Stretch(left, right, left > start, right < end)
 
 
-def _matches(text: str, projection: Projection, words: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield where a word stands within one line of the text."""
-    for word in words:
-        place = projection.text.find(word)
-        while place >= 0:
-            start, end = projection.span(place, place + len(word))
-            if "\n" not in text[start:end]:
-                yield start, end
-            place = projection.text.find(word, place + 1)
+def _matches(text: str, projection: Projection, word: str) -> Iterator[tuple[int, int]]:
+    """Yield where a word stands within one line of the text, in order."""
+    place = projection.text.find(word)
+    while place >= 0:
+        start, end = projection.span(place, place + len(word))
+        if "\n" not in text[start:end]:
+            yield start, end
+        place = projection.text.find(word, place + 1)
