@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import ValidationError
 
-from shirube import Document, Lines, NotFound, Root, Section, Source, Stage, Unreadable
+from shirube import Chapter, Document, Lines, NotFound, Root, Section, Source, Stage, Unreadable
 from shirube_builtin.loaders import Json, Markdown, TocText
 
 RULES = "# 総則\n対象です。\n## 例外\nこの場合は対象外です。\n### 参照\n別表を参照。\n"
@@ -878,3 +878,53 @@ def test_the_sample_manuals_load() -> None:
         for source in stage.sources(root):
             document = stage.load(root, source)
             assert document.sections[-1].end == len(document.text)
+
+
+def test_a_toc_is_repaired_singly_and_says_so(write: Write) -> None:
+    entries = (
+        '{"id": 7, "title": "七", "file": "a.txt", "children": [NaN, {"x": [1e999, "\\ud800"]}]}',
+        '{"id": "7", "file": "b.md", "children": "none"}',
+        '{"id": true, "title": "x", "file": "c.txt"}',
+        '{"id": "up", "title": "x", "file": "../c.txt"}',
+        "[]",
+    )
+    root = write({"00_目次.json": f'{{"manual": "別", "toc": [{", ".join(entries)}]}}'})
+    contents = TocText().contents(root, "00_目次.json")
+    assert contents.chapters == (
+        Chapter("7", "七", "a.txt", [None, {"x": [None, "\ufffd"]}], "a.txt"),
+        Chapter("7", "7", "b.md", None, "b.md"),
+        Chapter("up", "x", "../c.txt", None, None),
+    )
+    told = "\n".join(contents.warnings)
+    for part in (
+        "toc[0].id is a number",
+        "toc[0] holds lone surrogates",
+        "toc[1].title",
+        "toc[1].children",
+        "toc[1].file 'b.md' does not end in .txt",
+        "toc[1] has the id '7' once more",
+        "toc[2] has no id",
+        "toc[3].file '../c.txt' is refused",
+        "toc[4] is no object",
+        "'manual' is not the name of the folder",
+    ):
+        assert told.count(part) == 1, part
+
+
+def test_children_that_are_nested_without_end_are_left_out(write: Write) -> None:
+    deep = "[" * 900 + "]" * 900
+    root = write({"00_目次.json": f'{{"toc": [{{"id": "1", "file": "a", "children": {deep}}}]}}'})
+    (chapter,) = TocText().contents(root, "00_目次.json").chapters
+    assert chapter.children is None
+
+
+def test_a_chapter_is_read_whatever_its_bytes(write: Write) -> None:
+    root = write({"a.txt": "対象とする\r\n".encode() + b"\xff"})
+    document = TocText().chapter(root, "a.txt")
+    assert (document.text, document.encoding, document.damaged) == (
+        "対象とする\n\ufffd",
+        "utf-8",
+        True,
+    )
+    with pytest.raises(Unreadable):
+        TocText(max_chapter_bytes=3).chapter(root, "a.txt")
