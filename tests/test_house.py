@@ -59,7 +59,10 @@ ONLY_IN = {
     "regex": ("plugins/shirube_builtin/scorers/worker.py",),
     "sqlite3": ("plugins/shirube_builtin/surfaces/chapters/store.py",),
     "pytest": ("core/shirube/testing/",),
-    "fastapi": (),
+    "fastapi": ("core/shirube/http/",),
+    "fastapi_offline": ("core/shirube/http/application.py",),
+    "starlette": ("core/shirube/http/", "core/shirube/server/streamable.py"),
+    "uvicorn": ("core/shirube/http/protocol.py", "core/shirube/http/serving.py"),
     "hypothesis": (),
 }
 

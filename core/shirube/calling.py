@@ -66,7 +66,8 @@ def parse_arguments(params: type[P], arguments: object) -> P:
     the model says ``null_is_absent = False``.
 
     Raises:
-        InvalidParameter: for the first argument, in declared order, that is not as it should be.
+        InvalidParameter: for the first argument, in declared order, that is not as it should be;
+            its cause, where it is pydantic's, knows of all of them.
         InvalidPath: the same, for an argument that is a path.
     """
     if arguments is None:
@@ -191,7 +192,7 @@ def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
         # As JSON, because a strict model then takes an array for a tuple, and a string for a date.
         return params.model_validate_json(text)
     except ValidationError as error:
-        raise refusal(error.errors(include_url=False), shape) from None
+        raise refusal(error.errors(include_url=False), shape) from error
     except ToolError as error:
         raise _weightiest(error, params, arguments, shape) from None
 

@@ -1,0 +1,168 @@
+"""The application: an endpoint for every tool, their OpenAPI document and page, and MCP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from shirube import __version__
+from shirube.app import Application, open_application
+from shirube.config import Loaded
+from shirube.http.doors import LOOPBACK, TEST_HOST, Doors
+from shirube.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Workers
+from shirube.http.limits import Limits
+from shirube.http.log import Logged
+from shirube.http.openapi import of_endpoint, of_tool
+from shirube.http.problems import Problem, invalid
+from shirube.http.replies import reply
+from shirube.http.settings import check_hosts, http_settings
+from shirube.model import Tool
+from shirube.plugins import load_plugins
+from shirube.server.streamable import Streamable
+
+_OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
+
+
+def create_app(config: Loaded | None = None) -> FastAPI:
+    """Return the application for a configuration, or for the workspace of the environment.
+
+    Raises:
+        ConfigError: when the configuration asks for what cannot be.
+    """
+    if config is None:
+        workspace = Path(os.environ.get("WORKSPACE_ROOT", "").strip() or ".").expanduser()
+        return build_app(open_application(workspace))
+    return build_app(Application(config, load_plugins()))
+
+
+def build_app(application: Application) -> FastAPI:
+    """Return the application that serves the tools of an opened one, and what lives beside them.
+
+    Raises:
+        ConfigError: when its settings cannot be used.
+    """
+    application.drop_faulty_tools()
+    return _House(application).build()
+
+
+class _House:
+    """The rooms of one application, by their paths."""
+
+    def __init__(self, application: Application) -> None:
+        check_hosts(application.loaded)
+        self._application = application
+        self._base = application.config.server.base_path.rstrip("/")
+        self._health = f"{self._base}/healthz"
+        self._mcp_path = f"{self._base}/mcp"
+        self._workers = Workers()
+        self._mcp = Streamable(
+            list(application.tools.values()),
+            name=application.name,
+            version=__version__,
+            instructions=application.instructions,
+            hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
+        )
+
+    def build(self) -> FastAPI:
+        """Put everything at its path."""
+        base = self._base
+        app = FastAPIOffline(
+            title="Shirube",
+            version=__version__,
+            description=self._application.instructions,
+            openapi_url=f"{base}/openapi.json",
+            docs_url=f"{base}/docs",
+            redoc_url=None,
+            static_url=f"{base}/docs-static",
+            swagger_ui_oauth2_redirect_url=f"{base}/docs/oauth2-redirect",
+            redirect_slashes=False,
+            lifespan=self._lifespan,
+            middleware=self._middleware(),
+        )
+        app.add_exception_handler(Problem, _tell)
+        app.add_exception_handler(HTTPException, _tell_http)
+        app.get(self._health, summary="Whether the server runs")(_healthz)
+        app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
+        for tool in self._application.tools.values():
+            self._add(app, tool)
+        return app
+
+    def _middleware(self) -> list[Middleware]:
+        settings = http_settings(self._application.loaded.environ)
+        hosts = self._application.config.security.allowed_hosts
+        doors = partial(Doors, hosts=hosts, token=settings.token, open_path=self._health)
+        limits = partial(Limits, free=self._is_free)
+        return [Middleware(Logged), Middleware(doors), Middleware(limits)]
+
+    def _is_free(self, scope: Scope) -> bool:
+        """Tell whether a request is not counted: a sign of life, or a session's open stream."""
+        path, method = scope["path"], scope["method"]
+        return bool(path == self._health or (path == self._mcp_path and method == "GET"))
+
+    @asynccontextmanager
+    async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        with self._application.lifespan():
+            async with self._mcp.running():
+                yield
+
+    def _add(self, app: FastAPI, tool: Tool[Any, Any]) -> None:
+        """Give a tool its endpoint under ``/tools``, and that of its own if it declares one."""
+        self._route(
+            app, "POST", f"/tools/{tool.name}", ToolEndpoint(tool, self._workers), of_tool(tool)
+        )
+        if tool.http is not None:
+            method, path = tool.http
+            endpoint = _OWN[method](tool, self._workers)
+            self._route(app, method, path, endpoint, of_endpoint(tool, method))
+
+    def _route(
+        self,
+        app: FastAPI,
+        method: str,
+        path: str,
+        endpoint: ToolEndpoint,
+        operation: dict[str, Any],
+    ) -> None:
+        tool = endpoint.tool
+        app.add_api_route(
+            self._base + path,
+            endpoint.serve,
+            methods=[method],
+            summary=tool.title,
+            description=tool.summary,
+            operation_id=f"{method.lower()}{path.replace('/', '_')}",
+            openapi_extra=operation,
+        )
+
+
+async def _healthz() -> dict[str, bool]:
+    """Answer on the event loop, without touching a file."""
+    return {"ok": True}
+
+
+async def _tell(_: Request, problem: Exception) -> Response:
+    return reply(cast("Problem", problem))
+
+
+async def _tell_http(request: Request, error: Exception) -> Response:
+    """Answer what the router refuses."""
+    refused = cast("HTTPException", error)
+    if refused.status_code == HTTPStatus.NOT_FOUND:
+        told = "there is no such path; the OpenAPI document lists what there is"
+        return reply(Problem(404, {"error": "not_found", "message": told}))
+    told = f"{request.method} is not for this path; the OpenAPI document says what is"
+    return reply(invalid(told, refused.status_code, refused.headers))

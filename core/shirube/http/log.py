@@ -1,0 +1,139 @@
+"""The log of requests: a line each, of what was called and how it went; nothing of the texts."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+
+from pydantic import JsonValue
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shirube.calling import compact
+from shirube.errors import InternalError
+from shirube.http.problems import of_internal
+from shirube.http.replies import reply
+from shirube.wire import complain
+
+LOG = logging.getLogger("shirube.http")
+
+HUNG_UP = 499
+"""The status of a request whose client did not wait for the answer."""
+_SHOWN = 80
+
+
+@dataclass
+class Line:
+    """What becomes known of a request while it is under way."""
+
+    endpoint: str
+    manual_name: str | None = None
+    section_id: str | None = None
+    result_count: int | None = None
+    status: int = HUNG_UP
+    error_id: str | None = None
+
+    def know(self, arguments: object) -> None:
+        """Note which manual and which section are asked for, and nothing else."""
+        if isinstance(arguments, dict):
+            self.manual_name = _shown(arguments.get("manual_name", arguments.get("manual_id")))
+            self.section_id = _shown(arguments.get("section_id"))
+
+    def count(self, answer: Mapping[str, JsonValue]) -> None:
+        """Note how many results an answer holds, if it is that of a search."""
+        results = answer.get("results")
+        self.result_count = len(results) if isinstance(results, list) else None
+
+    def written(self, seconds: float) -> str:
+        """Return the line."""
+        told: dict[str, JsonValue] = {
+            "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "endpoint": _shown(self.endpoint),
+            "manual_name": self.manual_name,
+            "section_id": self.section_id,
+            "result_count": self.result_count,
+            "status": self.status,
+            "duration_ms": round(seconds * 1000, 1),
+            "error_id": self.error_id,
+        }
+        return compact({name: value for name, value in told.items() if value is not None})
+
+
+class Logged:
+    """Writes a line for each request; what escapes from within becomes a 500 with an id."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and log how it went."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        line = Line(f"{scope['method']} {scope['path']}")
+        scope.setdefault("state", {})["line"] = line
+        started, answered = monotonic(), False
+
+        async def watch(message: Message) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered, line.status = True, message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception:
+            failure = InternalError()
+            line.status, line.error_id = 500, failure.error_id
+            LOG.exception("error_id %s in %s", failure.error_id, line.endpoint)
+            if not answered:
+                await reply(of_internal(failure))(scope, receive, send)
+        finally:
+            LOG.info("%s", line.written(monotonic() - started))
+
+
+class ToStandardError(logging.Handler):
+    """Writes records to standard error, or drops them when nobody empties that pipe.
+
+    Of an exception it tells the type and the place, but not the words: they may hold a text.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        told = [record.getMessage()]
+        error = record.exc_info[1] if record.exc_info else None
+        while error is not None:
+            told.append(f"  {type(error).__name__}")
+            frames = traceback.extract_tb(error.__traceback__)
+            told += [f"    {frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+            error = error.__cause__ or error.__context__
+        for line in told:
+            complain(_printable(line))
+
+
+def log_to_standard_error(level: str) -> None:
+    """Let this server and what it stands on tell what goes on."""
+    handler = ToStandardError()
+    for name, least in (("shirube", level), ("uvicorn", "WARNING"), ("mcp", "WARNING")):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(least)
+        logger.propagate = False
+    logging.captureWarnings(capture=True)
+
+
+def _shown(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    short = value if len(value) <= _SHOWN else f"{value[: _SHOWN - 1]}…"
+    return _printable(short)
+
+
+def _printable(text: str) -> str:
+    """Return a text whose control characters, and what else does not print, are escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,74 @@
+"""The settings of the HTTP face that the environment alone decides, and what goes together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from shirube.config import Loaded, build
+from shirube.errors import ConfigError
+from shirube.http.doors import host_name, is_loopback
+from shirube.stages import Env
+
+_PORT = re.compile(r"[0-9]{1,5}")
+_LAST_PORT = 65535
+
+
+class HttpSettings(BaseModel):
+    """``token`` is what every request has to carry; no file should hold it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    token: Annotated[str | None, Env("SHIRUBE_HTTP_TOKEN")] = None
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Env("SHIRUBE_LOG_LEVEL")] = (
+        "INFO"
+    )
+
+
+def http_settings(environ: Mapping[str, str]) -> HttpSettings:
+    """Return the settings.
+
+    Raises:
+        ConfigError: naming the variable whose value is unusable.
+    """
+    return build(HttpSettings, {}, "", environ, {})
+
+
+def address(loaded: Loaded, given: str | None) -> tuple[str, int]:
+    """Return the host and the port to serve at; ``given`` is ``HOST:PORT``, ``PORT`` or nothing.
+
+    Raises:
+        ConfigError: when it is no address, or one that others reach without leave and token.
+    """
+    server, security = loaded.config.server, loaded.config.security
+    host, port = server.host.strip("[]"), server.port
+    if given:
+        before, _, after = given.rpartition(":")
+        if not _PORT.fullmatch(after) or int(after) > _LAST_PORT:
+            raise ConfigError(f"--http: expected HOST:PORT, such as 127.0.0.1:{port}")
+        host, port = before.strip("[]") or host, int(after)
+    if not is_loopback(host):
+        if not security.allow_remote:
+            raise ConfigError(
+                f"server.host: {host!r} is reached from other machines; set "
+                "security.allow_remote and SHIRUBE_HTTP_TOKEN, or serve at 127.0.0.1"
+            )
+        if not http_settings(loaded.environ).token:
+            raise ConfigError(
+                f"SHIRUBE_HTTP_TOKEN: it is needed to serve at {host!r}, "
+                "which is reached from other machines"
+            )
+    return host, port
+
+
+def check_hosts(loaded: Loaded) -> None:
+    """Raise a :class:`ConfigError` for an allowed host that no request can name."""
+    for place, host in enumerate(loaded.config.security.allowed_hosts):
+        if host_name(host) != host.lower():
+            raise ConfigError(
+                f"security.allowed_hosts[{place}]: expected a host name without a port, "
+                f"got {host[:80]!r}"
+            )

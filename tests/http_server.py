@@ -1,0 +1,106 @@
+"""`shirube serve --http` as a process, and the plainest client of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Self
+
+import httpx2
+
+PROBE = Path(__file__).with_name("probe")
+SECONDS = 30
+NEUTRAL = ("MANUALS_ROOT", "WORKSPACE_ROOT", "MANUAL_TOOLS_BASE_URL", "SHIRUBE_HTTP_TOKEN")
+
+CONFIGURATION = "surfaces: [{use: probe}, {use: manual}]\n"
+
+
+def probing(folder: Path, more: str = "") -> Path:
+    """Make a folder a workspace with one manual, that offers the probing tools too."""
+    chapter = folder / "manuals" / "給付編" / "01.md"
+    chapter.parent.mkdir(parents=True)
+    chapter.write_text("# 総則\n入院は対象です。\n## 例外\n美容は対象外です。\n", encoding="utf-8")
+    (folder / "shirube.yaml").write_text(CONFIGURATION + more, encoding="utf-8")
+    return folder
+
+
+def environment(**environ: str) -> dict[str, str]:
+    """Return variables for a process that finds the probing plugin."""
+    kept = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
+    return {**kept, "PYTHONPATH": str(PROBE), **environ}
+
+
+def script() -> str:
+    """Return the installed console script."""
+    found = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    assert found, "install the project into the environment that runs the tests"
+    return found
+
+
+class HttpServer:
+    """A server process at a free port, until it is left."""
+
+    def __init__(self, workspace: Path, *, port: int = 0, **environ: str) -> None:
+        self.workspace = workspace
+        self._errors = (workspace / "server.log").open("a+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [script(), "serve", "--http", f"127.0.0.1:{port}", "--workspace", str(workspace)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=environment(**environ),
+            encoding="utf-8",
+        )
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        assert self.url.startswith("http://127.0.0.1:"), self.log
+        self.client = httpx2.Client(base_url=self.url, timeout=SECONDS, trust_env=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(SECONDS)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self._errors.close()
+
+    @property
+    def port(self) -> int:
+        """The port it listens at."""
+        return httpx2.URL(self.url).port or 0
+
+    @property
+    def log(self) -> str:
+        """What it has written to standard error so far."""
+        return (self.workspace / "server.log").read_text(encoding="utf-8")
+
+    def get(self, path: str, **arguments: Any) -> httpx2.Response:
+        """Ask with the arguments in the address."""
+        return self.client.get(path, params=arguments)
+
+    def post(self, path: str, body: Any) -> httpx2.Response:
+        """Ask with the arguments as JSON."""
+        return self.client.post(path, json=body)
+
+    def is_well(self) -> bool:
+        """Ask for a sign of life, over a connection of its own."""
+        answer = httpx2.get(f"{self.url}/healthz", timeout=SECONDS, trust_env=False)
+        return answer.status_code == 200 and answer.json() == {"ok": True}
+
+    def connected(self) -> socket.socket:
+        """Return a bare connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS)
+
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        """Tell the process to stop, and return its exit code."""
+        self.process.send_signal(sign)
+        return self.process.wait(SECONDS)
