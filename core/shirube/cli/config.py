@@ -24,6 +24,7 @@ from shirube.environment import expectation, variables
 from shirube.errors import ConfigError
 from shirube.pipeline import Named
 from shirube.plugins import load_plugins
+from shirube.process import ProcessSettings
 from shirube.registry import Registry
 
 
@@ -137,6 +138,8 @@ def _use(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
 
 def _variables(registry: Registry) -> Iterator[Variable]:
     yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
+    for name, _, info in variables(ProcessSettings):
+        yield _variable(name, "(the environment only)", info)
     for name, coordinate, info in variables(Config):
         yield _variable(name, coordinate, info)
     for kind, offer in registry.offers():

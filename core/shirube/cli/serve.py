@@ -10,6 +10,7 @@ from shirube.app import Application
 from shirube.cli.parser import Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
+from shirube.process import process_settings
 from shirube.wire import claim_wire, leave
 
 
@@ -57,7 +58,7 @@ def _over_http(options: Namespace) -> int:
             from shirube.http.application import build_app  # noqa: PLC0415 - over a second
             from shirube.http.log import log_to_standard_error  # noqa: PLC0415 - the same
             from shirube.http.serving import bound, serve  # noqa: PLC0415 - the same
-            from shirube.http.settings import address, http_settings  # noqa: PLC0415 - the same
+            from shirube.http.settings import address  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
                 f"--http: {error.name} is not installed; install shirube[http]"
@@ -65,7 +66,7 @@ def _over_http(options: Namespace) -> int:
 
         host, port = address(application.loaded, options.http)
         app = build_app(application)
-        log_to_standard_error(http_settings(application.loaded.environ).log_level)
+        log_to_standard_error(process_settings(application.loaded.environ).log_level)
         _tell(application)
         base = application.config.server.base_path.rstrip("/")
         serve(app, bound(host, port), lambda h, p: print(_url(h, p) + base, flush=True))

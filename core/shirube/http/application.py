@@ -29,9 +29,10 @@ from shirube.http.log import Logged
 from shirube.http.openapi import of_endpoint, of_tool
 from shirube.http.problems import Problem, invalid
 from shirube.http.replies import reply
-from shirube.http.settings import check_hosts, http_settings
+from shirube.http.settings import check_hosts
 from shirube.model import Tool
 from shirube.plugins import load_plugins
+from shirube.process import process_settings
 from shirube.server.streamable import Streamable
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
@@ -102,7 +103,7 @@ class _House:
         return app
 
     def _middleware(self) -> list[Middleware]:
-        settings = http_settings(self._application.loaded.environ)
+        settings = process_settings(self._application.loaded.environ)
         hosts = self._application.config.security.allowed_hosts
         doors = partial(Doors, hosts=hosts, token=settings.token, open_path=self._health)
         limits = partial(Limits, free=self._is_free)

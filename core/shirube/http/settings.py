@@ -1,40 +1,16 @@
-"""The settings of the HTTP face that the environment alone decides, and what goes together."""
+"""Which settings of the HTTP face go together."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
-
-from shirube.config import Loaded, build
+from shirube.config import Loaded
 from shirube.errors import ConfigError
 from shirube.http.doors import host_name, is_loopback
-from shirube.stages import Env
+from shirube.process import process_settings
 
 _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535
-
-
-class HttpSettings(BaseModel):
-    """``token`` is what every request has to carry; no file should hold it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    token: Annotated[str | None, Env("SHIRUBE_HTTP_TOKEN")] = None
-    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Env("SHIRUBE_LOG_LEVEL")] = (
-        "INFO"
-    )
-
-
-def http_settings(environ: Mapping[str, str]) -> HttpSettings:
-    """Return the settings.
-
-    Raises:
-        ConfigError: naming the variable whose value is unusable.
-    """
-    return build(HttpSettings, {}, "", environ, {})
 
 
 def address(loaded: Loaded, given: str | None) -> tuple[str, int]:
@@ -56,7 +32,7 @@ def address(loaded: Loaded, given: str | None) -> tuple[str, int]:
                 f"server.host: {host!r} is reached from other machines; set "
                 "security.allow_remote and SHIRUBE_HTTP_TOKEN, or serve at 127.0.0.1"
             )
-        if not http_settings(loaded.environ).token:
+        if not process_settings(loaded.environ).token:
             raise ConfigError(
                 f"SHIRUBE_HTTP_TOKEN: it is needed to serve at {host!r}, "
                 "which is reached from other machines"

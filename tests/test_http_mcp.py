@@ -1,0 +1,135 @@
+"""MCP over streamable HTTP: the SDK's client of a real server process, in both eras."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from http_server import HttpServer, probing
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from stdio import checked
+
+ERAS = ["legacy", "2026-07-28", "auto"]
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    with HttpServer(probing(tmp_path_factory.mktemp("http"))) as running:
+        yield running
+
+
+async def called(client: Client, server: HttpServer, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    return checked(result.model_dump(by_alias=True), server.workspace)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_both_faces_give_the_same_answers(server: HttpServer, era: str) -> None:
+    async with Client(f"{server.url}/mcp", mode=era) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        asked = {"manual_name": "給付編", "query": "入院"}
+        found = await called(client, server, "probe_search", **asked)
+    assert listed[:2] == ["probe_names", "probe_page"]
+    assert "manual_find" in listed
+    assert found.payload == server.post("/tools/probe_search", asked).json()
+
+
+async def test_a_session_remembers_that_its_client_has_looked_around(server: HttpServer) -> None:
+    url = f"{server.url}/mcp"
+    async with Client(url, mode="legacy") as one, Client(url, mode="legacy") as other:
+        await called(one, server, "manual_ls")
+        assert not (await called(one, server, "manual_toc", manual_id="給付編")).is_error
+        refused = await called(other, server, "manual_toc", manual_id="給付編")
+    assert refused.payload["details"]["required_first_call"] == "manual_ls"
+
+
+async def test_without_a_session_nothing_is_asked_first(server: HttpServer) -> None:
+    async with Client(f"{server.url}/mcp", mode="2026-07-28") as client:
+        assert not (await called(client, server, "manual_toc", manual_id="給付編")).is_error
+    assert server.post("/tools/manual_toc", {"manual_id": "給付編"}).status_code == 200
+
+
+async def test_a_session_cannot_be_made_up(server: HttpServer) -> None:
+    headers = {"mcp-session-id": "made-up", "accept": "application/json, text/event-stream"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    answer = server.client.post("/mcp", json=message, headers=headers)
+    assert answer.status_code == 404
+
+
+async def test_a_modern_request_takes_no_session_from_its_headers(server: HttpServer) -> None:
+    async with Client(f"{server.url}/mcp", mode="legacy") as client:
+        await called(client, server, "manual_ls")
+        sessions = [one for one in server.log.splitlines() if "session" in one.lower()]
+    assert not sessions, "a session's id is a secret"
+
+
+async def test_an_unknown_tool_is_an_error_of_the_protocol(server: HttpServer) -> None:
+    async with Client(f"{server.url}/mcp", mode="legacy") as client:
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await client.call_tool("nothing", {})
+
+
+async def test_a_failing_tool_takes_nothing_along(server: HttpServer) -> None:
+    async with Client(f"{server.url}/mcp", mode="legacy") as client:
+        asked = {"manual_name": "給付編", "query": "boom"}
+        result = await client.call_tool("probe_search", asked)
+        assert result.is_error
+        told = json.loads(result.content[0].text)  # type: ignore[union-attr]
+        assert told["code"] == "internal_error"
+        assert "secret" not in str(result)
+        assert not (await called(client, server, "probe_names")).is_error
+
+
+@pytest.mark.parametrize("content", [b"", b"null", b"{", b"[[[[", b"\xff", b"[" * 100_000])
+async def test_what_is_no_message_is_refused(server: HttpServer, content: bytes) -> None:
+    headers = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+    }
+    answer = server.client.post("/mcp", content=content, headers=headers)
+    assert 400 <= answer.status_code < 500
+    assert server.is_well()
+
+
+async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:
+    content = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * (4 * 1024 * 1024) + b'"}'
+    headers = {"content-type": "application/json", "accept": "application/json"}
+    assert server.client.post("/mcp", content=content, headers=headers).status_code == 413
+
+
+async def test_the_token_is_asked_for_here_too(tmp_path: Any) -> None:
+    with HttpServer(probing(tmp_path), SHIRUBE_HTTP_TOKEN="open sesame") as server:
+        assert server.is_well()
+        for path in ("/mcp", "/probe_names", "/tools/probe_names", "/docs", "/openapi.json"):
+            answer = server.get(path)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+        for wrong in ("Bearer open", "Basic open sesame", "open sesame", "Bearer 標"):
+            headers = {"authorization": wrong.encode()}
+            assert server.client.get("/probe_names", headers=headers).status_code == 401
+        right = {"authorization": "Bearer open sesame"}
+        assert server.client.get("/probe_names", headers=right).status_code == 200
+        async with (
+            httpx2.AsyncClient(headers=right, trust_env=False) as http,
+            Client(
+                streamable_http_client(f"{server.url}/mcp", http_client=http), mode="legacy"
+            ) as client,
+        ):
+            assert (await client.list_tools()).tools
+        assert "sesame" not in server.log
