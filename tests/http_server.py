@@ -23,7 +23,7 @@ CONFIGURATION = "surfaces: [{use: probe}, {use: manual}]\n"
 def probing(folder: Path, more: str = "") -> Path:
     """Make a folder a workspace with one manual, that offers the probing tools too."""
     chapter = folder / "manuals" / "給付編" / "01.md"
-    chapter.parent.mkdir(parents=True)
+    chapter.parent.mkdir(parents=True, exist_ok=True)
     chapter.write_text("# 総則\n入院は対象です。\n## 例外\n美容は対象外です。\n", encoding="utf-8")
     (folder / "shirube.yaml").write_text(CONFIGURATION + more, encoding="utf-8")
     return folder

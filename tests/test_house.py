@@ -59,6 +59,7 @@ ONLY_IN = {
     "regex": ("plugins/shirube_builtin/scorers/worker.py",),
     "sqlite3": ("plugins/shirube_builtin/surfaces/chapters/store.py",),
     "pytest": ("core/shirube/testing/",),
+    "httpx2": ("core/shirube/bridge.py",),
     "fastapi": ("core/shirube/http/",),
     "fastapi_offline": ("core/shirube/http/application.py",),
     "starlette": ("core/shirube/http/", "core/shirube/server/streamable.py"),

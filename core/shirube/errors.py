@@ -8,6 +8,7 @@
     ├── Cancelled              the caller went away; nobody waits for the answer
     └── ToolError              a call is answered with a code
         ├── InvalidParameter   invalid_parameter
+        │   └── InvalidRequest invalid_request, where an HTTP API calls it so
         ├── InvalidPath        invalid_path
         ├── OutOfScope         out_of_scope
         ├── NeedsNarrowScope   needs_narrow_scope
@@ -16,6 +17,10 @@
         ├── InvalidScope       invalid_scope
         │   └── Unreadable     invalid_scope, with the reason: undecodable, too_large
         ├── Conflict           conflict
+        ├── BackendUnavailable backend_unavailable
+        ├── BackendTimeout     backend_timeout
+        ├── BackendError       backend_error, with the status
+        ├── InvalidResponse    invalid_response
         └── InternalError      internal_error
 """
 
@@ -73,6 +78,12 @@ class InvalidParameter(ToolError):
     code = "invalid_parameter"
 
 
+class InvalidRequest(InvalidParameter):
+    """The same, as the tools call it that have an HTTP API of their own."""
+
+    code = "invalid_request"
+
+
 class InvalidPath(ToolError):
     """A path is missing, is no string, or is syntactically refused."""
 
@@ -123,11 +134,38 @@ class Conflict(ToolError):
     code = "conflict"
 
 
-class InternalError(ToolError):
-    """Anything unexpected: the caller gets an id, the log gets the rest."""
+class BackendUnavailable(ToolError):
+    """The server that runs the tool cannot be reached."""
 
-    def __init__(self) -> None:
-        self.error_id = uuid.uuid4().hex[:12]
+    code = "backend_unavailable"
+
+
+class BackendTimeout(ToolError):
+    """The server that runs the tool did not answer in time."""
+
+    code = "backend_timeout"
+
+
+class BackendError(ToolError):
+    """The server that runs the tool answered with what no tool answers."""
+
+    code = "backend_error"
+
+
+class InvalidResponse(ToolError):
+    """The server that runs the tool answered, but not as the tool does."""
+
+    code = "invalid_response"
+
+
+class InternalError(ToolError):
+    """Anything unexpected: the caller gets an id, the log gets the rest.
+
+    An ``error_id`` is given where another server's log has the rest.
+    """
+
+    def __init__(self, error_id: str | None = None) -> None:
+        self.error_id = error_id or uuid.uuid4().hex[:12]
         super().__init__(
             "an unexpected error occurred; the server log has the details under this error_id",
             error_id=self.error_id,

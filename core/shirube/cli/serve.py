@@ -34,17 +34,20 @@ def _over_stdio(options: Namespace) -> int:
     with opened(options, empty=True) as application, application.lifespan():
         # What imports make stays; the server turns the collector on when it is ready.
         gc.disable()
+        from shirube.bridge import backend_of, bridged  # noqa: PLC0415 - as `mcp` does, which needs it
         from shirube.server import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
+        backend = backend_of(application.loaded)
         application.drop_faulty_tools()
         _tell(application)
-        run_stdio(
-            list(application.tools.values()),
-            name=application.name,
-            version=__version__,
-            instructions=application.instructions,
-            wire=wire,
-        )
+        with bridged(list(application.tools.values()), backend) as tools:
+            run_stdio(
+                tools,
+                name=application.name,
+                version=__version__,
+                instructions=application.instructions,
+                wire=wire,
+            )
     return leave()
 
 

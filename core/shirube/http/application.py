@@ -22,7 +22,8 @@ from starlette.types import Scope
 from shirube import __version__
 from shirube.app import Application, open_application
 from shirube.config import Loaded
-from shirube.http.doors import LOOPBACK, TEST_HOST, Doors
+from shirube.hosts import LOOPBACK
+from shirube.http.doors import TEST_HOST, Doors
 from shirube.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Workers
 from shirube.http.limits import Limits
 from shirube.http.log import Logged

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hmac
-import re
 from collections.abc import Sequence
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from shirube.hosts import LOOPBACK, host_name
 from shirube.http.problems import Problem, invalid
 from shirube.http.replies import reply
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""The names by which this machine calls itself."""
-
-_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::[0-9]{1,5})?")
 TEST_HOST = "testserver"
 """The name by which a test client calls an application that it holds in its own process."""
 
@@ -70,22 +66,6 @@ class Doors:
         expected = self._token or b""
         said = given.strip().encode("latin-1", "replace")
         return scheme.lower() == "bearer" and hmac.compare_digest(said, expected)
-
-
-def host_name(value: str) -> str | None:
-    """Return the name of ``name:port`` in lower case, or ``None`` if it is no such thing."""
-    match = _HOST.fullmatch(value.strip().lower())
-    return match["name"] if match else None
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a name or an address means this machine alone."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _in_process(scope: Scope) -> bool:

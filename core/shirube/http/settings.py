@@ -6,7 +6,7 @@ import re
 
 from shirube.config import Loaded
 from shirube.errors import ConfigError
-from shirube.http.doors import host_name, is_loopback
+from shirube.hosts import host_name, is_loopback
 from shirube.process import process_settings
 
 _PORT = re.compile(r"[0-9]{1,5}")
