@@ -1,4 +1,4 @@
-"""The bridge: an MCP process over stdio whose tools run at an HTTP server, a real or a false one."""
+"""The bridge: an MCP process over stdio whose tools run at HTTP servers, real ones and false."""
 
 from __future__ import annotations
 
