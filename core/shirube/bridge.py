@@ -19,12 +19,13 @@ from pydantic import ValidationError
 from shirube.config import Loaded
 from shirube.errors import (
     BackendError,
+    BackendFailure,
     BackendTimeout,
     BackendUnavailable,
     Cancelled,
     ConfigError,
     InternalError,
-    InvalidRequest,
+    InvalidParameter,
     InvalidResponse,
     NotFound,
     ToolError,
@@ -166,7 +167,12 @@ class Bridge:
             arguments = params.model_dump(mode="json", exclude_unset=True)
             return _fitting(tool, self._ask(_Question(method, path, arguments), call))
 
-        return replace(tool, run=run)
+        def refused(error: ToolError, arguments: object) -> ToolError:
+            if tool.refused is None or isinstance(error, BackendFailure):
+                return error
+            return tool.refused(error, arguments)
+
+        return replace(tool, run=run, refused=refused)
 
     def _ask(self, question: _Question, call: Call) -> Any:
         """Return the JSON of an answer. When the caller goes away, the request is aborted."""
@@ -231,7 +237,7 @@ class Bridge:
         known = value if isinstance(value, dict) else {}
         message, error_id = known.get("message"), known.get("error_id")
         if status == httpx2.codes.BAD_REQUEST and isinstance(message, str):
-            raise InvalidRequest(_quoted(message))
+            raise InvalidParameter(_quoted(message))
         if status == httpx2.codes.UNPROCESSABLE_ENTITY:
             raise _misfit(known)
         if status == httpx2.codes.NOT_FOUND and isinstance(message, str):
@@ -251,9 +257,9 @@ def _misfit(body: Mapping[str, Any]) -> ToolError:
     try:
         first = body["detail"][0]
         name = ".".join(map(str, first["loc"][1:])) or "arguments"
-        return InvalidRequest(f"{name}: {_quoted(first['msg'])}", parameter=name)
+        return InvalidParameter(f"{name}: {_quoted(first['msg'])}", parameter=name)
     except (LookupError, TypeError, AttributeError):
-        return InvalidRequest("the backend refused the arguments, and did not say which")
+        return InvalidParameter("the backend refused the arguments, and did not say which")
 
 
 def _fitting(tool: Tool[P, A], value: Any) -> A:

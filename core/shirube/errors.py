@@ -8,7 +8,6 @@
     ├── Cancelled              the caller went away; nobody waits for the answer
     └── ToolError              a call is answered with a code
         ├── InvalidParameter   invalid_parameter
-        │   └── InvalidRequest invalid_request, where an HTTP API calls it so
         ├── InvalidPath        invalid_path
         ├── OutOfScope         out_of_scope
         ├── NeedsNarrowScope   needs_narrow_scope
@@ -17,10 +16,11 @@
         ├── InvalidScope       invalid_scope
         │   └── Unreadable     invalid_scope, with the reason: undecodable, too_large
         ├── Conflict           conflict
-        ├── BackendUnavailable backend_unavailable
-        ├── BackendTimeout     backend_timeout
-        ├── BackendError       backend_error, with the status
-        ├── InvalidResponse    invalid_response
+        ├── BackendFailure     a tool that runs elsewhere did not get through
+        │   ├── BackendUnavailable  backend_unavailable
+        │   ├── BackendTimeout      backend_timeout
+        │   ├── BackendError        backend_error, with the status
+        │   └── InvalidResponse     invalid_response
         └── InternalError      internal_error
 """
 
@@ -78,12 +78,6 @@ class InvalidParameter(ToolError):
     code = "invalid_parameter"
 
 
-class InvalidRequest(InvalidParameter):
-    """The same, as the tools call it that have an HTTP API of their own."""
-
-    code = "invalid_request"
-
-
 class InvalidPath(ToolError):
     """A path is missing, is no string, or is syntactically refused."""
 
@@ -134,25 +128,35 @@ class Conflict(ToolError):
     code = "conflict"
 
 
-class BackendUnavailable(ToolError):
+class BackendFailure(ToolError):
+    """The server that runs the tool could not be asked, or answered as no tool does."""
+
+    code = "backend_error"
+
+    def payload(self) -> dict[str, JsonValue]:
+        """The usual object, with the code under ``error`` too, as in the bodies of that server."""
+        return {**super().payload(), "error": self.code}
+
+
+class BackendUnavailable(BackendFailure):
     """The server that runs the tool cannot be reached."""
 
     code = "backend_unavailable"
 
 
-class BackendTimeout(ToolError):
+class BackendTimeout(BackendFailure):
     """The server that runs the tool did not answer in time."""
 
     code = "backend_timeout"
 
 
-class BackendError(ToolError):
+class BackendError(BackendFailure):
     """The server that runs the tool answered with what no tool answers."""
 
     code = "backend_error"
 
 
-class InvalidResponse(ToolError):
+class InvalidResponse(BackendFailure):
     """The server that runs the tool answered, but not as the tool does."""
 
     code = "invalid_response"
