@@ -333,6 +333,7 @@ def test_a_request_is_one_line_without_any_text(tmp_path: Path) -> None:
         assert server.stop() == 0
         log = server.log
     assert "秘密" not in log
+    assert (tmp_path / "var" / "http.log").read_text(encoding="utf-8") == log
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     first, second, third = lines
     assert first["duration_ms"] >= 0
@@ -350,6 +351,13 @@ def test_a_request_is_one_line_without_any_text(tmp_path: Path) -> None:
         404,
     )
     assert third["endpoint"] == "POST /tools/probe_search"
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    probing(tmp_path, "roots: {runtime: manuals/給付編/01.md/var}\n")
+    with HttpServer(tmp_path) as server:
+        assert server.get("/probe_names").status_code == 200
+        assert '"endpoint":"GET /probe_names"' in server.log
 
 
 # --- living and ending ----------------------------------------------------------------------

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
 import socket
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import manuals
 import pytest
-from http_server import HttpServer, environment, probing
+from http_server import HttpServer, environment, probing, script
 from starlette.testclient import TestClient
 
 from shirube.config import load_config
 from shirube.errors import ConfigError
 from shirube.http import create_app
+
+PROJECT = Path(__file__).parent.parent
 
 
 def started(folder: Path, *words: str, **environ: str) -> manuals.Done:
@@ -98,6 +106,42 @@ def test_the_variables_are_listed(tmp_path: Path) -> None:
     done = manuals.shirube("config", "env", cwd=probing(tmp_path), environ=environment())
     for name in ("SHIRUBE_HTTP_TOKEN", "SHIRUBE_LOG_LEVEL", "SHIRUBE_SERVER_PORT"):
         assert name in done.out
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
+def test_the_commands_of_the_readme_work(tmp_path: Path, name: str) -> None:
+    if shutil.which("curl") is None or shutil.which("bash") is None:
+        pytest.skip("the README's commands need bash and curl")
+    text = (PROJECT / name).read_text(encoding="utf-8")
+    commands = re.findall(r"^<!-- http -->\n\n```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(commands) == 1
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    here = commands[0].replace("8765", str(port))
+    here = here.replace("/PATH/TO/my-documents", str(probing(tmp_path)))
+    path = f"{Path(script()).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euc", f"{here}\nkill %1; wait %1"],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(PATH=path, no_proxy="*"),
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    address, health, listed = done.stdout.splitlines()[0], *_jsons(done.stdout)
+    assert address.startswith("http://127.0.0.1:")
+    assert health == {"ok": True}
+    assert listed["items"][0]["id"] == "給付編"
+
+
+def _jsons(text: str) -> list[Any]:
+    """Return the JSON texts that curl wrote one after the other."""
+    found, decoder, at = [], json.JSONDecoder(), text.index("{")
+    while at < len(text.rstrip()):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+    return found
 
 
 # --- in the process -------------------------------------------------------------------------

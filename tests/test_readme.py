@@ -31,6 +31,8 @@ _ENDS = {
     "sh": (
         "claude mcp add|.venv/bin/python -m pip install . ./examples/shirube-borda"
         "|shirube vault (replace .* --dry-run|log|undo)$"
+        # Those after the mark "http" are run together by test_http_start.py.
+        "|shirube serve --http|curl -s "
     ),
 }
 

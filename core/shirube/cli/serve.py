@@ -59,7 +59,7 @@ def _over_http(options: Namespace) -> int:
         gc.disable()
         try:
             from shirube.http.application import build_app  # noqa: PLC0415 - over a second
-            from shirube.http.log import log_to_standard_error  # noqa: PLC0415 - the same
+            from shirube.http.log import start_logging  # noqa: PLC0415 - the same
             from shirube.http.serving import bound, serve  # noqa: PLC0415 - the same
             from shirube.http.settings import address  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
@@ -69,7 +69,8 @@ def _over_http(options: Namespace) -> int:
 
         host, port = address(application.loaded, options.http)
         app = build_app(application)
-        log_to_standard_error(process_settings(application.loaded.environ).log_level)
+        level = process_settings(application.loaded.environ).log_level
+        start_logging(level, application.loaded.folder("runtime"))
         _tell(application)
         base = application.config.server.base_path.rstrip("/")
         serve(app, bound(host, port), lambda h, p: print(_url(h, p) + base, flush=True))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from time import monotonic
 
 from pydantic import JsonValue
@@ -20,6 +23,11 @@ from shirube.wire import complain
 
 LOG = logging.getLogger("shirube.http")
 
+FILE = "http.log"
+BYTES = 4 * 1024 * 1024
+"""How large the file becomes before another is begun."""
+KEPT = 3
+"""How many full ones are kept."""
 HUNG_UP = 499
 """The status of a request whose client did not wait for the answer."""
 _SHOWN = 80
@@ -95,14 +103,11 @@ class Logged:
             LOG.info("%s", line.written(monotonic() - started))
 
 
-class ToStandardError(logging.Handler):
-    """Writes records to standard error, or drops them when nobody empties that pipe.
+class Wordless(logging.Formatter):
+    """Tells of an exception the types and the places, but not the words: they may hold a text."""
 
-    Of an exception it tells the type and the place, but not the words: they may hold a text.
-    """
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write one record."""
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
         told = [record.getMessage()]
         error = record.exc_info[1] if record.exc_info else None
         while error is not None:
@@ -110,16 +115,42 @@ class ToStandardError(logging.Handler):
             frames = traceback.extract_tb(error.__traceback__)
             told += [f"    {frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
             error = error.__cause__ or error.__context__
-        for line in told:
-            complain(_printable(line))
+        return "\n".join(map(_printable, told))
 
 
-def log_to_standard_error(level: str) -> None:
-    """Let this server and what it stands on tell what goes on."""
-    handler = ToStandardError()
+class ToStandardError(logging.Handler):
+    """Writes records to standard error, or drops them when nobody empties that pipe."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        for line in self.format(record).splitlines():
+            complain(line)
+
+
+class ToFile(RotatingFileHandler):
+    """Writes records to a file, which is made with its folder when there is one to write."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(file, maxBytes=BYTES, backupCount=KEPT, encoding="utf-8", delay=True)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record; a disk that is full, or may not be written to, stops nothing."""
+        with suppress(OSError):
+            Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+            super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the parent's name
+        """Tell nobody: standard error has the same record."""
+
+
+def start_logging(level: str, folder: Path) -> None:
+    """Let this server and what it stands on tell what goes on, there and on standard error."""
+    handlers = [ToStandardError(), ToFile(folder / FILE)]
+    for handler in handlers:
+        handler.setFormatter(Wordless())
     for name, least in (("shirube", level), ("uvicorn", "WARNING"), ("mcp", "WARNING")):
         logger = logging.getLogger(name)
-        logger.handlers = [handler]
+        logger.handlers = [*handlers]
         logger.setLevel(least)
         logger.propagate = False
     logging.captureWarnings(capture=True)
