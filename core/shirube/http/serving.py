@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import socket
 import sys
@@ -20,6 +21,8 @@ GRACE = 1
 """Seconds that requests under way have to end once the process is told to stop."""
 LAST = 1.8
 """Seconds after which the process ends all the same."""
+BACKLOG = 1024
+"""Connections that wait to be taken."""
 HEAD = 16 * 1024
 """Bytes of a request's line and headers."""
 
@@ -30,14 +33,22 @@ def bound(host: str, port: int) -> socket.socket:
     Raises:
         ConfigError: when it cannot be had.
     """
+    # The protocol has to be named: only then asyncio sends small pieces at once.
+    kind, protocol = socket.SOCK_STREAM, socket.IPPROTO_TCP
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=1024)
+        family, *_, place = socket.getaddrinfo(host, port, type=kind, proto=protocol)[0]
+        listening = socket.socket(family, kind, protocol)
+        if os.name == "posix":
+            # Elsewhere the option means that two servers may share a port.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(BACKLOG)
     except OSError as error:
         raise ConfigError(
             f"server.port: nothing can listen at {host} port {port}; "
             "is another server running there? choose another port"
         ) from error
+    return listening
 
 
 def serve(app: FastAPI, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
