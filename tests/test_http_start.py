@@ -13,6 +13,7 @@ from typing import Any
 
 import manuals
 import pytest
+import stdio
 from http_server import HttpServer, environment, probing, script
 from starlette.testclient import TestClient
 
@@ -20,6 +21,7 @@ from shirube.config import load_config
 from shirube.errors import ConfigError
 from shirube.http import create_app
 
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
 PROJECT = Path(__file__).parent.parent
 
 
@@ -155,8 +157,13 @@ def test_the_application_works_in_a_test_client(
     client = TestClient(create_app())
     assert client.get("/healthz").json() == {"ok": True}
     assert client.post("/tools/manual_ls", json={}).json()["items"][0]["id"] == "m"
+    assert client.post("/mcp", json=HELLO).status_code == 503
     with TestClient(create_app(load_config(tmp_path))) as living:
         assert living.get("/healthz").status_code == 200
+        accept = {"accept": "application/json, text/event-stream"}
+        answer = living.post("/mcp", json=HELLO, headers=accept)
+        assert answer.status_code == 200
+        assert answer.headers["mcp-session-id"]
 
 
 def test_an_unusable_configuration_makes_no_application(

@@ -22,11 +22,11 @@ from starlette.types import Scope
 from shirube import __version__
 from shirube.app import Application, open_application
 from shirube.config import Loaded
-from shirube.hosts import LOOPBACK
-from shirube.http.doors import TEST_HOST, Doors
+from shirube.http.doors import Doors
 from shirube.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Workers
 from shirube.http.limits import Limits
 from shirube.http.log import Logged
+from shirube.http.mcp import Mcp
 from shirube.http.openapi import of_endpoint, of_tool
 from shirube.http.problems import Problem, invalid
 from shirube.http.replies import reply
@@ -34,7 +34,6 @@ from shirube.http.settings import check_hosts
 from shirube.model import Tool
 from shirube.plugins import load_plugins
 from shirube.process import process_settings
-from shirube.server.streamable import Streamable
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
 
@@ -71,13 +70,7 @@ class _House:
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
         self._workers = Workers()
-        self._mcp = Streamable(
-            list(application.tools.values()),
-            name=application.name,
-            version=__version__,
-            instructions=application.instructions,
-            hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
-        )
+        self._mcp = Mcp(application)
 
     def build(self) -> FastAPI:
         """Put everything at its path."""

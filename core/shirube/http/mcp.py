@@ -1,0 +1,64 @@
+"""MCP beside the endpoints, made ready while the server answers other requests already."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+from starlette.types import Receive, Scope, Send
+
+from shirube import __version__
+from shirube.app import Application
+from shirube.hosts import LOOPBACK
+from shirube.http.doors import TEST_HOST
+from shirube.http.replies import busy
+
+if TYPE_CHECKING:
+    from shirube.server.streamable import Streamable
+
+
+class Mcp:
+    """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._served: Streamable | None = None
+        self._ready: anyio.Event | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Begin to make it ready, and end all sessions on leaving."""
+        self._ready = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._run, self._ready)
+            yield
+            group.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if self._ready is not None:
+            await self._ready.wait()
+        # Without its lifespan, as in some tests, an application has nothing to keep sessions in.
+        await (self._served or busy())(scope, receive, send)
+
+    async def _run(self, ready: anyio.Event) -> None:
+        served = await to_thread.run_sync(self._made, abandon_on_cancel=True)
+        async with served.running():
+            self._served = served
+            ready.set()
+            await anyio.sleep_forever()
+
+    def _made(self) -> Streamable:
+        from shirube.server.streamable import Streamable  # noqa: PLC0415 - half of a start's time
+
+        application = self._application
+        return Streamable(
+            list(application.tools.values()),
+            name=application.name,
+            version=__version__,
+            instructions=application.instructions,
+            hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
+        )
