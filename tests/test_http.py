@@ -322,6 +322,21 @@ def test_the_page_asks_nobody_else_for_anything(server: HttpServer) -> None:
         assert server.get(f"/docs-static/{asset}").status_code == 200
 
 
+def test_an_endpoint_that_cannot_be_is_left_out_and_told(tmp_path: Path) -> None:
+    probing(tmp_path)
+    configured = "surfaces: [{use: probe, with: {broken: true}}]\n"
+    (tmp_path / "shirube.yaml").write_text(configured, encoding="utf-8")
+    with HttpServer(tmp_path) as server:
+        assert server.get("/probe_good").json() == {"names": ["給付編", "事務編"]}
+        assert server.get("/healthz").json() == {"ok": True}
+        for path in ("/probe_put", "/probe_body", "/tools/x"):
+            assert server.get(path).status_code == 404
+        for number in range(7):
+            assert server.post(f"/tools/probe_{number}", {}).status_code == 200
+        problems = [line for line in server.log.splitlines() if line.startswith("problem: ")]
+    assert [one.split(":")[1] for one in problems] == [f" tool probe_{n}" for n in range(1, 7)]
+
+
 # --- the log --------------------------------------------------------------------------------
 
 

@@ -68,6 +68,8 @@ class Probe(Stage):
     pipeline: ClassVar[Mapping[str, Any]] = {}
     root: ClassVar[str] = "manuals"
 
+    broken: bool = False
+
     def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools."""
 
@@ -80,14 +82,6 @@ class Probe(Stage):
             told = params.model_dump(exclude={"manual_name"})
             return PageAnswer(manual=params.manual_name, **told)
 
-        def search(params: SearchParams, call: Call) -> SearchAnswer:
-            if params.query == "boom":
-                raise RuntimeError(f"a secret: {params.query}")
-            if params.query == "exit":
-                raise SystemExit(3)
-            result = Result(section_id=params.section_id or "01", snippet=params.query[:80])
-            return SearchAnswer(results=(result,) * min(params.limit, 3))
-
         def wait(params: WaitParams, call: Call) -> NamesAnswer:
             folder = desk.root.path
             (folder / f"{params.mark}.began").touch()
@@ -98,6 +92,8 @@ class Probe(Stage):
                     call.budget.check()
             return NamesAnswer(names=())
 
+        if self.broken:
+            return _broken(names)
         return (
             Tool(
                 name="probe_names",
@@ -124,7 +120,7 @@ class Probe(Stage):
                 summary="Echo what a body can hold.",
                 params=SearchParams,
                 answer=SearchAnswer,
-                run=search,
+                run=_search,
                 http=("POST", "/probe_search"),
                 examples=({"manual_name": "給付編", "query": "帝王切開"},),
             ),
@@ -138,6 +134,41 @@ class Probe(Stage):
                 http=("POST", "/probe_wait"),
             ),
         )
+
+
+def _search(params: SearchParams, call: Call) -> SearchAnswer:
+    if params.query == "boom":
+        raise RuntimeError(f"a secret: {params.query}")
+    if params.query == "exit":
+        raise SystemExit(3)
+    result = Result(section_id=params.section_id or "01", snippet=params.query[:80])
+    return SearchAnswer(results=(result,) * min(params.limit, 3))
+
+
+def _broken(run: Any) -> Sequence[Tool[Any, Any]]:
+    """Return tools whose endpoints cannot be, and one that is well."""
+    endpoints: list[tuple[tuple[str, str], str | None]] = [
+        (("GET", "/probe_good"), None),
+        (("GET", "/probe_good"), None),
+        (("GET", "/healthz"), None),
+        (("PUT", "/probe_put"), None),
+        (("GET", "probe"), None),
+        (("GET", "/tools/{name}"), None),
+        (("GET", "/probe_body"), "nothing"),
+    ]
+    return [
+        Tool(
+            name=f"probe_{number}",
+            title="Names",
+            summary="List names.",
+            params=NamesParams,
+            answer=NamesAnswer,
+            run=run,
+            http=http,
+            http_body=http_body,
+        )
+        for number, (http, http_body) in enumerate(endpoints)
+    ]
 
 
 @hook

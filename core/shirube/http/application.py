@@ -27,7 +27,7 @@ from shirube.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Wor
 from shirube.http.limits import Limits
 from shirube.http.log import Logged
 from shirube.http.mcp import Mcp
-from shirube.http.openapi import of_endpoint, of_tool
+from shirube.http.openapi import endpoint_fault, of_endpoint, of_tool
 from shirube.http.problems import Problem, invalid
 from shirube.http.replies import reply
 from shirube.http.settings import check_hosts
@@ -69,6 +69,7 @@ class _House:
         self._base = application.config.server.base_path.rstrip("/")
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
+        self._taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
         self._workers = Workers()
         self._mcp = Mcp(application)
 
@@ -119,10 +120,17 @@ class _House:
         self._route(
             app, "POST", f"/tools/{tool.name}", ToolEndpoint(tool, self._workers), of_tool(tool)
         )
-        if tool.http is not None:
-            method, path = tool.http
-            endpoint = _OWN[method](tool, self._workers)
-            self._route(app, method, path, endpoint, of_endpoint(tool, method))
+        if tool.http is None:
+            return
+        fault = endpoint_fault(tool, self._taken)
+        if fault:
+            told = f"tool {tool.name}: its endpoint is left out: {fault}"
+            self._application.problems.append(told)
+            return
+        method, path = tool.http
+        self._taken.add(path)
+        endpoint = _OWN[method](tool, self._workers)
+        self._route(app, method, path, endpoint, of_endpoint(tool, method))
 
     def _route(
         self,

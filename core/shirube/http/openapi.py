@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import Any
 
 from shirube.model import Tool
 from shirube.schemas import Schema, input_schema, output_schema
 
+_PATH = re.compile(r"/[a-z][a-z0-9_]{0,39}")
 _TEXT: Schema = {"type": "string"}
 _ERROR: Schema = {
     "type": "object",
@@ -51,6 +54,20 @@ _OF_TOOLS = {
     409: ("Something else stands in its way.", _ERROR),
 }
 _OF_ENDPOINTS = {422: ("Values do not fit.", _MISFITS)}
+
+
+def endpoint_fault(tool: Tool[Any, Any], taken: Collection[str]) -> str | None:
+    """Return what keeps a tool from having the endpoint that it declares, if anything does."""
+    method, path = tool.http or ("", "")
+    if method not in ("GET", "POST"):
+        return f"the method is {method[:20]!r}; GET and POST are known"
+    if not _PATH.fullmatch(path):
+        return f"the path {path[:80]!r} is not of the form /name"
+    if path in taken:
+        return f"the path {path!r} is another's"
+    if tool.http_body is not None and tool.http_body not in output_schema(tool)["properties"]:  # type: ignore[operator]
+        return f"the answer has no member {tool.http_body!r}"
+    return None
 
 
 def of_tool(tool: Tool[Any, Any]) -> Schema:
