@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
+from pydantic import JsonValue
 from starlette.types import Receive, Scope, Send
 
 from shirube import __version__
 from shirube.app import Application
+from shirube.errors import ToolError
 from shirube.hosts import LOOPBACK
 from shirube.http.doors import TEST_HOST
+from shirube.http.log import LOG, Line
+from shirube.http.problems import of_tool
 from shirube.http.replies import busy
 
 if TYPE_CHECKING:
@@ -61,4 +66,20 @@ class Mcp:
             version=__version__,
             instructions=application.instructions,
             hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
+            report=_logged,
         )
+
+
+def _logged(
+    tool: str,
+    arguments: object,
+    answer: Mapping[str, JsonValue],
+    error: ToolError | None,
+    seconds: float,
+) -> None:
+    """Write the line of a call, as an endpoint's request has one."""
+    line = Line(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
+    line.know(arguments)
+    line.count(answer)
+    line.error_id = getattr(error, "error_id", None)
+    LOG.info("%s", line.written(seconds))

@@ -13,7 +13,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from shirube.model import Tool
-from shirube.server.tools import Context, build_server
+from shirube.server.tools import Context, Report, build_server
 from shirube.session import Session
 
 SESSIONS = 256
@@ -29,7 +29,8 @@ _SESSION_ID = "mcp-session-id"
 class Streamable:
     """An ASGI application that serves the tools; it has to be running.
 
-    ``hosts`` are the names by which a request may call the server, whatever the port.
+    ``hosts`` are the names by which a request may call the server, whatever the port, and
+    ``report`` is told of every call.
     """
 
     def __init__(
@@ -40,9 +41,15 @@ class Streamable:
         version: str,
         instructions: str,
         hosts: Sequence[str],
+        report: Report,
     ) -> None:
         server = build_server(
-            tools, name=name, version=version, instructions=instructions, session_of=self._session
+            tools,
+            name=name,
+            version=version,
+            instructions=instructions,
+            session_of=self._session,
+            report=report,
         )
         settings = TransportSecuritySettings(
             allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],

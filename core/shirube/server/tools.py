@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -36,6 +36,9 @@ WORKERS = 16
 Context: TypeAlias = ServerRequestContext[Any, Any]
 SessionOf: TypeAlias = Callable[[Context], Session | None]
 
+Report: TypeAlias = Callable[[str, object, Mapping[str, JsonValue], ToolError | None, float], None]
+"""Told of each call: the tool, its arguments, its answer or error, and the seconds it took."""
+
 # No client can mean this name: it stands for arguments that are no object at all.
 _WHOLE = "\0arguments"
 
@@ -47,13 +50,15 @@ def build_server(
     version: str,
     instructions: str,
     session_of: SessionOf,
+    report: Report | None = None,
 ) -> Server[Any]:
     """Return an MCP server for whatever transport.
 
     ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
+    ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
     """
     listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
-    calls = _Calls(tools, session_of)
+    calls = _Calls(tools, session_of, report or _complained)
 
     async def list_tools(
         _: Context, params: types.PaginatedRequestParams | None
@@ -105,10 +110,13 @@ async def _admit(ctx: Context, call_next: CallNext) -> HandlerResult:
 class _Calls:
     """The tools by name, and the workers that run them."""
 
-    def __init__(self, tools: Sequence[Tool[Any, Any]], session_of: SessionOf) -> None:
+    def __init__(
+        self, tools: Sequence[Tool[Any, Any]], session_of: SessionOf, report: Report
+    ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._structured = {tool.name: _structured(tool) for tool in tools}
         self._session_of = session_of
+        self._report = report
         self._limiter = anyio.CapacityLimiter(WORKERS)
         self._turns = Turns()
 
@@ -132,13 +140,14 @@ class _Calls:
     ) -> types.CallToolResult:
         try:
             payload = call_tool(tool, self._unpacked(tool, arguments), call)
+            self._report(tool.name, arguments, payload, None, monotonic() - started)
             return types.CallToolResult(content=[_text(payload)], structured_content=payload)
         except Exception as error:
             # What escaped from here would reach the client raw.
             failure = error if isinstance(error, ToolError) else InternalError()
             payload = described(failure)
             if not call.budget.cancelled.is_set():
-                complain(failure_line(tool.name, failure, monotonic() - started))
+                self._report(tool.name, arguments, payload, failure, monotonic() - started)
             meta = {"shirube/error": payload}
             return types.CallToolResult(content=[_text(payload)], is_error=True, _meta=meta)
 
@@ -154,6 +163,13 @@ class _Calls:
                     parsed = json.loads(value)
                     unpacked[name] = parsed if json_type(parsed) in kinds else value
         return unpacked
+
+
+def _complained(
+    tool: str, _: object, _answer: object, error: ToolError | None, seconds: float
+) -> None:
+    if error is not None:
+        complain(failure_line(tool, error, seconds))
 
 
 @asynccontextmanager
