@@ -21,14 +21,13 @@ from shirube.http.arguments import from_json, from_query, known_of
 from shirube.http.limits import LARGE, SMALL, whole_body
 from shirube.http.log import HUNG_UP, Line
 from shirube.http.problems import Problem, of_endpoint, of_tool
-from shirube.http.replies import busy, reply
+from shirube.http.replies import reply
 from shirube.model import Call, Params, Tool
 from shirube.schemas import arguments_shape
+from shirube.turns import Turns
 
 WORKERS = 16
-"""How many tools run at once."""
-WAITING = 96
-"""How many calls wait for a worker; who comes then is told to come again."""
+"""How many tools run at once at most, those included that take long."""
 
 Read: TypeAlias = Callable[[], object]
 
@@ -38,11 +37,7 @@ class Workers:
 
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(WORKERS)
-
-    @property
-    def busy(self) -> bool:
-        """Whether too many calls wait already."""
-        return self._limiter.statistics().tasks_waiting >= WAITING
+        self._turns = Turns()
 
     async def run(self, body: Callable[[Call], Response], receive: Receive) -> Response | None:
         """Return what the body returns, or ``None`` when the client went away before.
@@ -54,7 +49,10 @@ class Workers:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_follow, receive, group.cancel_scope)
-                done = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
+                async with self._turns.turn():
+                    done = await to_thread.run_sync(
+                        work, abandon_on_cancel=True, limiter=self._limiter
+                    )
                 group.cancel_scope.cancel()
         finally:
             gone.set()
@@ -92,8 +90,6 @@ class ToolEndpoint:
 
     async def run(self, read: Read, request: Request) -> Response:
         """Run the tool in a worker, with the arguments that ``read`` gives there."""
-        if self._workers.busy:
-            return busy()
         body = partial(self._respond, read, request.state.line)
         return await self._workers.run(body, request.receive) or Response(status_code=HUNG_UP)
 

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from shirube.errors import ConfigError
 from shirube.http.protocol import CONNECTIONS, Connection
+from shirube.turns import SWITCH
 from shirube.wire import exit_within
 
 GRACE = 1
@@ -54,6 +55,7 @@ def bound(host: str, port: int) -> socket.socket:
 def serve(app: FastAPI, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
     """Serve until SIGTERM or SIGINT; what is under way then has a second to end."""
     _allow_connections()
+    sys.setswitchinterval(SWITCH)
     config = uvicorn.Config(
         app,
         http=Connection,

@@ -25,19 +25,13 @@ from shirube.model import Tool
 from shirube.server.garbage import Garbage
 from shirube.server.tools import build_server
 from shirube.session import Session
+from shirube.turns import SWITCH
 from shirube.wire import Wire, exit_within
 
 GRACE = 0.2
 """Seconds that calls under way may take to answer after the client has hung up."""
 LAST = 0.45
 """Seconds after which the process ends once the client has hung up."""
-
-SWITCH = 0.0005
-"""Seconds after which a thread that computes lets another one have the interpreter.
-
-A message passes through three threads; with the default of 0.005 each of them would wait that long
-for every call that computes.
-"""
 
 
 def run_stdio(

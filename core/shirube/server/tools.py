@@ -26,8 +26,8 @@ from shirube.model import Call, Progress, Tool
 from shirube.refusals import accepted, json_type
 from shirube.schemas import input_schema, output_schema
 from shirube.server.progress import relayed
-from shirube.server.turns import Turns
 from shirube.session import Session
+from shirube.turns import Turns
 from shirube.wire import complain
 
 WORKERS = 16

@@ -11,6 +11,12 @@ AT_ONCE = 2
 """How many calls work at once; more would only take the interpreter from each other."""
 LONG = 0.5
 """Seconds after which a call that still works no longer counts."""
+SWITCH = 0.0005
+"""Seconds after which a thread that computes lets another one have the interpreter.
+
+A message passes through three threads; with the default of 0.005 each of them would wait that long
+for every call that computes.
+"""
 
 
 class Turns:
