@@ -20,7 +20,7 @@ from mcp.client.stdio import stdio_client
 
 from shirube.server.garbage import CALLS
 from shirube.server.tools import WORKERS
-from shirube.server.turns import AT_ONCE
+from shirube.turns import AT_ONCE
 
 SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
 ERAS = ["legacy", "2026-07-28", "auto"]
