@@ -10,6 +10,7 @@ from shirube.app import Application
 from shirube.cli.parser import Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
+from shirube.greeting import instructions, server_name
 from shirube.process import process_settings
 from shirube.wire import claim_wire, leave
 
@@ -43,9 +44,9 @@ def _over_stdio(options: Namespace) -> int:
         with bridged(list(application.tools.values()), backend) as tools:
             run_stdio(
                 tools,
-                name=application.name,
+                name=server_name(application),
                 version=__version__,
-                instructions=application.instructions,
+                instructions=instructions(application),
                 wire=wire,
             )
     return leave()

@@ -22,6 +22,7 @@ from starlette.types import Scope
 from shirube import __version__
 from shirube.app import Application, open_application
 from shirube.config import Loaded
+from shirube.greeting import instructions
 from shirube.http.doors import Doors
 from shirube.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Workers
 from shirube.http.limits import Limits
@@ -79,7 +80,7 @@ class _House:
         app = FastAPIOffline(
             title="Shirube",
             version=__version__,
-            description=self._application.instructions,
+            description=instructions(self._application),
             openapi_url=f"{base}/openapi.json",
             docs_url=f"{base}/docs",
             redoc_url=None,

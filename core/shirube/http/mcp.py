@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from shirube import __version__
 from shirube.app import Application
 from shirube.errors import ToolError
+from shirube.greeting import instructions, server_name
 from shirube.hosts import LOOPBACK
 from shirube.http.doors import TEST_HOST
 from shirube.http.log import LOG, Line
@@ -62,9 +63,9 @@ class Mcp:
         application = self._application
         return Streamable(
             list(application.tools.values()),
-            name=application.name,
+            name=server_name(application),
             version=__version__,
-            instructions=application.instructions,
+            instructions=instructions(application),
             hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
             report=_logged,
         )
