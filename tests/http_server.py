@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -82,6 +83,14 @@ class HttpServer:
     def log(self) -> str:
         """What it has written to standard error so far."""
         return (self.workspace / "server.log").read_text(encoding="utf-8")
+
+    def logged(self, text: str) -> str:
+        """Return the log once it holds a text: a line is written after its answer."""
+        deadline = time.monotonic() + SECONDS
+        while text not in self.log:
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.01)
+        return self.log
 
     def get(self, path: str, **arguments: Any) -> httpx2.Response:
         """Ask with the arguments in the address."""

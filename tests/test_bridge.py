@@ -73,7 +73,7 @@ def test_the_bridge_answers_as_its_backend_and_as_the_tools_do(
             told = bridged.answer(tool, **arguments)
             assert told == local.answer(tool, **arguments)
             assert told == backend.post(f"/tools/{tool}", arguments).json()
-    assert '"endpoint":"GET /probe_page"' in backend.log
+    assert backend.logged('"endpoint":"GET /probe_page"')
 
 
 def test_tools_without_an_endpoint_run_here(workspace: Path) -> None:

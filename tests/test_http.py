@@ -372,7 +372,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     probing(tmp_path, "roots: {runtime: manuals/給付編/01.md/var}\n")
     with HttpServer(tmp_path) as server:
         assert server.get("/probe_names").status_code == 200
-        assert '"endpoint":"GET /probe_names"' in server.log
+        assert server.logged('"endpoint":"GET /probe_names"')
 
 
 # --- living and ending ----------------------------------------------------------------------

@@ -234,7 +234,8 @@ def test_the_log_tells_where_and_how_many_but_nothing_of_the_texts(server: HttpS
     server.post("/search_text", {**SEARCH, "query": "秘密の問い合わせ"})
     server.post("/resolve_reference", {"manual_name": NAME, "ref_text": "秘密の参照"})
     server.post("/find_exceptions", {"manual_name": NAME, "section_id": "03"})
-    lines = [json.loads(one) for one in server.log.splitlines() if one.startswith('{"ts"')]
+    log = server.logged('"section_id":"03","result_count":1')
+    lines = [json.loads(one) for one in log.splitlines() if one.startswith('{"ts"')]
     found = [one for one in lines if one["endpoint"] == "POST /find_exceptions"][-1]
     assert (found["manual_name"], found["section_id"], found["status"]) == (NAME, "03", 200)
     assert found["result_count"] == 1

@@ -83,7 +83,8 @@ async def test_a_call_is_one_line_of_the_log_without_any_text(server: HttpServer
     async with Client(f"{server.url}/mcp", mode="legacy") as client:
         asked = {"manual_name": "給付編", "query": "秘密の問い", "section_id": "09"}
         await called(client, server, "probe_search", **asked)
-    lines = [json.loads(one) for one in server.log.splitlines() if one.startswith('{"ts"')]
+    log = server.logged('"section_id":"09"')
+    lines = [json.loads(one) for one in log.splitlines() if one.startswith('{"ts"')]
     told = [one for one in lines if one["endpoint"] == "mcp probe_search"][-1]
     expected = {"manual_name": "給付編", "section_id": "09", "result_count": 3, "status": 200}
     assert {key: told[key] for key in expected} == expected
