@@ -11,6 +11,7 @@ from shirube.errors import (
     ConfigError,
     Conflict,
     Forbidden,
+    Held,
     InternalError,
     InvalidParameter,
     InvalidPath,
@@ -25,13 +26,15 @@ from shirube.errors import (
 )
 from shirube.folders import Entry
 from shirube.hookspecs import GROUP, hook
+from shirube.linked import Linked, Neighbour, Standing, Studying
+from shirube.links import LINK_KINDS, Link, LinkKind, Remark
+from shirube.locks import take_lock
 from shirube.model import (
     Answer,
     Call,
     Document,
     Hit,
     LeftOut,
-    Link,
     Outcome,
     Params,
     Passage,
@@ -76,21 +79,25 @@ from shirube.stages import (
     Tokenizer,
     Vectors,
 )
-from shirube.surfaces import Commanding, Desk, Finding, Living, Shelved, Surface
+from shirube.surfaces import Adopted, Adopting, Commanding, Desk, Finding, Living, Shelved, Surface
 from shirube.survey import Limits, Listing, Passed, Survey, Unlisted
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.texts import Text, Texts, texts_of
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
+from shirube.watching import Watch
 from shirube.writing import Writable, content_hash, is_unfinished
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GROUP",
+    "LINK_KINDS",
     "LOOSE",
     "NORMAL",
     "Account",
+    "Adopted",
+    "Adopting",
     "Answer",
     "Asked",
     "Bool",
@@ -126,6 +133,7 @@ __all__ = [
     "Form",
     "Found",
     "Fuser",
+    "Held",
     "Hit",
     "Holds",
     "Index",
@@ -138,10 +146,13 @@ __all__ = [
     "Limits",
     "Lines",
     "Link",
+    "LinkKind",
+    "Linked",
     "Listing",
     "Living",
     "Loader",
     "NeedsNarrowScope",
+    "Neighbour",
     "NotFound",
     "OpenIndex",
     "Opening",
@@ -163,6 +174,7 @@ __all__ = [
     "Ref",
     "Refiner",
     "Register",
+    "Remark",
     "Root",
     "Row",
     "Run",
@@ -176,7 +188,9 @@ __all__ = [
     "Source",
     "Span",
     "Stage",
+    "Standing",
     "Stretch",
+    "Studying",
     "Surface",
     "Survey",
     "Term",
@@ -191,6 +205,7 @@ __all__ = [
     "Unreadable",
     "Vectors",
     "Verdict",
+    "Watch",
     "Way",
     "Writable",
     "chunks",
@@ -215,6 +230,7 @@ __all__ = [
     "rarity",
     "runs",
     "salvaged",
+    "take_lock",
     "texts_of",
     "unified",
     "words",

@@ -133,7 +133,9 @@ class Statistics:
 
     @hook
     def search_finished(self, trace: Trace) -> None:
-        """Begin the line of one search."""
+        """Begin the line of one search of a manual."""
+        if trace.own:
+            return
         with self._lock:
             self._waiting[trace.id] = _row(trace)
             late = len(self._waiting) > _WAITING

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shirube.adaptive import Statistics
+from shirube.adopting import adopting
 from shirube.cache import Guards, SearchCache
 from shirube.classic import settings, takes
 from shirube.config import (
@@ -20,9 +21,11 @@ from shirube.config import (
     build,
     load_config,
 )
-from shirube.desk import Furnished, Shared, WorkDesk
-from shirube.errors import ConfigError, NotFound, ToolError
+from shirube.desk import WorkDesk
+from shirube.errors import ConfigError, Held, NotFound, ToolError
+from shirube.furnished import Furnished, Shared
 from shirube.model import Tool, Trace
+from shirube.notices import absent, without_effect
 from shirube.paths import Root
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
@@ -43,12 +46,12 @@ class Application:
     """
 
     def __init__(self, loaded: Loaded, plugins: Plugins) -> None:
+        loaded = adopting(loaded, plugins.registry)
         self.loaded = loaded
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
-        self.warnings = [*_without_effect(loaded), *loaded.sections.warnings]
-        self.absent = [*_absent(loaded)]
+        self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
         self.limits = Limits(**self.config.limits.model_dump())
         self.state = Root(loaded.folder("state"), self.limits)
         kept = self.config.traces
@@ -61,6 +64,7 @@ class Application:
             for place, use in enumerate(self.config.surfaces)
         ]
         self._check_names()
+        self.absent = [*absent(loaded, {one.surface.root for one in self.surfaces})]
         self.desks = {furnished.name: self._desk(furnished) for furnished in self.surfaces}
         self.tools = self._tools()
         self.commands = self._commands()
@@ -96,13 +100,22 @@ class Application:
 
     @contextmanager
     def lifespan(self) -> Iterator[None]:
-        """Begin what goes on beside the calls, surfaces included; faces that serve do this."""
+        """Begin what goes on beside the calls, surfaces included; faces that serve do this.
+
+        Raises:
+            Held: when another process does all that this one would.
+        """
         with ExitStack() as going:
             for furnished in self.surfaces:
                 desk = self.desks[furnished.name]
                 going.enter_context(desk.serving())
                 if isinstance(furnished.surface, Living):
-                    going.enter_context(furnished.surface.lifespan(desk))
+                    try:
+                        going.enter_context(furnished.surface.lifespan(desk))
+                    except Held as error:
+                        if len(self.surfaces) == 1:
+                            raise
+                        self.problems.append(f"{furnished.name} only reads: {error}")
             yield
 
     def close(self) -> None:
@@ -114,14 +127,15 @@ class Application:
 
     def _furnish(self, use: Use, coordinate: str) -> Furnished:
         surface = self._stage("surfaces", use, coordinate)
-        given = self.config.pipelines.get(use.name, PipelineSpec())
+        named = getattr(surface.stage, "pipeline_name", None) or use.name
+        given = self.config.pipelines.get(named, PipelineSpec())
         default = PipelineSpec.model_validate(dict(surface.stage.pipeline))
         stages: dict[str, list[Named[Any]]] = {}
         for shelf, key in PIPELINE_KEYS.items():
             chosen = getattr(given, key)
             chosen = getattr(default, key) if chosen is None else chosen
-            stages[shelf] = self._stages(shelf, chosen, f"pipelines.{use.name}.{key}")
-        return Furnished(use.name, surface.stage, stages)
+            stages[shelf] = self._stages(shelf, chosen, f"pipelines.{named}.{key}")
+        return Furnished(use.name, surface.stage, stages, named)
 
     def _stages(
         self, shelf: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
@@ -151,7 +165,9 @@ class Application:
         return Named(use.name, stage)
 
     def _check_names(self) -> None:
-        known = [furnished.name for furnished in self.surfaces]
+        if self.loaded.alone_as:
+            return  # pipelines of the other surfaces are nobody's here
+        known = [furnished.pipeline_name for furnished in self.surfaces]
         for name in self.config.pipelines:
             if name not in known:
                 raise ConfigError(
@@ -166,6 +182,7 @@ class Application:
             statistics=self.statistics,
             observe=self.observe,
             folder=self.loaded.folder,
+            embedder=lambda name: self._stage("embedders", Use(use=name), "embedder").stage,
             cached=self.config.cache.enabled,
             versions=_versions(self.plugins),
             strict=self.config.strict,
@@ -231,24 +248,6 @@ class Application:
         return found
 
 
-def _without_effect(loaded: Loaded) -> Iterator[str]:
-    """Yield what the configuration asks for in vain."""
-    if loaded.config.allow_file_scope:
-        name = loaded.origins.get("allow_file_scope", "allow_file_scope")
-        yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"
-
-
-def _absent(loaded: Loaded) -> Iterator[str]:
-    """Say that there is no folder of manuals: nothing can be found, and nothing would tell why."""
-    folder = loaded.folder("manuals")
-    if not folder.is_dir():
-        name = loaded.origins.get("roots.manuals", "roots.manuals")
-        yield (
-            f"{name}: there is no folder {folder.name!r}, so there are no manuals; "
-            "create it, or name the right one"
-        )
-
-
 def _versions(plugins: Plugins) -> str:
     """Name the plugins that may have a part in an answer, each with its version."""
     reports = [report for report in plugins.reports if report.status == "loaded"]
@@ -262,8 +261,11 @@ def open_application(
     strangers: bool = True,
     empty: bool = False,
     environ: Mapping[str, str] | None = None,
+    only: Use | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build what it asks for.
+
+    ``only`` names a surface to be built alone, configured or not, and settings that it must have.
 
     Raises:
         ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
@@ -274,7 +276,9 @@ def open_application(
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
     if any(use.use in known and takes(known[use.use]) for use in loaded.config.surfaces):
         loaded = load_config(workspace, file, environ, classic=True)
-    if (
+    if only is not None:
+        loaded = loaded.alone(only)
+    elif (
         not empty
         and loaded.file is None
         and not loaded.folder("manuals").is_dir()

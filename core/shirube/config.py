@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -204,6 +204,7 @@ class Loaded:
     environ: Mapping[str, str]
     origins: dict[str, str] = field(default_factory=dict)
     sections: Sections = field(default_factory=Sections)
+    alone_as: str | None = None
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path, its links resolved once."""
@@ -211,6 +212,16 @@ class Loaded:
             return self.workspace
         relative: str = getattr(self.config.roots, name)
         return (self.workspace / relative).resolve()
+
+    def alone(self, only: Use) -> Loaded:
+        """Return this configuration with one surface, whether or not it was among the others."""
+        asked = (use for use in self.config.surfaces if use.use == only.use)
+        use = next(asked, Use(use=only.use))
+        settings = {**use.settings, **only.settings}
+        given = use.model_copy(update={"settings": settings})
+        # What is configured for other surfaces is nobody's here.
+        config = self.config.model_copy(update={"surfaces": (given,)})
+        return replace(self, config=config, alone_as=only.use)
 
     def statistics(self) -> Path:
         """Return the file of the statistics; a relative one is taken from the workspace."""

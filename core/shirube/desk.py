@@ -2,86 +2,44 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import cached_property, partial
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from shirube.adaptive import Statistics
 from shirube.background import Background
-from shirube.cache import Kept, Looked, Question, Scope, SearchCache
+from shirube.cache import Kept, Looked, Question, Scope
 from shirube.errors import ConfigError, Forbidden
+from shirube.furnished import Furnished, Shared
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
 from shirube.paths import Root
 from shirube.pipeline import Named, Pipeline, failures
-from shirube.stages import Corpus, Fields, Index, Loader, Opening, Scorer, Tokenizer
-from shirube.surfaces import Finding, Surface
-from shirube.trace import TraceStore, new_trace_id
+from shirube.stages import (
+    Corpus,
+    Embedder,
+    Fields,
+    Index,
+    Loader,
+    OpenIndex,
+    Opening,
+    Scorer,
+    Tokenizer,
+)
+from shirube.surfaces import Finding
+from shirube.trace import new_trace_id
 from shirube.verdict import Cached, Thresholds, Verdict
+
+T = TypeVar("T")
 
 RESERVED_MANUALS = ("manuals",)
 """Folder names that cannot be manuals: a tool uses the word as the id of the root."""
-
-
-@dataclass(frozen=True)
-class Furnished:
-    """A surface and its stages, as the configuration chose them: by shelf, in order."""
-
-    name: str
-    surface: Surface
-    stages: Mapping[str, Sequence[Named[Any]]]
-
-    @property
-    def indexed(self) -> bool:
-        """Whether there is an index to search; other surfaces read their files themselves."""
-        return bool(self.stages["indexes"])
-
-    @property
-    def fingerprint(self) -> str:
-        """What an index depends on: loaders, tokenizer and index, with their settings."""
-        return "-".join(
-            named.stage.fingerprint
-            for shelf in ("loaders", "tokenizers", "indexes")
-            for named in self.stages[shelf]
-        )
-
-    @cached_property
-    def pipeline(self) -> str:
-        """What an answer depends on: the surface's name, and every stage with its settings."""
-        uses = [
-            f"{shelf} {named.name} {named.stage.fingerprint}"
-            for shelf, stages in self.stages.items()
-            for named in stages
-        ]
-        return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What the desks of one application have in common.
-
-    ``cached`` says whether a query that does not say so itself may be answered from the cache;
-    ``versions`` names the plugins that offer the stages.
-    """
-
-    state: Root
-    traces: TraceStore
-    cache: SearchCache
-    statistics: Statistics
-    observe: Callable[[Trace], None]
-    folder: Callable[[str], Path]
-    cached: bool = True
-    versions: str = ""
-    strict: bool = False
 
 
 class WorkDesk:
@@ -98,6 +56,7 @@ class WorkDesk:
         self._pipeline = Pipeline(scorers, stages["fusers"], stages["refiners"], shared.strict)
         self._indexed: dict[str, Indexed] = {}
         self._background: Background | None = None
+        self._kept: dict[str, Any] = {}
         self._lock = Lock()
 
     def manuals(self) -> Sequence[str]:
@@ -151,6 +110,38 @@ class WorkDesk:
             f"{{use: {name}}}, or another one with 'as: {name}'"
         )
 
+    def embedder(self, name: str | None = None) -> Embedder | None:
+        """Return the pipeline's embedder, if it has one, or the named one."""
+        if name is not None:
+            return self._shared.embedder(name)
+        return next((named.stage for named in self._furnished.stages["embedders"]), None)
+
+    def store(self, name: str) -> OpenIndex:
+        """Open an index of the surface's own."""
+        return self._open_index(self._own(name))
+
+    def stored(self, name: str) -> bool:
+        """Tell whether there is such an index already."""
+        return (self._shared.state.path / self._index_folder(self._own(name))).is_dir()
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the surface keeps at its desk, making it when first asked for."""
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = make()
+            kept: T = self._kept[name]
+            return kept
+
+    def search(self, corpus: Corpus, files: int, query: Query) -> Finding:
+        """Run the pipeline over a corpus of the surface's own, and keep the trace."""
+        ranking, span = self._pipeline.search(query, corpus)
+        state = State(corpus, files, (), None, "")
+        asked = _Asked(corpus.manual_id, query, state, self._shared.statistics.thresholds)
+        trace = replace(asked.trace(span, Cached("bypass")), own=True)
+        self._shared.traces.put(trace)
+        self._shared.observe(trace)
+        return Finding(trace, lambda: ranking)
+
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, or the workspace."""
         return Root(self._shared.folder(name))
@@ -190,7 +181,11 @@ class WorkDesk:
         return self._shared.traces.get(trace_id)
 
     def close(self) -> None:
-        """Close the indexes that were opened."""
+        """Close the indexes that were opened, and what the surface keeps."""
+        for kept in self._kept.values():
+            if callable(close := getattr(kept, "close", None)):
+                close()
+        self._kept.clear()
         for indexed in self._indexed.values():
             indexed.close()
         self._indexed.clear()
@@ -220,21 +215,32 @@ class WorkDesk:
         return Question.of(scope, query.text)
 
     def _open(self, manual: Manual) -> Indexed:
+        return Indexed(manual, self._open_index(manual.id))
+
+    def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
         try:
-            folder = self._shared.state.make(f"index/{manual.id}/{self._furnished.fingerprint}")
+            folder = self._shared.state.make(self._index_folder(name))
         except Forbidden as error:
             raise Forbidden(
                 "the state folder (.shirube) cannot be written; make it writable, or name another "
                 "one with SHIRUBE_STATE_ROOT"
             ) from error
-        return Indexed(manual, index.open(folder, Fields(FIELDS, tokenizer)))
+        return index.open(folder, Fields(FIELDS, tokenizer))
+
+    def _own(self, name: str) -> str:
+        return f"{self._furnished.name}/{name}"
+
+    def _index_folder(self, name: str) -> str:
+        return f"index/{name}/{self._furnished.fingerprint}"
 
     def _only(self, shelf: str) -> Any:
         stages = self._furnished.stages[shelf]
         if not stages:
-            raise ConfigError(f"pipelines.{self._furnished.name}: searching needs one of {shelf}")
+            raise ConfigError(
+                f"pipelines.{self._furnished.pipeline_name}: searching needs one of {shelf}"
+            )
         return stages[0].stage
 
 

@@ -5,6 +5,7 @@
     ShirubeError
     ├── ConfigError            the configuration asks for what cannot be; the start stops
     ├── PluginError            a plugin was refused; it is reported, the start goes on
+    ├── Held                   another process does it already; one at a time may
     ├── Cancelled              the caller went away; nobody waits for the answer
     └── ToolError              a call is answered with a code
         ├── InvalidParameter   invalid_parameter
@@ -48,6 +49,14 @@ class PluginError(ShirubeError):
 
 class Cancelled(ShirubeError):
     """The caller cancelled the request or hung up."""
+
+
+class Held(ShirubeError):
+    """Another process holds what only one may hold; ``pid`` is its number, if that is known."""
+
+    def __init__(self, message: str, pid: int | None = None) -> None:
+        super().__init__(message)
+        self.pid = pid
 
 
 class ToolError(ShirubeError):

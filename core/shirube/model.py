@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
 from shirube.errors import ToolError
+from shirube.links import Link, Remark
 from shirube.projections import Stretch
 from shirube.session import Session
 from shirube.verdict import Cached, Thresholds
@@ -50,20 +51,13 @@ class Section(NamedTuple):
     searched: str | None = None
 
 
-class Link(NamedTuple):
-    """A reference from a section to something else, as written."""
-
-    target: str
-    text: str
-    line: int
-
-
 class Document(NamedTuple):
     """One file, decoded and divided. The sections' own texts are the text, each character once.
 
     ``navigation`` marks a table of contents: it is listed and read, but not searched. ``encoding``
     is what the file is in, and ``damaged`` says that some of it could not be read, where a loader
-    tells.
+    tells. One that studies its files also tells their ``links``, the ``facts`` of their front
+    matter, where the ``content`` below that begins, and what it had to ``remark``.
     """
 
     path: str
@@ -74,6 +68,9 @@ class Document(NamedTuple):
     navigation: bool = False
     encoding: str | None = None
     damaged: bool = False
+    facts: Mapping[str, JsonValue] = NOTHING
+    content: int = 0
+    remarks: tuple[Remark, ...] = ()
 
 
 class Passage(NamedTuple):
@@ -117,8 +114,10 @@ class Query:
     ``required`` are the terms the caller asked for; ``must`` are those that every hit of this run
     has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
     run may return. ``cache`` says whether a kept answer will do; ``None`` leaves that to the
-    configuration. Runs of one search share ``memo``, where a stage may keep what it would
-    otherwise compute once a run. ``case_sensitive`` is for scorers that look for the text as it is.
+    configuration. ``within``, if given, names the only files that may be returned, and ``asked``
+    what single stages are told for this search, by name. Runs of one search share ``memo``, where
+    a stage may keep what it would otherwise compute once a run. ``case_sensitive`` is for scorers
+    that look for the text as it is.
     """
 
     text: str
@@ -127,6 +126,8 @@ class Query:
     limit: int | None = None
     exclude: frozenset[tuple[str, int]] = frozenset()
     case_sensitive: bool = False
+    within: frozenset[str] | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict, hash=False)
     budget: Budget = field(default_factory=Budget, compare=False)
     memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     cache: bool | None = field(default=None, compare=False)
@@ -265,7 +266,8 @@ class Trace:
     ``skipped`` the files that hold no searched section, and why. ``degraded`` says, if anything,
     what was not as it should be. ``cache`` says where the answer came from, and ``thresholds``
     when it counts as thin or lopsided. ``aside`` counts what was not there to be searched.
-    ``annotations`` holds, by name, what a surface made of it and wants kept for as long.
+    ``annotations`` holds, by name, what a surface made of it and wants kept for as long. A search
+    of a corpus of the surface's ``own`` is left out of the statistics of manuals.
     """
 
     id: str
@@ -283,6 +285,7 @@ class Trace:
     thresholds: Thresholds = field(default_factory=Thresholds)
     aside: Aside = field(default_factory=Aside)
     annotations: Mapping[str, JsonValue] = field(default_factory=dict)
+    own: bool = False
 
     @property
     def seen(self) -> frozenset[tuple[str, int]]:

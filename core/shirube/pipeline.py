@@ -134,7 +134,8 @@ class Pipeline:
         hits: dict[Key, Hit] = {}
         left_out: list[LeftOut] = []
         notes: dict[str, object] = {}
-        for name, scorer in self.scorers:
+        # Who goes on from what the others found comes after them, in whatever order they are named.
+        for name, scorer in sorted(self.scorers, key=lambda one: getattr(one.stage, "last", False)):
             query.budget.check()
             if hits and query.budget.spent:
                 notes["time_budget"] = True

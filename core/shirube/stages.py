@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
 from shirube.clauses import Clause
@@ -111,7 +111,8 @@ class Embedder(Protocol):
 class Page(NamedTuple):
     """What an index remembers of one file: enough to tell whether it has changed.
 
-    ``stamp`` is opaque to the index. ``skipped`` says why a file has no passages.
+    ``stamp`` is opaque to the index. ``skipped`` says why a file has no passages. ``about`` is
+    what else is to be kept with the file, in the same commit.
     """
 
     path: str
@@ -119,6 +120,7 @@ class Page(NamedTuple):
     skipped: str | None = None
     sections: int = 0
     blank: int = 0
+    about: JsonValue = None
 
 
 @dataclass(frozen=True)

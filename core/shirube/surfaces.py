@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from pydantic import JsonValue
 
 from shirube.folders import Entry
 from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
 from shirube.paths import Root
-from shirube.stages import Loader, Scorer
+from shirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer
 from shirube.verdict import Verdict
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,32 @@ class Desk(Protocol):
         """
         ...
 
+    def embedder(self, name: str | None = None) -> Embedder | None:
+        """Return the pipeline's embedder, if it has one; or the named one, as it is by default."""
+        ...
+
+    def store(self, name: str) -> OpenIndex:
+        """Open an index of the surface's own, which the surface itself brings up to date.
+
+        It is derived state: it begins empty whenever its stage, or a loader, has other settings.
+        """
+        ...
+
+    def stored(self, name: str) -> bool:
+        """Tell whether there is such an index already."""
+        ...
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the surface keeps at its desk under a name, making it when first asked for.
+
+        What has a method ``close`` is closed with the desk.
+        """
+        ...
+
+    def search(self, corpus: Corpus, files: int, query: Query) -> Finding:
+        """Run the pipeline over a corpus of the surface's own, and keep the trace."""
+        ...
+
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, such as ``state``, or the ``workspace``."""
         ...
@@ -150,5 +178,35 @@ class Living(Protocol):
     """A surface with work to do for as long as its tools are served."""
 
     def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
-        """Begin what goes on beside the calls, and end it."""
+        """Begin what goes on beside the calls, and end it.
+
+        Raises:
+            Held: when another process does it already; the tools then only read.
+        """
+        ...
+
+
+class Adopted(NamedTuple):
+    """What another program's configuration says: folders by root, stages by pipeline, settings.
+
+    ``source`` is how errors name it.
+    """
+
+    source: str
+    roots: Mapping[str, str] = {}
+    pipelines: Mapping[str, Mapping[str, Any]] = {}
+    settings: Mapping[str, Any] = {}
+
+
+@runtime_checkable
+class Adopting(Protocol):
+    """A surface that takes over what another program left in the workspace."""
+
+    @classmethod
+    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:
+        """Return it, given the surface's own settings; whatever the file sets goes before it.
+
+        Raises:
+            ConfigError: when it cannot be read.
+        """
         ...

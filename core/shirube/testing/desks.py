@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -14,11 +15,13 @@ from shirube import (
     Corpus,
     Desk,
     Document,
+    Embedder,
     Entry,
     Finding,
     Hit,
     Loader,
     NotFound,
+    OpenIndex,
     Passage,
     Progress,
     Query,
@@ -35,6 +38,8 @@ from shirube import (
 )
 from shirube.library import passages
 from shirube.testing.corpora import MemoryCorpus
+
+T = TypeVar("T")
 
 
 class MemoryManual:
@@ -81,6 +86,7 @@ class MemoryDesk:
         self.root = Root(folder)
         self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
         self._traces: dict[str, Trace] = {}
+        self._kept: dict[str, Any] = {}
         self.verdicts: dict[str, Verdict] = {}
 
     def loaders(self) -> Sequence[Loader]:
@@ -124,6 +130,27 @@ class MemoryDesk:
         )
         self._traces[trace.id] = trace
         return Finding(trace, lambda: ranking)
+
+    def embedder(self, name: str | None = None) -> Embedder | None:  # noqa: ARG002
+        """Return no embedder."""
+        return None
+
+    def store(self, name: str) -> OpenIndex:
+        """Refuse: what a surface keeps of its own, it keeps on a disk."""
+        raise NotFound("a desk in memory keeps no index of a surface's own", path=name)
+
+    def stored(self, name: str) -> bool:  # noqa: ARG002
+        """Tell that there is none."""
+        return False
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the surface keeps under a name."""
+        kept: T = self._kept.setdefault(name, make())
+        return kept
+
+    def search(self, corpus: Corpus, files: int, query: Query) -> Finding:  # noqa: ARG002
+        """Refuse: there is no pipeline here."""
+        raise NotFound("a desk in memory has no pipeline", manual_id=corpus.manual_id)
 
     def conclude(self, trace_id: str, verdict: Verdict) -> None:
         """Keep what the surface made of a search, in ``verdicts``."""

@@ -1,0 +1,60 @@
+"""What another program left in a workspace, under what ``shirube.yaml`` and the environment say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from shirube.config import Config, Loaded, PipelineSpec
+from shirube.errors import ConfigError
+from shirube.paths import Root
+from shirube.registry import Registry
+from shirube.surfaces import Adopted, Adopting
+
+
+def adopting(loaded: Loaded, registry: Registry) -> Loaded:
+    """Let every configured surface supply what nobody has set.
+
+    Raises:
+        ConfigError: when what was left there cannot be used.
+    """
+    config = loaded.config
+    surfaces = []
+    for use in config.surfaces:
+        stage: Any = registry["surfaces"].take(use.use, "").stage if _known(use, registry) else None
+        if isinstance(stage, type) and issubclass(stage, Adopting):
+            found = stage.adopted(Root(loaded.workspace), use.settings)
+            config = _under(config, found)
+            settings = {**found.settings, **use.settings}
+            surfaces.append(use.model_copy(update={"settings": settings}))
+        else:
+            surfaces.append(use)
+    return replace(loaded, config=config.model_copy(update={"surfaces": tuple(surfaces)}))
+
+
+def _known(use: Any, registry: Registry) -> bool:
+    return use.use in registry["surfaces"]
+
+
+def _under(config: Config, found: Adopted) -> Config:
+    roots = config.roots
+    left = {name: one for name, one in found.roots.items() if name not in roots.model_fields_set}
+    config = config.model_copy(update={"roots": roots.model_copy(update=left)})
+    pipelines = dict(config.pipelines)
+    for name, kinds in found.pipelines.items():
+        given = pipelines.get(name, PipelineSpec())
+        pipelines[name] = given.model_copy(update=_unset(given, kinds, found.source))
+    return config.model_copy(update={"pipelines": pipelines})
+
+
+def _unset(given: PipelineSpec, kinds: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return the kinds of stages that the file leaves to its surface."""
+    left = {key: value for key, value in kinds.items() if getattr(given, key) is None}
+    try:
+        spec = PipelineSpec.model_validate(left)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: it cannot be used as it is") from error
+    return {key: getattr(spec, key) for key in left}

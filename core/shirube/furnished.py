@@ -1,0 +1,76 @@
+"""A surface with its stages, and what the desks of one application share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shirube.adaptive import Statistics
+from shirube.cache import SearchCache
+from shirube.model import Trace
+from shirube.paths import Root
+from shirube.pipeline import Named
+from shirube.stages import Embedder
+from shirube.surfaces import Surface
+from shirube.trace import TraceStore
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """A surface and its stages, as the configuration chose them: by shelf, in order.
+
+    ``pipeline_name`` is the key under which the file configures them.
+    """
+
+    name: str
+    surface: Surface
+    stages: Mapping[str, Sequence[Named[Any]]]
+    pipeline_name: str
+
+    @property
+    def indexed(self) -> bool:
+        """Whether there is an index to search; other surfaces read their files themselves."""
+        return bool(self.stages["indexes"])
+
+    @property
+    def fingerprint(self) -> str:
+        """What an index depends on: loaders, tokenizer and index, with their settings."""
+        return "-".join(
+            named.stage.fingerprint
+            for shelf in ("loaders", "tokenizers", "indexes")
+            for named in self.stages[shelf]
+        )
+
+    @cached_property
+    def pipeline(self) -> str:
+        """What an answer depends on: the surface's name, and every stage with its settings."""
+        uses = [
+            f"{shelf} {named.name} {named.stage.fingerprint}"
+            for shelf, stages in self.stages.items()
+            for named in stages
+        ]
+        return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the desks of one application have in common.
+
+    ``cached`` says whether a query that does not say so itself may be answered from the cache;
+    ``versions`` names the plugins that offer the stages.
+    """
+
+    state: Root
+    traces: TraceStore
+    cache: SearchCache
+    statistics: Statistics
+    observe: Callable[[Trace], None]
+    folder: Callable[[str], Path]
+    embedder: Callable[[str], Embedder]
+    cached: bool = True
+    versions: str = ""
+    strict: bool = False

@@ -1,0 +1,73 @@
+"""What documents are to each other: the loader that tells, and the corpus that knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+from shirube.links import LinkKind
+from shirube.model import Document, Source
+from shirube.paths import Root
+from shirube.stages import Corpus, Found, Loader
+
+
+@runtime_checkable
+class Studying(Loader, Protocol):
+    """A loader that can also tell what a file says of itself and of other files."""
+
+    def study(self, root: Root, source: Source) -> Document:
+        """Read a file with its links, facts and remarks; nothing of it is left out.
+
+        Raises:
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+
+class Neighbour(NamedTuple):
+    """A file that another one refers to (``outlink``) or is referred to by (``backlink``)."""
+
+    path: str
+    kind: LinkKind
+    direction: Literal["outlink", "backlink"]
+
+
+class Standing(NamedTuple):
+    """The best sections in which texts stand, and how many there are in all."""
+
+    found: Sequence[Found]
+    total: int
+
+
+@runtime_checkable
+class Linked(Corpus, Protocol):
+    """A corpus of files that refer to each other, whose texts are searched letter by letter."""
+
+    @property
+    def vectors(self) -> bool:
+        """Whether there is any vector to be near to."""
+        ...
+
+    def neighbours(self, path: str) -> Sequence[Neighbour]:
+        """Return every link of a file, either way, but those to itself."""
+        ...
+
+    def standing(
+        self,
+        texts: Sequence[str],
+        limit: int | None,
+        within: frozenset[str] | None = None,
+        share: float = 1.0,
+    ) -> Standing:
+        """Return the best sections in which the texts stand, anywhere, inside words too.
+
+        With a ``share`` below 1 that share of them is enough, and sections are worth the less the
+        more is missing.
+        """
+        ...
+
+    def nearest(
+        self, text: str, limit: int, within: frozenset[str] | None = None
+    ) -> Sequence[Found]:
+        """Return the sections most similar to a text, best first, by cosine from 0 to 1."""
+        ...

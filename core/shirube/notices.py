@@ -1,0 +1,25 @@
+"""What is to be said of a configuration before anything is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from shirube.config import Loaded
+
+
+def without_effect(loaded: Loaded) -> Iterator[str]:
+    """Yield what the configuration asks for in vain."""
+    if loaded.config.allow_file_scope:
+        name = loaded.origins.get("allow_file_scope", "allow_file_scope")
+        yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"
+
+
+def absent(loaded: Loaded, roots: Collection[str]) -> Iterator[str]:
+    """Say that there is no folder of manuals: nothing can be found, and nothing would tell why."""
+    folder = loaded.folder("manuals")
+    if "manuals" in roots and not folder.is_dir():
+        name = loaded.origins.get("roots.manuals", "roots.manuals")
+        yield (
+            f"{name}: there is no folder {folder.name!r}, so there are no manuals; "
+            "create it, or name the right one"
+        )
