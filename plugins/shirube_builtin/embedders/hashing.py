@@ -7,27 +7,26 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shirube import Stage, Vectors, fold, words
+from shirube import Stage, Vectors, fold
 
 _SIGN = 1
 _BYTES = 8
-_PAIR = 2
+_SHORTEST, _LONGEST = 2, 4
 
 
 class Hashing(Stage):
     """Hashes terms into a fixed number of dimensions, each with a sign, by how often they stand.
 
-    Terms are whole words, and pairs of characters of Japanese. Terms that share a dimension cancel
-    out as often as they add up, after Weinberger and others, "Feature Hashing for Large Scale
-    Multitask Learning" (2009). Texts are similar when they share terms, in whatever order.
+    Terms are the pieces of two to four characters. Terms that share a dimension cancel out as often
+    as they add up, after Weinberger and others, "Feature Hashing for Large Scale Multitask
+    Learning" (2009). Texts are similar when they share pieces, in whatever order.
     """
 
-    dimensions: Annotated[int, Field(ge=1, le=65_536)] = 512
+    dimensions: Annotated[int, Field(ge=1, le=65_536)] = 256
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return a vector of unit length a text, even for one that has no terms."""
@@ -46,14 +45,13 @@ class Hashing(Stage):
 
 
 def _terms(folded: str) -> Iterator[str]:
-    for run, japanese in words(folded):
-        if japanese and len(run) > _PAIR:
-            yield from map("".join, pairwise(run))
-        else:
-            yield run
+    for length in range(_SHORTEST, min(_LONGEST, len(folded)) + 1):
+        yield from (folded[at : at + length] for at in range(len(folded) - length + 1))
+    if 0 < len(folded) < _SHORTEST:
+        yield folded
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=65_536)
 def _number(term: str) -> int:
     """Return the same number for a term in every process, unlike ``hash``."""
     spelled = term.encode("utf-8", "surrogatepass")

@@ -1,0 +1,50 @@
+"""Globs over paths: ``**`` any folders, ``*`` and ``?`` within one, ``[]`` and ``{a,b}``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+_PARTS = re.compile(r"\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]/]*\]|[{},]|.", re.DOTALL)
+_SIMPLE = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+@lru_cache(maxsize=64)
+def matcher(globs: Sequence[str]) -> Callable[[str], bool]:
+    """Return what tells whether a whole path fits any of the globs; none fits nothing.
+
+    Raises:
+        ValueError: for a glob that cannot be read.
+    """
+    pattern = re.compile("|".join(f"(?:{_regular(glob)})" for glob in globs) or "(?!)")
+    return lambda path: pattern.fullmatch(path) is not None
+
+
+def _regular(glob: str) -> str:
+    """Return the regular expression that means what the glob means."""
+    written: list[str] = []
+    depth = 0
+    for part in _PARTS.findall(glob):
+        if part in _SIMPLE:
+            written.append(_SIMPLE[part])
+        elif part == "{":
+            depth += 1
+            written.append("(?:")
+        elif part == "}" and depth:
+            depth -= 1
+            written.append(")")
+        elif part == "," and depth:
+            written.append("|")
+        elif len(part) > 1:
+            inner = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
+            written.append(f"[{'^/' + inner[1:] if inner[:1] in '!^' else inner}]")
+        else:
+            written.append(re.escape(part))
+    if depth:
+        raise ValueError(f"the glob {glob!r} has a brace that nothing closes")
+    try:
+        re.compile("".join(written))
+    except re.error as error:
+        raise ValueError(f"the glob {glob!r} cannot be read") from error
+    return "".join(written)
