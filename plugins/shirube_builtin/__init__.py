@@ -17,6 +17,7 @@ from shirube_builtin.embedders.none import Nothing
 from shirube_builtin.fusers.decompose import Decompose
 from shirube_builtin.fusers.required_terms import RequiredTerms
 from shirube_builtin.fusers.rrf import Rrf
+from shirube_builtin.fusers.weighted_sum import WeightedSum
 from shirube_builtin.indexes.tantivy import Tantivy
 from shirube_builtin.loaders.json import Json
 from shirube_builtin.loaders.markdown import Markdown
@@ -27,6 +28,8 @@ from shirube_builtin.refiners.exploration import Exploration
 from shirube_builtin.refiners.fuzzy import Fuzzy
 from shirube_builtin.refiners.siblings import Siblings
 from shirube_builtin.scorers.exceptions import Exceptions
+from shirube_builtin.scorers.fulltext import Fulltext
+from shirube_builtin.scorers.graph import Graph
 from shirube_builtin.scorers.lexical import Lexical
 from shirube_builtin.scorers.loose import Loose
 from shirube_builtin.scorers.numbers import Numbers
@@ -34,7 +37,9 @@ from shirube_builtin.scorers.phrase import Phrase
 from shirube_builtin.scorers.plain import Plain
 from shirube_builtin.scorers.proximity import Proximity
 from shirube_builtin.scorers.regex import Regex
+from shirube_builtin.scorers.vector import Vector
 from shirube_builtin.surfaces.chapters import ChaptersSurface
+from shirube_builtin.surfaces.graph import GraphSurface
 from shirube_builtin.surfaces.manual import ManualSurface
 from shirube_builtin.surfaces.vault import VaultSurface
 from shirube_builtin.tokenizers.bigram import Bigram
@@ -71,7 +76,7 @@ def register_indexes(register: Register[Index]) -> None:
 
 @hook
 def register_scorers(register: Register[Scorer]) -> None:
-    """Offer the scorers of the manual pipeline, and those that read every text through."""
+    """Offer the scorers of manuals, those that read every text through, and those of links."""
     register("lexical", Lexical)
     register("phrase", Phrase)
     register("proximity", Proximity)
@@ -80,14 +85,18 @@ def register_scorers(register: Register[Scorer]) -> None:
     register("regex", Regex)
     register("loose", Loose)
     register("exceptions", Exceptions)
+    register("vector", Vector)
+    register("graph", Graph)
+    register("fulltext", Fulltext)
 
 
 @hook
 def register_fusers(register: Register[Fuser]) -> None:
-    """Offer the gates, the comparisons, and plain rank fusion."""
+    """Offer the gates, the comparisons, plain rank fusion, and the sum over documents."""
     register("required-terms", RequiredTerms)
     register("decompose", Decompose)
     register("rrf", Rrf)
+    register("weighted-sum", WeightedSum)
 
 
 @hook
@@ -102,7 +111,8 @@ def register_refiners(register: Register[Refiner]) -> None:
 
 @hook
 def register_surfaces(register: Register[Surface]) -> None:
-    """Offer the tools over manuals, and those over notes."""
+    """Offer the tools over manuals, over notes, and over linked documents."""
     register("manual", ManualSurface)
     register("vault", VaultSurface)
     register("chapters", ChaptersSurface)
+    register("graph", GraphSurface)

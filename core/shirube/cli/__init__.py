@@ -13,10 +13,10 @@ from importlib import import_module
 from shirube.cli.output import print_json
 from shirube.cli.parser import VERBS, Parser, build_parser
 from shirube.cli.streams import complain, hang_up, speak_utf8
-from shirube.errors import Cancelled, ConfigError, InternalError, ToolError
+from shirube.errors import Cancelled, ConfigError, Held, InternalError, ToolError
 
-OK, OFF, WRONG, STOPPED = 0, 1, 2, 130
-"""Exit codes: all well; something is off; wrong usage or configuration; interrupted."""
+OK, OFF, WRONG, HELD, STOPPED = 0, 1, 2, 4, 130
+"""Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
 
 _LOG = logging.getLogger("shirube")
 
@@ -32,6 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def ubp() -> int:
+    """Run the commands over documents by the name that other programs call them by."""
+    sys.argv[1:1] = ["docs"]
+    return main()
+
+
 def _guarded(argv: Sequence[str]) -> int:
     """Run one command; whatever goes wrong becomes an exit code and a line."""
     speak_utf8()
@@ -44,6 +50,9 @@ def _guarded(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         hang_up()
         return STOPPED
+    except Held as error:
+        complain(f"error: {error}")
+        return HELD
     except ConfigError as error:
         text = str(error)
         complain(text if text.startswith("configuration error") else f"configuration error: {text}")

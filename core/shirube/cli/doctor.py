@@ -14,7 +14,7 @@ from shirube.app import Application
 from shirube.cli.coverage import meaning
 from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
-from shirube.cli.workspace import Bar, opened
+from shirube.cli.workspace import MANUALS, Bar, opened
 from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, NeedsNarrowScope, ToolError
 from shirube.indexing import State
@@ -173,6 +173,10 @@ def _surface(application: Application, name: str, root: str) -> Iterator[Check]:
         setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
         remedy = f"create it, or set {setting} to the right folder"
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
+        return
+    if root != MANUALS:
+        # Its surface indexes it as a whole.
+        yield Check("ok", subject, f"the folder {folder.name!r} is there")
         return
     try:
         manuals = desk.manuals()

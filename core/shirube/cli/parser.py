@@ -43,6 +43,7 @@ VERBS = {
         "cite", "check whether citations still hold, in the notes of the vault or elsewhere"
     ),
     "index": Verb("index", "bring the search indexes up to date"),
+    "docs": Verb("docs", "search and check linked documents, and draw their graph"),
     "eval": Verb("evaluation", "measure how well cases with known answers are found"),
     "plugins": Verb("plugins", "list the plugins, what they offer, and their problems"),
     "doctor": Verb("doctor", "check the installation, the configuration and every manual"),
@@ -56,7 +57,8 @@ first steps:
   shirube find '入院給付金の請求期限は？'    search all manuals
   shirube COMMAND --help                    more on one command
 
-exit codes: 0 all well; 1 a tool refused, or something is off; 2 wrong usage or configuration"""
+exit codes: 0 all well; 1 a tool refused, or something is off; 2 wrong usage or configuration;
+4 another process serves already"""
 
 
 class Parser(ArgumentParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from argparse import Namespace
 
 from shirube import __version__
@@ -30,6 +31,8 @@ def run(options: Namespace) -> int:
 def _over_stdio(options: Namespace) -> int:
     """Standard output belongs to the protocol alone."""
     wire = claim_wire()
+    # What is held is let go of when the process is told to end, as when the client hangs up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     from shirube.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
     with opened(options, empty=True) as application, application.lifespan():

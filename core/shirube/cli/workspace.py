@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Never
 from shirube.app import Application, open_application
 from shirube.cli.output import terminal_width
 from shirube.cli.streams import complain
-from shirube.desk import Furnished, WorkDesk
+from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, NotFound
+from shirube.furnished import Furnished
 from shirube.model import Progress
 from shirube.naming import clean_name
 from shirube.plugins import Plugins, load_plugins
@@ -25,7 +26,7 @@ from shirube.plugins import Plugins, load_plugins
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-_MANUALS = "manuals"
+MANUALS = "manuals"
 _PATIENCE = 1.0
 """Seconds of silence before a line says what is going on."""
 
@@ -55,7 +56,11 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
     An ``empty`` one may be filled later; whoever asks for something now is in the wrong folder.
     """
     application = open_application(
-        folder(options), options.config, strangers=not options.no_plugins, empty=empty
+        folder(options),
+        options.config,
+        strangers=not options.no_plugins,
+        empty=empty,
+        only=getattr(options, "only", None),
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -90,7 +95,7 @@ def search_desk(application: Application) -> WorkDesk:
 def searching(application: Application) -> Furnished:
     """Return the surface that searches the manuals."""
     surfaces = application.surfaces
-    readers = [one for one in surfaces if one.surface.root == _MANUALS and one.indexed]
+    readers = [one for one in surfaces if one.surface.root == MANUALS and one.indexed]
     readers.sort(key=lambda one: one.name != "manual")
     if not readers:
         raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")

@@ -1,0 +1,121 @@
+"""The surface over linked documents: search, read, walk, list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, ClassVar
+
+from pydantic import ConfigDict, Field
+
+from shirube import Adopted, Desk, Root, Stage, Tool
+from shirube_builtin.surfaces.graph.adopted import adopted
+from shirube_builtin.surfaces.graph.arguments import Room
+from shirube_builtin.surfaces.graph.check import check_tool
+from shirube_builtin.surfaces.graph.context import context_tool
+from shirube_builtin.surfaces.graph.docs import Docs
+from shirube_builtin.surfaces.graph.following import following
+from shirube_builtin.surfaces.graph.fulltext import fulltext_tool
+from shirube_builtin.surfaces.graph.indexing import index_tool
+from shirube_builtin.surfaces.graph.listing import list_tool
+from shirube_builtin.surfaces.graph.network import graph_tool
+from shirube_builtin.surfaces.graph.page import page_tool
+from shirube_builtin.surfaces.graph.pictures import picture_tool
+from shirube_builtin.surfaces.graph.search import search_tool
+from shirube_builtin.surfaces.graph.settings import Settings
+from shirube_builtin.surfaces.graph.stale import stale_tool
+from shirube_builtin.surfaces.graph.status import status_tool
+from shirube_builtin.surfaces.graph.suggesting import suggest_tool
+
+INCLUDE = ("**/*.md", "**/*.markdown")
+EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
+
+
+class GraphSurface(Stage):
+    """Offers the six ``ubp_*`` tools over the documents below ``roots.docs``.
+
+    ``pipeline`` is the key under which the file configures its stages. A document is behind a
+    source that changed up to ``threshold_days`` ago only possibly. Without ``lock`` a server only
+    reads what another one has indexed.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    root: ClassVar[str] = "docs"
+    instructions: ClassVar[str] = (
+        "Documents: find them with ubp_search, read one with ubp_get_page, or with its neighbours "
+        "with ubp_get_context. ubp_list_pages and ubp_get_graph show what there is."
+    )
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [
+            {"use": "markdown", "with": {"include": list(INCLUDE), "exclude": list(EXCLUDE)}}
+        ],
+        "tokenizer": {"use": "ngram"},
+        "embedder": {"use": "none"},
+        "index": {"use": "tantivy"},
+        "scorers": [{"use": "vector"}, {"use": "graph"}, {"use": "fulltext"}],
+        "fusers": [{"use": "weighted-sum"}],
+        "refiners": [],
+    }
+
+    pipeline_name: Annotated[str, Field(alias="pipeline", min_length=1)] = "docs"
+    default_limit: Annotated[int, Field(ge=1, le=20)] = 10
+    max_depth: Annotated[int, Field(ge=1, le=3)] = 2
+    threshold_days: Annotated[int, Field(ge=0, le=3650)] = 7
+    max_nodes: Annotated[int, Field(ge=1)] = 1000
+    max_edges: Annotated[int, Field(ge=1)] = 5000
+    page_size: Annotated[int, Field(ge=1)] = 1000
+    lock: bool = True
+    baseline_file: Annotated[str, Field(min_length=1)] = ".shirube/docs-baseline.json"
+
+    @classmethod
+    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:
+        """Take over what ``.ubp/config.json`` says.
+
+        Raises:
+            ConfigError: when it is no JSON object, or says what cannot be.
+        """
+        return adopted(workspace, str(settings.get("pipeline", "docs")), cls.pipeline)
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the six tools, in the order in which an agent meets them."""
+        room = self._room(desk)
+        return self._offered(room)
+
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return what only the command line is offered; the six tools as they stand, too."""
+        room = self._room(desk)
+        return (
+            *self._offered(room.unrefreshed()),
+            index_tool(room),
+            status_tool(room),
+            stale_tool(room),
+            check_tool(room),
+            suggest_tool(room),
+            picture_tool(room),
+        )
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+        """Hold the lock and follow the folder; without ``lock`` read what others follow."""
+        return following(self._room(desk), lock=self.lock)
+
+    def _offered(self, room: Room) -> Sequence[Tool[Any, Any]]:
+        return (
+            search_tool(room),
+            page_tool(room),
+            context_tool(room),
+            fulltext_tool(room),
+            list_tool(room),
+            graph_tool(room),
+        )
+
+    def _room(self, desk: Desk) -> Room:
+        settings = Settings(
+            self.default_limit,
+            self.max_depth,
+            self.threshold_days,
+            self.max_nodes,
+            self.max_edges,
+            self.page_size,
+        )
+        return desk.keep("room", lambda: Room(Docs(desk, self.baseline_file), settings))

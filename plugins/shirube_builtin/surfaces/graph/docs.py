@@ -1,0 +1,251 @@
+"""The documents of a folder, and the index that follows them: one generation after the other."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from threading import Event, Lock, RLock
+from typing import Any, NamedTuple
+
+from shirube import Budget, Desk, Embedder, OpenIndex, Page
+from shirube_builtin.surfaces.graph.reading import Reader, Spoken, sha_of
+from shirube_builtin.surfaces.graph.records import Doc, Record
+from shirube_builtin.surfaces.graph.refusals import docs_missing, still_indexing
+from shirube_builtin.surfaces.graph.staleness import Baselines
+from shirube_builtin.surfaces.graph.vectors import Embedding, Vectors
+from shirube_builtin.surfaces.graph.view import View
+
+PATIENCE = 5.0
+"""Seconds that a call waits for the first index."""
+FRESH = 0.3
+"""Seconds for which the folder is not looked at again; changes in quick succession are one."""
+
+_NAME = "docs"
+
+_log = logging.getLogger("shirube")
+
+
+class Change(NamedTuple):
+    """What one look at the folder brought."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    busy: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.added or self.updated or self.removed)
+
+
+class Docs:
+    """The documents of a desk's root. Calls from several threads take turns at updating.
+
+    A follower only reads what others have written.
+    """
+
+    def __init__(self, desk: Desk, baseline_file: str) -> None:
+        self.desk = desk
+        self.follower = False
+        self.warnings: tuple[str, ...] = ()
+        self._embedding_failed = False
+        self._baseline_file = baseline_file
+        self._lock = RLock()
+        self._embedding = Lock()
+        self._index: OpenIndex | None = None
+        self._seen: tuple[Mapping[str, Page], View] | None = None
+        self._docs: dict[str, tuple[Page, Doc]] = {}
+        self._unwritten: Mapping[str, Page] = {}
+        self._looked = -1.0
+        self._first = Event()
+        self._reader = Reader(desk)
+
+    @property
+    def root_name(self) -> str:
+        """The name of the documents' folder, with which callers may begin a path."""
+        return self.desk.root.path.name
+
+    def current(self, *, served: bool = False) -> View:
+        """Return the newest generation; changes on disk are taken in first.
+
+        Raises:
+            Refused: when there is no folder, or a served first index is not ready in time.
+        """
+        if not self.desk.root.exists:
+            raise docs_missing(self.root_name)
+        if served:
+            if not self._first.wait(PATIENCE):
+                raise still_indexing()
+        elif self.follower:
+            return self._followed()
+        elif time.monotonic() - self._looked > FRESH:
+            self.refresh()
+            self.embed()
+        return self.view()
+
+    def _followed(self) -> View:
+        """Return what others have indexed, or what the folder holds while nobody has."""
+        with self._lock:
+            if self._index is not None or self.desk.stored(_NAME):
+                return self.view()
+            spoken = self._reader.spoken()
+            known = self._reader.compared(self._unwritten, spoken, full=False)
+            if known.gone or known.changed:
+                pages = {p: one for p, one in self._unwritten.items() if p in spoken}
+                for path in known.changed:
+                    pages[path] = self._reader.page(spoken[path], pages.get(path))
+                self._unwritten = pages
+            return self._viewed(self._unwritten)
+
+    def view(self) -> View:
+        """Return the newest generation that is committed, without a look at the folder."""
+        with self._lock:
+            index = self._opened()
+            index.refresh()
+            return self._viewed(index.pages())
+
+    def _viewed(self, pages: Mapping[str, Page]) -> View:
+        if self._seen is None or self._seen[0] is not pages:
+            with _uncollected():
+                self._docs = dict(self._documents(pages))
+                docs = {path: doc for path, (_, doc) in self._docs.items()}
+                self._seen = (pages, View(_NAME, docs, self.vectors))
+        return self._seen[1]
+
+    def refresh(self, *, full: bool = False, only: str | None = None) -> Change:
+        """Bring the index up to date with the folder, in one commit; wait for another writer.
+
+        With ``only`` no other file is looked at.
+        """
+        if not self.desk.root.exists:
+            raise docs_missing(self.root_name)
+        with self._lock:
+            index = self._opened()
+            began = time.monotonic()
+            spoken = self._reader.spoken()
+            index.refresh()
+            known = self._reader.compared(index.pages(), spoken, full=full, only=only)
+            change = Change(unchanged=known.unchanged)
+            if known.gone or known.changed:
+                with index.writing(Budget()) as mine:
+                    if not mine:
+                        self.warnings = ("another process is indexing; this is the state before",)
+                        return change._replace(busy=True)
+                    with _uncollected():
+                        change = self._write(index, spoken, full=full, only=only)
+            self.warnings = ()
+            self._looked = began if only is None else self._looked
+            self._first.set()
+            self.baselines.cover({path: doc.record for path, doc in self.view().docs.items()})
+            return change
+
+    def _write(
+        self, index: OpenIndex, spoken: Mapping[str, Spoken], *, full: bool, only: str | None
+    ) -> Change:
+        pages = index.pages()
+        known = self._reader.compared(pages, spoken, full=full, only=only)
+        read = [(p, self._reader.page(spoken[p], pages.get(p), full=full)) for p in known.changed]
+        index.sync(known.gone, [(page, ()) for _, page in read])
+        added = sum(path not in pages for path, _ in read)
+        updated = sum(path in pages and sha_of(pages[path]) != sha_of(page) for path, page in read)
+        return Change(added, updated, len(known.gone), len(spoken) - added - updated)
+
+    def embed(self, go_on: Callable[[], bool] = lambda: True) -> Embedding:
+        """Make the vectors that are missing, one thread at a time; a failure becomes a warning."""
+        with self._embedding:
+            self._embedding_failed = False
+            try:
+                return self.vectors.bring_up_to_date(self.view().docs.values(), go_on)
+            except Exception:
+                _log.exception("the embedder failed")
+                self._embedding_failed = True
+                return Embedding()
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors of the pipeline's embedder."""
+        return self._vectors_of(self.desk.embedder())
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder; ``none`` for one whose vectors have no dimensions."""
+        named = self.desk.embedder()
+        return type(named).__name__.lower() if named and self.vectors.active else "none"
+
+    @property
+    def embedding_failed(self) -> bool:
+        """Whether the embedder could not be used, or failed the last time."""
+        return self._embedding_failed or self.vectors.failed
+
+    def likeness_vectors(self) -> Vectors:
+        """Return complete vectors; where the pipeline has none, those of hashed characters."""
+        if self.vectors.active:
+            self.embed()
+            return self.vectors
+        hashed = self._vectors_of(self.desk.embedder("hashing"))
+        hashed.bring_up_to_date(self.view().docs.values())
+        return hashed
+
+    def _vectors_of(self, embedder: Embedder | None) -> Vectors:
+        mark = getattr(embedder, "fingerprint", "none")
+        folder = self.desk.folder("state").path / "vectors"
+        return Vectors(embedder, folder / f"{mark}.db")
+
+    @cached_property
+    def baselines(self) -> Baselines:
+        """The baselines of the sources that the documents describe."""
+        return Baselines(self.desk.folder("workspace"), self._baseline_file)
+
+    def skipped(self) -> Iterator[tuple[str, str]]:
+        """Yield the files that are no documents, and why."""
+        for path, page in sorted(self._opened().pages().items()):
+            if page.skipped:
+                yield path, page.skipped
+
+    def close(self) -> None:
+        """Let go of the index."""
+        with self._lock:
+            if self._index is not None:
+                self._index.close()
+            self._index, self._seen = None, None
+
+    # --- the index ---------------------------------------------------------------------------
+
+    def _opened(self) -> OpenIndex:
+        if self._index is None:
+            self._index = self.desk.store(_NAME)
+        return self._index
+
+    def _documents(self, pages: Mapping[str, Page]) -> Iterator[tuple[str, tuple[Page, Doc]]]:
+        """Yield a document a page; those that have not changed are the same objects."""
+        for path, page in pages.items():
+            if page.about is None:
+                continue
+            known = self._docs.get(path)
+            if known is not None and known[0].about is page.about:
+                yield path, known
+            else:
+                row: Any = page.about
+                yield path, (page, Doc(path, Record.read(row)))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from what is being made here to stay: it took half of the time.
+
+    Nothing of it refers to itself in a circle, so what a later generation replaces goes by itself.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was:
+            gc.enable()

@@ -1,0 +1,229 @@
+"""What the index keeps of one document: its text, its sections, its links as written."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple, get_args
+
+from shirube import Document, Link, Remark, nfc
+from shirube_builtin.surfaces.graph.texts import folded
+
+DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"]
+DOC_TYPES: tuple[DocType, ...] = get_args(DocType)
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DEEPER = re.compile(r"^ {0,3}#{4,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_NO_SLUG = re.compile(r"[^\w\- ]")
+
+
+class Part(NamedTuple):
+    """A section: its heading, its lines in the file, and where it stands in the content."""
+
+    heading: str | None
+    level: int
+    heading_path: tuple[str, ...]
+    line_start: int
+    line_end: int
+    begin: int
+    end: int
+
+
+class Record(NamedTuple):
+    """A document, as it is kept; ``sha`` is of its bytes, ``updated_ms`` when they were first."""
+
+    title: str
+    doc_type: DocType
+    aliases: tuple[str, ...]
+    source_refs: tuple[str, ...]
+    content: str
+    parts: tuple[Part, ...]
+    links: tuple[Link, ...]
+    remarks: tuple[Remark, ...]
+    sha: str
+    updated_ms: int
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> Record:
+        """Return a record from the index, which keeps it as JSON."""
+        title, doc_type, aliases, refs, content, parts, links, remarks, sha, updated_ms = row
+        return cls(
+            title,
+            doc_type,
+            tuple(aliases),
+            tuple(refs),
+            content,
+            tuple(Part(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
+            tuple(Link(*link) for link in links),
+            tuple(Remark(*remark) for remark in remarks),
+            sha,
+            updated_ms,
+        )
+
+
+class Doc:
+    """A document of one generation, under its path and its id."""
+
+    def __init__(self, path: str, record: Record) -> None:
+        self.path = path
+        self.record = record
+        self.id = f"d_{_digest(path, 16)}"
+        self.title = record.title
+        self.summary = record.content[:500]
+
+    @cached_property
+    def section_ids(self) -> tuple[str, ...]:
+        """The sections' ids: of their headings, so that they survive edits."""
+        seen: dict[str, int] = {}
+        ids = []
+        for part in self.record.parts:
+            mark = _digest("\n".join(part.heading_path), 8)
+            seen[mark] = seen.get(mark, 0) + 1
+            ids.append(f"{self.id}.{mark}" + (f"-{seen[mark]}" if seen[mark] > 1 else ""))
+        return tuple(ids)
+
+    @cached_property
+    def folded(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """The title, and the heading and content of each section, as they are compared."""
+        texts = ((folded(p.heading or ""), folded(self.text(p))) for p in self.record.parts)
+        return folded(self.title), tuple(texts) or (("", ""),)
+
+    def text(self, part: Part) -> str:
+        """Return the content of a section."""
+        return self.record.content[part.begin : part.end]
+
+    @cached_property
+    def anchors(self) -> dict[str, str]:
+        """The id of the section that each heading opens or stands in, by text and by slug."""
+        found: dict[str, str] = {}
+        for part, section_id in zip(self.record.parts, self.section_ids, strict=True):
+            for heading in (part.heading or "", *_DEEPER.findall(self.text(part))):
+                slug = _slug(heading)
+                number = 0
+                while number and f"{slug}-{number}" in found:
+                    number += 1
+                if slug in found:
+                    number = 1 + sum(key.startswith(f"{slug}-") for key in found)
+                    slug = f"{slug}-{number}"
+                for key in (folded(heading), slug):
+                    found.setdefault(key, section_id)
+        found.pop("", None)
+        return found
+
+    def anchor(self, anchor: str) -> str | None:
+        """Return the id of the section that an anchor means, if there is one."""
+        return self.anchors.get(folded(anchor)) or self.anchors.get(anchor.casefold())
+
+    @property
+    def updated_at(self) -> str:
+        """When the present bytes were first seen, in UTC."""
+        moment = datetime.fromtimestamp(self.record.updated_ms / 1000, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def record_of(
+    document: Document, sha: str, updated_ms: int, inside: Callable[[str], bool]
+) -> Record:
+    """Return what is kept of a document that a loader has studied.
+
+    ``inside`` tells whether a path below the workspace stays there, links followed.
+    """
+    begin, end = _trimmed(document.text, document.content, len(document.text))
+    remarks = list(document.remarks)
+    facts = document.facts
+    parts = tuple(_parts(document, begin))
+    heading = next((p.heading for p in parts if p.level == 1 and p.heading), None)
+    stated = facts.get("title")
+    title = stated.strip() if isinstance(stated, str) else ""
+    return Record(
+        title or heading or PurePosixPath(document.path).stem,
+        _doc_type(facts.get("doc_type"), remarks),
+        tuple(_texts(facts.get("aliases"))),
+        tuple(_source_refs(facts.get("source_refs"), remarks, inside)),
+        document.text[begin:end],
+        parts,
+        document.links,
+        tuple(remarks),
+        sha,
+        updated_ms,
+    )
+
+
+def _parts(document: Document, origin: int) -> Iterator[Part]:
+    text = document.text
+    for section in document.sections:
+        heading = section.title if section.level else None
+        begin, end = _trimmed(text, section.body, section.end)
+        own = text[section.start : section.end].rstrip()
+        last = section.end_line if heading is None else section.start_line + own.count("\n")
+        path = (*section.ancestors, section.title) if heading is not None else ()
+        low, high = max(begin - origin, 0), max(end - origin, 0)
+        yield Part(heading, section.level, path, section.start_line, last, low, high)
+
+
+def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return the bounds of a text without the blank lines around it."""
+    piece = text[begin:end]
+    if not piece.strip():
+        return begin, begin
+    leading = len(piece) - len(piece.lstrip())
+    start = begin + piece.rfind("\n", 0, leading) + 1
+    kept = len(piece.rstrip())
+    stop = piece.find("\n", kept)
+    return start, begin + (stop if stop >= 0 else len(piece))
+
+
+def _doc_type(stated: Any, remarks: list[Remark]) -> DocType:
+    if stated is None:
+        return "other"
+    word = stated.strip().casefold() if isinstance(stated, str) else ""
+    for known in DOC_TYPES:
+        if known == word:
+            return known
+    shown = word[:40] or "a value that is no text"
+    allowed = ", ".join(DOC_TYPES)
+    remarks.append(Remark("doc_type_unknown", 1, f"doc_type {shown!r} is none of {allowed}"))
+    return "other"
+
+
+def _texts(stated: Any) -> list[str]:
+    """Return the texts of a text or a list; what else may stand there is passed over."""
+    listed = stated if isinstance(stated, list) else [stated]
+    return list(dict.fromkeys(nfc(t.strip()) for t in listed if isinstance(t, str) and t.strip()))
+
+
+def _source_refs(
+    stated: Any, remarks: list[Remark], inside: Callable[[str], bool]
+) -> Iterator[str]:
+    """Yield the paths below the workspace that a document says it describes, each once."""
+    seen: set[str] = set()
+    for one in stated if isinstance(stated, list) else [] if stated is None else [stated]:
+        path = nfc(one.strip()).replace("\\", "/") if isinstance(one, str) else ""
+        path = "/".join(step for step in path.split("/") if step != ".") if path else ""
+        if (
+            not path.strip("/")
+            or path.startswith("/")
+            or _DRIVE.match(path)
+            or "\0" in path
+            or ".." in path.split("/")
+            or not inside(path)
+        ):
+            shown = repr(one[:80]) if isinstance(one, str) else "one that is no text"
+            told = f"source_refs: {shown} is no path below the workspace"
+            remarks.append(Remark("source_ref_rejected", 1, told))
+        elif path not in seen:
+            seen.add(path)
+            yield path
+
+
+def _digest(text: str, digits: int) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+
+
+def _slug(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return _NO_SLUG.sub("", heading.strip().casefold()).replace(" ", "-")

@@ -1,0 +1,210 @@
+"""Vectors of passages: made when their text is new, kept beside the index, compared by cosine."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import sqlite3
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from operator import mul
+from pathlib import Path
+from typing import NamedTuple
+
+from shirube import Embedder, estimate_tokens
+from shirube_builtin.surfaces.graph.records import Doc
+
+PASSAGE_TOKENS = 256
+
+_log = logging.getLogger("shirube")
+
+_BATCH = 64
+_BLOCKS = re.compile(r"\n[ \t]*\n")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
+
+
+class Progress(NamedTuple):
+    """How many of the passages have their vectors."""
+
+    completed: int
+    total: int
+
+
+class Embedding(NamedTuple):
+    """What one round of embedding did."""
+
+    embedded: int = 0
+    reused: int = 0
+    dropped: int = 0
+
+
+class Near(NamedTuple):
+    """A section, and how similar it is."""
+
+    doc: Doc
+    number: int
+    likeness: float
+
+
+class Vectors:
+    """The vectors that one embedder made; another one, or another setting, has a file of its own.
+
+    Without an embedder, or with one that fails or whose vectors have no dimensions, there are none.
+    """
+
+    def __init__(self, embedder: Embedder | None, file: Path) -> None:
+        self._embedder = embedder
+        self._file = file
+        self._known: dict[str, array[float]] = {}
+        self._keys: dict[str, tuple[Doc, list[list[str]]]] = {}
+        self.failed = False
+        self._active = False
+        try:
+            self._active = embedder is not None and bool(len(embedder.embed(["a"], "query")[0]))
+        except Exception:
+            _log.exception("the embedder failed")
+            self.failed = True
+        if self._active:
+            self._load()
+
+    @property
+    def active(self) -> bool:
+        """Whether there is an embedder that gives vectors."""
+        return self._active
+
+    @property
+    def present(self) -> bool:
+        """Whether any vector is there."""
+        return bool(self._known)
+
+    def progress(self, docs: Iterable[Doc]) -> Progress:
+        """Tell how far the documents' passages are embedded."""
+        if not self._active:
+            return Progress(0, 0)
+        keys = {key for doc in docs for section in self._of(doc) for key in section}
+        return Progress(len(keys & self._known.keys()), len(keys))
+
+    def bring_up_to_date(
+        self, docs: Iterable[Doc], go_on: Callable[[], bool] = lambda: True
+    ) -> Embedding:
+        """Embed the passages that have no vector yet, and drop those of no document."""
+        if not self._active or self._embedder is None:
+            return Embedding()
+        docs = list(docs)
+        wanted = {_key(text): text for doc in docs for section in passages(doc) for text in section}
+        gone = self._known.keys() - wanted.keys()
+        new = [key for key in wanted if key not in self._known]
+        done = 0
+        with closing(self._open()) as base:
+            for start in range(0, len(new), _BATCH):
+                if not go_on():
+                    break
+                batch = new[start : start + _BATCH]
+                made = self._embedder.embed([wanted[key] for key in batch], "passage")
+                rows = [(key, array("f", vector)) for key, vector in zip(batch, made, strict=True)]
+                with base:
+                    base.executemany(
+                        "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                        [(key, vector.tobytes()) for key, vector in rows],
+                    )
+                self._known = {**self._known, **dict(rows)}
+                done += len(batch)
+            with base:
+                base.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in gone])
+        self._known = {key: one for key, one in self._known.items() if key not in gone}
+        return Embedding(done, len(wanted) - len(new), len(gone))
+
+    def nearest(self, text: str, docs: Iterable[Doc], limit: int) -> list[Near]:
+        """Return the sections whose best passage is most similar to a text, best first."""
+        if not self._known or self._embedder is None:
+            return []
+        (asked,) = self._embedder.embed([text], "query")
+        found = [
+            Near(doc, number, likeness)
+            for doc in docs
+            for number, likeness in self._likenesses(doc, asked)
+            if likeness > 0
+        ]
+        found.sort(key=lambda one: (-one.likeness, one.doc.path, one.number))
+        return found[:limit]
+
+    def likeness(self, one: Doc, other: Doc) -> tuple[float, int, int]:
+        """Return how similar the nearest sections of two documents are, and which they are."""
+        best = (0.0, 0, 0)
+        for number, keys in enumerate(self._of(one)):
+            for mine in (self._known[key] for key in keys if key in self._known):
+                for place, likeness in self._likenesses(other, mine):
+                    if likeness > best[0]:
+                        best = (likeness, number, place)
+        return best
+
+    def _likenesses(self, doc: Doc, asked: Sequence[float]) -> Iterator[tuple[int, float]]:
+        for number, keys in enumerate(self._of(doc)):
+            values = [sum(map(mul, asked, self._known[key])) for key in keys if key in self._known]
+            if values:
+                yield number, min(1.0, max(0.0, *values, 0.0))
+
+    def _of(self, doc: Doc) -> list[list[str]]:
+        kept = self._keys.get(doc.path)
+        if kept is None or kept[0].record is not doc.record:
+            kept = (doc, [[_key(text) for text in section] for section in passages(doc)])
+            self._keys[doc.path] = kept
+        return kept[1]
+
+    def _load(self) -> None:
+        try:
+            with closing(self._open()) as base:
+                rows = base.execute("SELECT key, vector FROM vectors").fetchall()
+        except sqlite3.DatabaseError:
+            # Derived state that cannot be read is made anew.
+            self._file.unlink(missing_ok=True)
+            return
+        for key, data in rows:
+            vector = array("f")
+            vector.frombytes(data)
+            self._known[key] = vector
+
+    def _open(self) -> sqlite3.Connection:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        base = sqlite3.connect(self._file, timeout=30)
+        base.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+        )
+        return base
+
+
+def passages(doc: Doc) -> Iterator[list[str]]:
+    """Yield the passages of each section: blocks, packed while they stay within the size.
+
+    Nothing that a blank line inside a fence separates is cut, and no passage spans two sections.
+    """
+    for part in doc.record.parts:
+        packed: list[str] = []
+        for block in _blocks(doc.text(part)):
+            joined = f"{packed[-1]}\n\n{block}" if packed else block
+            if packed and estimate_tokens(joined) <= PASSAGE_TOKENS:
+                packed[-1] = joined
+            else:
+                packed.append(block)
+        heading = part.heading or doc.title
+        yield [f"{heading}\n{text}" for text in packed] or [heading]
+    if not doc.record.parts:
+        yield [doc.title]
+
+
+def _blocks(text: str) -> Iterator[str]:
+    waiting = ""
+    for block in _BLOCKS.split(text):
+        waiting = f"{waiting}\n\n{block}" if waiting else block
+        if len(_FENCE.findall(waiting)) % 2 == 0:
+            if waiting.strip():
+                yield waiting
+            waiting = ""
+    if waiting.strip():
+        yield waiting
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
