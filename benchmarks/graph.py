@@ -1,0 +1,121 @@
+"""How fast documents are indexed, searched and walked: 5,000 of them, 15 MB, 35,000 sections.
+
+    python benchmarks/graph.py [DOCUMENTS]
+
+Wall times; compare them on a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from shirube.app import Application, open_application
+from shirube.calling import call_tool
+from shirube.config import Use
+from shirube.model import Call
+
+QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')
+CLIQUE = 60
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    with tempfile.TemporaryDirectory() as name:
+        workspace = Path(name)
+        write(workspace / "docs", count)
+        command = [sys.executable, "-m", "shirube", "docs", "index", "--workspace", name]
+        told("first index, as a process", timed(lambda: subprocess.run(command, check=True)))
+        told_memory("peak memory of it", resource.RUSAGE_CHILDREN)
+        application = opened(workspace)
+        with application.lifespan():
+            serve(application)
+        application.close()
+    told_memory("peak memory of what serves", resource.RUSAGE_SELF)
+
+
+def serve(application: Application) -> None:
+    """Measure what answers while the folder is followed, as behind a client."""
+    told("ready with a current index", timed(lambda: ask(application, "ubp_list_pages")))
+    ask(application, "ubp_fulltext_search", query="anything")
+    times = []
+    for query in QUERIES * 5:
+        time.sleep(0.01)
+        times.append(timed(lambda q=query: ask(application, "ubp_fulltext_search", query=q)))
+    told("full text, first time, median", statistics.median(times[: len(QUERIES)]))
+    told("full text p50", statistics.median(times))
+    told("full text p95", statistics.quantiles(times, n=20)[18])
+    told("search", timed(lambda: ask(application, "ubp_search", query="設計 search")))
+    told("whole graph, a page of it", timed(lambda: ask(application, "ubp_get_graph")))
+    clique = {"center": "clique/0.md", "depth": 5}
+    told(
+        f"{CLIQUE}-page clique, depth 5", timed(lambda: ask(application, "ubp_get_graph", **clique))
+    )
+    context = {"filepath": "clique/0.md", "depth": 3}
+    told("context", timed(lambda: ask(application, "ubp_get_context", **context)))
+
+
+def write(root: Path, count: int) -> None:
+    dice = random.Random(7)
+    words = "the search engine setup install graph 依存 設計 検索 文書 です を に page token"
+    common = words.split()
+    rare = [
+        "".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=dice.randint(3, 9)))
+        for _ in range(3000)
+    ]
+    rare += ["".join(chr(dice.randint(0x4E00, 0x5E00)) for _ in range(2)) for _ in range(2000)]
+
+    def text(size: int) -> str:
+        words: list[str] = []
+        while size > 0:
+            words.append(dice.choice(common if dice.random() < 0.4 else rare))
+            size -= len(words[-1].encode()) + 1
+        return "\n".join(" ".join(words[n : n + 12]) for n in range(0, len(words), 12))
+
+    for number in range(count):
+        parts = [f"---\ntitle: Page {number} {dice.choice(rare)}\ndoc_type: design\n---\n# Page\n"]
+        for part in range(6):
+            link = f"\nsee [[page{dice.randrange(count)}|depends_on]]\n" if part < 3 else ""
+            parts.append(f"{text(420)}\n{link}\n## {dice.choice(rare)} {part}\n")
+        path = root / f"part{number % 50:02d}" / f"page{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([*parts, text(420)]), encoding="utf-8")
+    (root / "clique").mkdir()
+    links = "\n".join(f"[[clique/{n}]]" for n in range(CLIQUE))
+    for number in range(CLIQUE):
+        (root / "clique" / f"{number}.md").write_text(links, encoding="utf-8")
+
+
+def opened(workspace: Path) -> Application:
+    return open_application(workspace, strangers=False, environ={}, only=Use(use="graph"))
+
+
+def ask(application: Application, name: str, **arguments: Any) -> Any:
+    tool = application.tools.get(name) or application.commands[name]
+    return call_tool(tool, arguments, Call())
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def told(what: str, seconds: float) -> None:
+    print(f"{what:32} {seconds * 1000:8.0f} ms", flush=True)
+
+
+def told_memory(what: str, who: int) -> None:
+    print(f"{what:32} {resource.getrusage(who).ru_maxrss / 1024:8.0f} MB", flush=True)
+
+
+if __name__ == "__main__":
+    main()

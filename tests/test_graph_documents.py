@@ -1,0 +1,255 @@
+"""What is read from documents: front matter, sections, links, and where links lead."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import asked, documents, graph
+
+
+def told(tmp_path: Path, files: dict[str, str | bytes], page: str = "a.md") -> dict[str, Any]:
+    """Return one page of a folder."""
+    application = graph(documents(tmp_path, files))
+    try:
+        return dict(asked(application, "ubp_get_page", filepath=page))
+    finally:
+        application.close()
+
+
+def warned(tmp_path: Path) -> list[str]:
+    application = graph(tmp_path)
+    try:
+        return [one["code"] for one in asked(application, "docs_status")["warnings"]]
+    finally:
+        application.close()
+
+
+def targets(page: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["filepath"], one["link_type"]) for one in page["outlinks"]]
+
+
+# --- front matter ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("title: yes", "yes"),
+        ("title: 2026-01-01", "2026-01-01"),
+        ("title: 012", "012"),
+        ("title: '  spaced  '", "spaced"),
+        ("title: 'null'", "null"),
+        ("title:", "Heading"),
+        ("title: ~", "Heading"),
+        ("title: ''", "Heading"),
+        ("title: [a]", "Heading"),
+        ("other: 1", "Heading"),
+    ],
+)
+def test_a_title_is_text_as_it_is_written(tmp_path: Path, head: str, title: str) -> None:
+    page = told(tmp_path, {"a.md": f"---\n{head}\n---\n# Heading\n"})
+    assert page["title"] == title
+    assert page["content"] == "# Heading"
+
+
+def test_a_title_without_front_matter_or_heading_is_the_name(tmp_path: Path) -> None:
+    assert told(tmp_path, {"a.md": "## Two\n"})["title"] == "a"
+
+
+@pytest.mark.parametrize("head", ["a: [", "a: 1\na: 2", "- a\n- b", "just text"])
+def test_broken_front_matter_costs_only_itself(tmp_path: Path, head: str) -> None:
+    page = told(tmp_path, {"a.md": f"---\n{head}\n---\nbody\n"})
+    assert (page["content"], page["doc_type"], page["title"]) == ("body", "other", "a")
+    assert warned(tmp_path) == ["front_matter_invalid"]
+
+
+def test_front_matter_that_nothing_closes_is_text(tmp_path: Path) -> None:
+    assert told(tmp_path, {"a.md": "---\ntitle: x\n"})["content"] == "---\ntitle: x"
+
+
+def test_an_unknown_type_is_other_with_a_warning(tmp_path: Path) -> None:
+    assert told(tmp_path, {"a.md": "---\ndoc_type: ' ADR '\n---\n"})["doc_type"] == "adr"
+    assert told(tmp_path, {"a.md": "---\ndoc_type: novel\n---\n"})["doc_type"] == "other"
+    assert warned(tmp_path) == ["doc_type_unknown"]
+
+
+def test_sources_outside_the_workspace_are_dropped(tmp_path: Path) -> None:
+    refs = "[../x, /etc/passwd, 'C:\\x', a/../../b, 5, a..b.py, a..b.py]"
+    page = told(tmp_path, {"a.md": f"---\nsource_refs: {refs}\n---\n"})
+    assert page["stale_refs"] == ["a..b.py"]
+    assert warned(tmp_path) == ["source_ref_rejected"] * 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_source_that_leads_out_through_a_link_is_dropped(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    workspace.mkdir()
+    (tmp_path / "secret").write_text("x")
+    (workspace / "out").symlink_to(tmp_path / "secret")
+    page = told(workspace, {"a.md": "---\nsource_refs: [out]\n---\n"})
+    assert (page["staleness"], page["stale_refs"]) == ("untracked", [])
+    assert warned(workspace) == ["source_ref_rejected"]
+
+
+def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
+    page = told(tmp_path, {"a.md": b"\xef\xbb\xbf# T\xff\0\r\nx\ry"})
+    assert page["content"] == "# T\ufffd\ufffd\nx\ny"
+    assert warned(tmp_path) == ["undecodable"]
+
+
+def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
+    names = ("a.md", "b.markdown", "c.txt", "node_modules/x.md", "p/dist/y.md", ".g/z.md")
+    files: dict[str, str | bytes] = dict.fromkeys(names, "x")
+    documents(tmp_path, {**files, "big.md": b"x" * (8 * 1024 * 1024 + 1)})
+    if sys.platform != "win32":
+        (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "a.md")
+    application = graph(tmp_path)
+    pages = asked(application, "ubp_list_pages", sort="filepath")["pages"]
+    application.close()
+    assert [page["filepath"] for page in pages] == ["a.md", "b.markdown"]
+    assert warned(tmp_path) == ["too_large"]
+
+
+# --- sections -------------------------------------------------------------------------------
+
+
+def test_headings_to_the_third_level_open_sections(tmp_path: Path) -> None:
+    first, second = "# A *b* `c`\n\none\n\n#### deep\n\ntwo\n", "Title\n-----\n\n> # quoted\n"
+    text = f"before\n\n{first}\n{second}\n# A *b* `c`\n"
+    page = told(tmp_path, {"a.md": text})
+    rows = [(s["heading"], s["level"], s["line_start"], s["line_end"]) for s in page["sections"]]
+    assert rows == [
+        (None, 0, 1, 1),
+        ("A b c", 1, 3, 9),
+        ("Title", 2, 11, 14),
+        ("A b c", 1, 16, 16),
+    ]
+    assert page["sections"][1]["content"] == "one\n\n#### deep\n\ntwo"
+    ids = [one["section_id"] for one in page["sections"]]
+    assert ids[3] == f"{ids[1]}-2"
+    assert page["sections"][2]["heading_path"] == ["A b c", "Title"]
+
+
+def test_an_empty_document_counts_as_one_empty_section(tmp_path: Path) -> None:
+    documents(tmp_path, {"Plan.md": "", "b.md": "nothing of it"})
+    application = graph(tmp_path)
+    page = asked(application, "ubp_get_page", filepath="Plan.md")
+    assert (page["sections"], page["content"]) == ([], "")
+    found = asked(application, "ubp_fulltext_search", query="plan")
+    assert [(one["filepath"], one["section_heading"]) for one in found["results"]] == [
+        ("Plan.md", None)
+    ]
+    application.close()
+
+
+# --- links ----------------------------------------------------------------------------------
+
+OTHERS: dict[str, str | bytes] = {"b.md": "# Bee\n\n## Part two\n", "c/d e.md": "# Dee\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("[[b]]", [("b.md", "references")]),
+        ("[[ b | Depends_On ]]", [("b.md", "depends_on")]),
+        ("[[b|label|extends]]", [("b.md", "extends")]),
+        ("[[b#Part two|implements]]", [("b.md", "implements")]),
+        ("|a|b|\n|-|-|\n|[[b\\|conflicts_with]]|x|", [("b.md", "conflicts_with")]),
+        ("![[b]]", [("b.md", "references")]),
+        ("![[b.png]] [[#x]] [[]] [[|x]]", []),
+        ("`[[b]]` ``a ` [[b]]`` \\[[b]]", []),
+        ("```\n[[b]]\n```\n\n    [[b]]\n\n<div>\n[[b]]\n</div>\n\n<!-- [[b]] -->", []),
+        ("`open [[b]]", [("b.md", "references")]),
+        ("[x](b.md)", [("b.md", "references")]),
+        ("[x](<c/d e.md> 'title') [y](c/d%20e.md?q#dee)", [("c/d e.md", "references")]),
+        ("[x][ref] [ref] [ref][]\n\n[ref]: b.md 'T'", [("b.md", "references")]),
+        ("![x](b.md) <b.md> [x](http://h/b.md) [x](//h/b.md) [x](#b) [x](b.txt)", []),
+        ("[[b]] [x](b.md)", [("b.md", "references")]),
+        ("[[b]] [[b|extends]]", [("b.md", "references"), ("b.md", "extends")]),
+        ("[[a]]", [("a.md", "references")]),
+    ],
+)
+def test_links_are_read_where_they_are_links(
+    tmp_path: Path, text: str, links: list[tuple[str, str]]
+) -> None:
+    assert targets(told(tmp_path, {"a.md": text, **OTHERS})) == links
+
+
+def test_a_type_misspelt_is_a_label_with_a_warning(tmp_path: Path) -> None:
+    page = told(tmp_path, {"a.md": "[[b|depend_on]]", **OTHERS})
+    assert targets(page) == [("b.md", "references")]
+    assert warned(tmp_path) == ["type_like_label"]
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("[[auth]]", "api/auth.md"),
+        ("[[../README.md]]", "README.md"),
+        ("[[guide/install]]", "guide/install.md"),
+        ("[x](/guide/install.md)", "guide/install.md"),
+        ("[[install]]", "guide/install.md"),
+        ("[[INSTALL]]", "guide/install.md"),
+        ("[[v1/auth]]", "old/v1/auth.md"),
+        ("[[Search design]]", "design/search.md"),
+        ("[[search DESIGN]]", "design/search.md"),
+        ("[[installer]]", "guide/install.md"),
+        ("[[./install]]", None),
+        ("[[/install]]", None),
+        ("[x](install.md)", None),
+        ("[[../../outside]]", None),
+    ],
+)
+def test_a_link_is_resolved_step_by_step(tmp_path: Path, link: str, found: str | None) -> None:
+    files: dict[str, str | bytes] = {
+        "api/tools.md": link,
+        "api/auth.md": "",
+        "README.md": "",
+        "guide/install.md": "---\naliases: installer\n---\n",
+        "old/v1/auth.md": "",
+        "design/search.md": "---\ntitle: Search design\n---\n",
+    }
+    page = told(tmp_path, files, "api/tools.md")
+    assert [path for path, _ in targets(page)] == ([found] if found else [])
+    assert [one["status"] for one in page["link_issues"]] == ([] if found else ["dangling"])
+
+
+def test_an_ambiguous_link_goes_to_the_highest_page_and_names_all(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"z/a.md": "[[x]]", "p/q/x.md": "", "q/x.md": "", "p/x.md": ""}
+    page = told(tmp_path, files, "z/a.md")
+    assert targets(page) == [("p/x.md", "references")]
+    (issue,) = page["link_issues"]
+    assert issue["status"] == "ambiguous"
+    assert issue["candidates"] == ["p/x.md", "q/x.md", "p/q/x.md"]
+
+
+def test_anchors_mean_headings_by_text_or_slug(tmp_path: Path) -> None:
+    page = told(tmp_path, {"a.md": "[[b#part TWO]] [x](b.md#part-two) [[b#none]]", **OTHERS})
+    (one,) = page["outlinks"]
+    assert one["section_id"].startswith("d_")
+    assert [(i["target"], i["status"]) for i in page["link_issues"]] == [
+        ("b#none", "anchor_missing")
+    ]
+
+
+def test_links_dangle_heal_and_move(tmp_path: Path) -> None:
+    documents(tmp_path, {"x/a.md": "[[b]] [[b]]\n\n[[b]]"})
+
+    def leads() -> list[str]:
+        application = graph(tmp_path)
+        page = asked(application, "ubp_get_page", filepath="x/a.md")
+        counts = asked(application, "docs_check")["dangling"]
+        application.close()
+        return [path for path, _ in targets(page)] or [f"{len(counts)} dangling"]
+
+    assert leads() == ["3 dangling"]
+    documents(tmp_path, {"y/b.md": ""})
+    assert leads() == ["y/b.md"]
+    documents(tmp_path, {"x/b.md": ""})
+    assert leads() == ["x/b.md"]
+    (tmp_path / "docs" / "x" / "b.md").unlink()
+    (tmp_path / "docs" / "y" / "b.md").unlink()
+    assert leads() == ["3 dangling"]

@@ -1,0 +1,285 @@
+"""Serving documents: the lock, readers beside it, and what survives a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stdio
+from documents import PAIR, docs, docs_json, documents
+from manuals import shirube
+
+LOCK = Path(".ubp") / "serve.lock"
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
+
+
+class Server(stdio.Wire):
+    """`shirube docs serve` as a process."""
+
+    def __init__(self, workspace: Path, *more: str) -> None:
+        self._more = more
+        super().__init__(workspace)
+
+    def ok(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        answer = self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
+        assert not answer["isError"], answer
+        return dict(answer["structuredContent"])
+
+    def end(self, how: int | None = None) -> int:
+        if how is None:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+        else:
+            self.process.send_signal(how)
+        return self.process.wait(timeout=stdio.SECONDS)
+
+
+@pytest.fixture(autouse=True)
+def _docs_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "command_line", _command)
+
+
+def _command(workspace: Path, *more: str) -> list[str]:
+    script = shutil.which("ubp", path=str(Path(sys.executable).parent))
+    assert script is not None
+    return [script, "serve", "--workspace", str(workspace), *more]
+
+
+def another(workspace: Path, *more: str) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    command = _command(workspace, *more)
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_lock_names_its_holder_and_keeps_others_out(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    with Server(tmp_path) as server:
+        assert server.ok("ubp_list_pages")["total"] == 2
+        lines = (tmp_path / LOCK).read_text().splitlines()
+        assert lines[0] == str(server.process.pid)
+        assert len(lines) == 2
+        with ended(another(tmp_path)) as second:
+            told = second.communicate(timeout=stdio.SECONDS)[1].decode()
+            assert second.returncode == 4
+            assert str(server.process.pid) in told
+        status = docs_json("status", cwd=tmp_path)
+        assert status["lock_pid"] == server.process.pid
+        assert server.end() == 0
+    assert not (tmp_path / LOCK).exists()
+    assert docs_json("status", cwd=tmp_path)["lock_pid"] is None
+
+
+@POSIX
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT"])
+def test_a_signal_ends_the_server_and_takes_the_lock_away(tmp_path: Path, how: str) -> None:
+    documents(tmp_path, PAIR)
+    with Server(tmp_path) as server:
+        server.ok("ubp_list_pages")
+        assert server.end(getattr(signal, how)) == 0
+    assert not (tmp_path / LOCK).exists()
+
+
+def test_after_a_kill_the_next_start_just_works(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    with Server(tmp_path) as server:
+        server.ok("ubp_list_pages")
+        server.process.kill()
+        server.process.wait()
+    assert (tmp_path / LOCK).exists()
+    with Server(tmp_path) as server:
+        assert server.ok("ubp_list_pages")["total"] == 2
+
+
+def test_of_simultaneous_starters_one_wins(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    started = [another(tmp_path) for _ in range(4)]
+    try:
+        deadline = time.monotonic() + 2 * stdio.SECONDS
+        while sum(one.poll() is None for one in started) > 1:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert [one.poll() for one in started].count(4) == 3
+    finally:
+        for one in started:
+            one.kill()
+            one.communicate()
+
+
+@pytest.mark.parametrize(
+    ("content", "free"),
+    [
+        ("", True),
+        ("nonsense", True),
+        ("999999999\n1\n", True),
+        ("{pid}\nanother time\n", True),
+        ("{pid}\n", False),
+    ],
+)
+def test_a_lock_that_nobody_holds_is_taken_over(tmp_path: Path, content: str, free: bool) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / ".ubp").mkdir()
+    with ended(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)) as alive:
+        (tmp_path / LOCK).write_text(content.format(pid=alive.pid))
+        if free:
+            with Server(tmp_path) as server:
+                assert server.ok("ubp_list_pages")["total"] == 2
+        else:
+            with ended(another(tmp_path)) as second:
+                second.communicate(timeout=stdio.SECONDS)
+                assert second.returncode == 4
+
+
+def test_readers_without_the_lock_follow_or_build_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents(tmp_path, PAIR)
+    with monkeypatch.context() as patched:
+        patched.setattr(stdio, "command_line", lambda w: _command(w, "--no-lock"))
+        with Server(tmp_path) as reader:
+            assert reader.ok("ubp_list_pages")["total"] == 2
+            assert not (tmp_path / ".ubp").exists()
+            assert not (tmp_path / ".shirube" / "index").exists()
+            docs("index", cwd=tmp_path)
+            documents(tmp_path, {"new.md": "# New\n"})
+            assert reader.ok("ubp_list_pages")["total"] == 2
+            docs("index", cwd=tmp_path)
+            assert reader.ok("ubp_list_pages")["total"] == 3
+
+
+def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "manuals" / "m").mkdir(parents=True)
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+    with Server(tmp_path) as holder:
+        holder.ok("ubp_list_pages")
+        command = [*_command(tmp_path)]
+        command[:2] = [str(Path(command[0]).with_name("shirube")), "serve"]
+        with ended(
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        ) as both:
+            told = both.communicate(timeout=stdio.SECONDS)[1].decode()
+            assert both.returncode == 0
+            assert "graph only reads" in told
+
+
+# --- crashes --------------------------------------------------------------------------------
+
+
+@POSIX
+def test_a_kill_while_indexing_loses_nothing(tmp_path: Path) -> None:
+    files = {f"p{n}.md": f"# Page {n}\n\n[[p{n + 1}]]\n" for n in range(400)}
+    documents(tmp_path, files)
+    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    assert script is not None
+    for moment in (0.3, 0.6, 0.9):
+        with ended(subprocess.Popen([script, "docs", "index", "--full"], cwd=tmp_path)) as one:
+            time.sleep(moment)
+            os.kill(one.pid, signal.SIGKILL)
+    done = docs_json("index", cwd=tmp_path)
+    assert done["documents"] == 400
+    assert done["links"] == {"resolved": 399, "dangling": 1, "ambiguous": 0}
+
+
+def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    before = docs_json("get-graph", cwd=tmp_path)
+    for file in (tmp_path / ".shirube").rglob("meta.json"):
+        file.write_text("{ nonsense")
+    (tmp_path / ".shirube" / "docs-baseline.json").write_text("[1")
+    assert docs_json("get-graph", cwd=tmp_path) == before
+    status = docs_json("status", cwd=tmp_path)
+    assert status["total_documents"] == 2
+
+
+def test_two_processes_may_index_at_once(tmp_path: Path) -> None:
+    documents(tmp_path, {f"p{n}.md": f"# Page {n}\n" for n in range(150)})
+    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    assert script is not None
+    command = [script, "docs", "index", "--full", "--json"]
+    running = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    for one in running:
+        out, err = one.communicate(timeout=120)
+        assert one.returncode in (0, 3), err
+        assert json.loads(out).get("documents", 150) == 150
+    assert docs_json("list-pages", cwd=tmp_path)["total"] == 150
+
+
+# --- the command line -----------------------------------------------------------------------
+
+
+def test_exit_codes_tell_scripts_what_is_off(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "search.py").write_text("a")
+    assert docs("check", cwd=tmp_path).code == 1
+    assert docs("stale", "--exit-code", cwd=tmp_path).code == 0
+    (tmp_path / "src" / "search.py").write_text("b")
+    assert docs("stale", "--exit-code", cwd=tmp_path).code == 1
+    assert docs("stale", cwd=tmp_path).code == 0
+    assert docs("search", "nothing at all", cwd=tmp_path).code == 0
+    assert docs("search", "x", "--limit", "0", cwd=tmp_path).code == 2
+    assert docs("get-page", "nope", cwd=tmp_path).code == 2
+    assert docs("get-graph", "--format", "png", cwd=tmp_path).code == 2
+    shutil.rmtree(tmp_path / "docs")
+    missing = docs("list-pages", "--json", cwd=tmp_path)
+    assert (missing.code, missing.json["code"]) == (3, -32603)
+    documents(tmp_path, {"roadmap.md": "# R\n\n[[setup]]\n", "setup.md": "# S\n"})
+    assert docs("check", cwd=tmp_path).code == 0
+
+
+def test_no_refresh_answers_of_the_index_as_it_stands(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    docs("index", cwd=tmp_path)
+    documents(tmp_path, {"new.md": "# New\n"})
+    assert docs_json("list-pages", "--no-refresh", cwd=tmp_path)["total"] == 2
+    assert docs_json("list-pages", cwd=tmp_path)["total"] == 3
+
+
+def test_a_picture_of_the_graph_holds_its_pages_safely(tmp_path: Path) -> None:
+    title = '</script><script>alert("x")</script>'
+    documents(tmp_path, {"a.md": f"---\ntitle: '{title}'\n---\n[[b|extends]]\n", "b.md": "# B\n"})
+    page = docs("get-graph", "--format", "html", cwd=tmp_path).out
+    assert page.count("<script>") == 1
+    assert "extends" in page
+    dot = docs("get-graph", "--format", "dot", cwd=tmp_path).out
+    assert dot.startswith("digraph")
+    assert "extends" in dot
+    drawn = docs("get-graph", "--format", "mermaid", cwd=tmp_path).out
+    assert drawn.startswith("graph LR")
+    assert "<script>" not in drawn
+
+
+def test_the_doctor_knows_documents_from_manuals(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    done = shirube("doctor", cwd=tmp_path)
+    assert done.code == 0, done.out
+    assert "manual" not in done.out
+    shutil.rmtree(tmp_path / "docs")
+    done = shirube("doctor", cwd=tmp_path)
+    assert done.code == 1
+    assert "no folder 'docs'" in done.out
