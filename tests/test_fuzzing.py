@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +42,14 @@ KNOWN: Mapping[str, list[Any]] = {
     "start_line": [1, 3, 5],
 }
 """Values that work, by the name of their argument, so that calls get past the first check."""
+
+WHOLE: Mapping[str, list[dict[str, Any]]] = {
+    "manual_read": [
+        {"ref": {"manual_id": "m", "path": "rules.md", "start_line": 1}},
+        {"ref": {"manual_id": "long", "path": "a.md", "start_line": 4}, "max_chars": 256},
+    ],
+}
+"""Arguments that chance puts together too rarely."""
 
 HOSTILE = st.sampled_from(
     [
@@ -162,6 +171,8 @@ def _served(workspace: Path) -> Served:
                 )
                 | right
             )
+        if tool["name"] in WHOLE:
+            right = st.sampled_from(WHOLE[tool["name"]]).map(deepcopy) | right
         calls.append(st.tuples(st.just(tool["name"]), right | mutated(right)))
     outputs = {tool["name"]: Draft202012Validator(tool["outputSchema"]) for tool in tools}
     batch = st.lists(st.one_of(calls), min_size=BATCH, max_size=BATCH)
