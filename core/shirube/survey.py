@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from shirube.errors import NeedsNarrowScope
-from shirube.folders import Entry, Folder, entry_of, is_junction, speakable
+from shirube.folders import Entry, Folder, is_junction, speakable
 from shirube.ignoring import Rules, rules_of
 from shirube.text import nfc
 
@@ -140,16 +140,18 @@ class Surveyor:
         with folder.scan() as scanned:
             for entry in scanned:
                 spelled = entry.name
-                if (spelled[0] == "." and not hidden) or not speakable(spelled):
+                plain = spelled.isascii()
+                if (spelled[0] == "." and not hidden) or not (plain or speakable(spelled)):
                     self._pass_over(folder, entry, prefix, ruling)
                     continue
-                name = nfc(spelled)
+                name = spelled if plain else nfc(spelled)
                 if entry.is_file(follow_symlinks=False):
                     try:
                         status = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    files.append(entry_of(prefix + name, name, status))
+                    sized = (status.st_size, status.st_mtime_ns, status.st_ino)
+                    files.append(Entry(prefix + name, name, "file", *sized))
                     if hidden and spelled in self.listing.ignore_files:
                         ruling.append(spelled)
                 elif entry.is_dir(follow_symlinks=False) and not is_junction(entry):
