@@ -84,7 +84,7 @@ class Application:
     def passed_over(self) -> Sequence[str]:
         """Say which folders are no manuals although they may be meant to be."""
         told = set()
-        for one in self.surfaces:
+        for one in (one for one in self.surfaces if one.of_manuals):
             with suppress(ToolError):  # a root that cannot be read has a finding of its own
                 folders = self.desks[one.name].passed_over()
                 told |= {f"{one.surface.root}/{name}: no manual: {why}" for name, why in folders}

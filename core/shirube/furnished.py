@@ -18,6 +18,9 @@ from shirube.stages import Embedder
 from shirube.surfaces import Surface
 from shirube.trace import TraceStore
 
+MANUALS = "manuals"
+"""The root whose folders are manuals."""
+
 
 @dataclass(frozen=True)
 class Furnished:
@@ -35,6 +38,11 @@ class Furnished:
     def indexed(self) -> bool:
         """Whether there is an index to search; other surfaces read their files themselves."""
         return bool(self.stages["indexes"])
+
+    @property
+    def of_manuals(self) -> bool:
+        """Whether it searches the folders of a root as manuals, one each."""
+        return self.indexed and self.surface.root == MANUALS
 
     @property
     def fingerprint(self) -> str:

@@ -14,9 +14,10 @@ from shirube.app import Application
 from shirube.cli.coverage import meaning
 from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
-from shirube.cli.workspace import MANUALS, Bar, opened
+from shirube.cli.workspace import Bar, opened
 from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, NeedsNarrowScope, ToolError
+from shirube.furnished import Furnished
 from shirube.indexing import State
 from shirube.model import Query
 from shirube.paths import Root
@@ -139,7 +140,7 @@ def _application(application: Application) -> Iterator[Check]:
         if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
             yield _written(application.desks[one.name].root, one.surface.root)
         if one.indexed:
-            yield from _surface(application, one.name, one.surface.root)
+            yield from _surface(application, one)
 
 
 def _state(application: Application) -> Check:
@@ -165,16 +166,17 @@ def _tried(root: Root, subject: str, remedy: str) -> Check:
         return Check("FAIL", subject, "cannot be written", remedy)
 
 
-def _surface(application: Application, name: str, root: str) -> Iterator[Check]:
+def _surface(application: Application, one: Furnished) -> Iterator[Check]:
+    root = one.surface.root
     subject = f"root {root}"
     folder = application.loaded.folder(root)
-    desk = application.desks[name]
+    desk = application.desks[one.name]
     if not folder.is_dir():
         setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
         remedy = f"create it, or set {setting} to the right folder"
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
         return
-    if root != MANUALS:
+    if not one.of_manuals:
         # Its surface indexes it as a whole.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
         return

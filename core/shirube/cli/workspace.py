@@ -26,7 +26,6 @@ from shirube.plugins import Plugins, load_plugins
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-MANUALS = "manuals"
 _PATIENCE = 1.0
 """Seconds of silence before a line says what is going on."""
 
@@ -95,7 +94,7 @@ def search_desk(application: Application) -> WorkDesk:
 def searching(application: Application) -> Furnished:
     """Return the surface that searches the manuals."""
     surfaces = application.surfaces
-    readers = [one for one in surfaces if one.surface.root == MANUALS and one.indexed]
+    readers = [one for one in surfaces if one.of_manuals]
     readers.sort(key=lambda one: one.name != "manual")
     if not readers:
         raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
