@@ -74,10 +74,8 @@ class Translator(ABC):
 
     def _translate(self, clause: Clause) -> Query:
         match clause:
-            case Term(term, field, boost):
-                names = [f"in_{field}"] if field else self._anywhere
-                terms = [Query.term_query(self._schema, name, term) for name in names]
-                return _weighed(_either(terms), boost)
+            case Term():
+                return self._term(clause)
             case Phrase(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
                 return self._query(Bool(should=tuple(Term(t, field, boost) for t in terms)))
             case Phrase(terms, field, boost):
@@ -95,6 +93,14 @@ class Translator(ABC):
             case Everything():
                 return Query.all_query()
 
+    def _term(self, clause: Term) -> Query:
+        if clause.field:
+            query = Query.term_query(self._schema, f"in_{clause.field}", clause.term)
+        else:
+            named = [Query.term_query(self._schema, n, clause.term) for n in self._anywhere]
+            query = _either(named)
+        return query if clause.boost == 1.0 else Query.boost_query(query, clause.boost)
+
     def _part(self, text: str, field: str | None) -> Query:
         """Look a single Japanese character up; search the dictionary of terms for all else."""
         if field is None and len(text) == 1 and is_cjk(text):
@@ -110,7 +116,10 @@ class Translator(ABC):
     def _bool(
         self, should: Sequence[Clause], must: Sequence[Clause], must_not: Sequence[Clause]
     ) -> Query:
-        parts = [(Occur.Should, self._query(clause)) for clause in should]
+        # Most clauses are terms, and every search has a hundred of them.
+        parts = [
+            (Occur.Should, self._term(c) if type(c) is Term else self._query(c)) for c in should
+        ]
         parts += [(Occur.Must, self._query(clause)) for clause in must]
         if must_not and not should and not must:
             parts.append((Occur.Must, Query.all_query()))
