@@ -267,6 +267,7 @@ MANY = response("200 OK", b"[" + b'"%s",' % (b"x" * 1000) * 34_000 + b'""]')
         (response("200 OK", b'{"a": 1}'), "invalid_response", "Output validation error (-32602)"),
         (response("200 OK", b"[1]"), "invalid_response", "names.0"),
         (b"what is this\r\n\r\n", "backend_unavailable", "127.0.0.1"),
+        (response("200 OK", b"plain", "Content-Encoding: gzip"), "backend_error", "200"),
         (MANY, "backend_error", "too large"),
     ],
 )

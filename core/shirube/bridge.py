@@ -42,6 +42,7 @@ QUOTED = 200
 _VARIABLE = "MANUAL_TOOLS_BASE_URL"
 _PAUSES = (0.05, 0.2)
 _POLL = 0.05
+_PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,17 @@ class Bridge:
             follow_redirects=False,
             trust_env=False,
         )
-        Thread(target=self._loop.run_forever, name="shirube bridge", daemon=True).start()
+        self._thread = Thread(target=self._loop.run_forever, name="shirube bridge", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
-        """Let go of the connections."""
-        asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop).result(1)
+        """Let go of the connections; what does not end in time ends with the process."""
+        closing = asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop)
+        wait([closing], timeout=_PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_PATIENCE)
+        if not self._loop.is_running():
+            self._loop.close()
 
     def forwarded(self, tool: Tool[P, A]) -> Tool[P, A]:
         """Return a tool whose calls, once their arguments are checked, run at the backend."""
@@ -219,10 +225,14 @@ class Bridge:
         body = bytearray()
         method, path = question.method, question.path
         async with self._client.stream(method, path, extensions=trace, **content) as answer:
-            async for piece in answer.aiter_bytes():
-                body += piece
-                if len(body) > LARGEST:
-                    raise self._wrong(answer.status_code, "its answer is too large")
+            try:
+                async for piece in answer.aiter_bytes():
+                    body += piece
+                    if len(body) > LARGEST:
+                        raise self._wrong(answer.status_code, "its answer is too large")
+            except httpx2.DecodingError:
+                why = "in an encoding that it does not keep to"
+                raise self._wrong(answer.status_code, why) from None
         return self._told(answer.status_code, bytes(body))
 
     def _told(self, status: int, body: bytes) -> Any:

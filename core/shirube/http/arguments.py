@@ -16,7 +16,7 @@ from shirube.schemas import Schema
 
 _TRUE = frozenset({"true", "1", "yes", "on", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "off", "f", "n"})
-_INTEGER = re.compile(r"[0-9]{1,18}")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 _TOO_DEEP = "the body is nested too deeply"
 

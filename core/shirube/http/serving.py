@@ -39,12 +39,16 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=kind, proto=protocol)[0]
         listening = socket.socket(family, kind, protocol)
-        if os.name == "posix":
-            # Elsewhere the option means that two servers may share a port.
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
-        listening.listen(BACKLOG)
-    except OSError as error:
+        try:
+            if os.name == "posix":
+                # Elsewhere the option means that two servers may share a port.
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(place)
+            listening.listen(BACKLOG)
+        except OSError:
+            listening.close()
+            raise
+    except (OSError, UnicodeError) as error:  # no name of a host may be as long
         raise ConfigError(
             f"server.port: nothing can listen at {host} port {port}; "
             "is another server running there? choose another port"
