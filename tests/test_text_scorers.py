@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -190,6 +194,29 @@ def test_workers_are_used_again_and_end_with_the_scorer() -> None:
         for _ in range(3):
             assert running.score(Query(r"\bx"), corpus("x"), {}).hits
     assert running.score(Query(r"\bx"), corpus("x"), {}).hits  # it starts another one, and ends it
+
+
+def workers_of_this_process() -> list[int]:
+    told = subprocess.run(
+        ["ps", "-ww", "-A", "-o", "pid=,ppid=,args="], capture_output=True, check=True
+    )
+    rows = (line.split(None, 2) for line in told.stdout.decode(errors="replace").splitlines())
+    return [
+        int(p) for p, parent, args in rows if int(parent) == os.getpid() and "worker.py" in args
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks ps")
+def test_a_worker_that_was_ended_while_it_idled_is_replaced() -> None:
+    """A pattern is then still a pattern, and not taken for words."""
+    pattern, text = Query(r"(?<=a)b+(?!c)"), corpus("abb")
+    with Regex().open() as running:
+        assert running.score(pattern, text, {}).hits
+        (started,) = workers_of_this_process()
+        os.kill(started, signal.SIGKILL)
+        while workers_of_this_process():
+            time.sleep(0.01)
+        assert running.score(pattern, text, {}).hits
 
 
 def test_a_cancelled_search_stops() -> None:

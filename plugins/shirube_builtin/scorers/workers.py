@@ -62,6 +62,11 @@ class Worker:
             raise TimeoutError
         return None if answer is None else (answer[0], answer[1])
 
+    @property
+    def lives(self) -> bool:
+        """Whether the process is there; one that idles may have been ended from outside."""
+        return self._process.poll() is None
+
     def end(self) -> None:
         """End the process."""
         self.usable = False
@@ -138,14 +143,21 @@ class Workers:
             one.end()
 
     def _taken(self, until: float) -> Worker | None:
-        with self._lock:
-            kept = self._idle.pop() if self._idle else None
-        if kept is not None:
-            kept[1].cancel()
-            return kept[0]
+        while (kept := self._last_used()) is not None:
+            if kept.lives:
+                return kept
+            kept.end()
         with suppress(Overrun):
             return Worker(until)
         return None
+
+    def _last_used(self) -> Worker | None:
+        with self._lock:
+            if not self._idle:
+                return None
+            one, timer = self._idle.pop()
+        timer.cancel()
+        return one
 
     def _put_back(self, one: Worker) -> None:
         timer = Timer(IDLE_SECONDS, self._retire, (one,))
