@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from stdio import Shirube
 
 from shirube import Stretch
+from shirube_builtin.surfaces.chapters.library import RACY_NS
 from shirube_builtin.surfaces.chapters.search_text import snippet
 
 SURFACE = "surfaces: [{use: chapters}]\n"
@@ -523,6 +525,35 @@ def test_projections_are_kept_and_a_damaged_file_of_them_costs_only_time(tmp_pat
     for path in file.parent.iterdir():
         path.write_bytes(b"no database at all" * 100)
     assert opened(workspace)("search_text", **query) == first
+
+
+def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    file = workspace / ".shirube" / "chapters" / "projections.sqlite"
+    with closing(manuals.opened(workspace)) as application:
+        first = manuals.ask(application, "search_text", **query)
+    before = file.stat().st_ino
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        assert opened(workspace)("search_text", **query) == first
+        assert file.stat().st_ino == before
+        other.execute("COMMIT")
+
+
+def test_a_toc_read_right_after_a_change_is_read_once_more(tmp_path: Path) -> None:
+    """Two changes may share one time stamp, where the clock of the file system is coarse."""
+    workspace = made(tmp_path, [entry("a", "A")], a="x")
+    toc = workspace / "manuals" / NAME / "00_目次.json"
+    ask, stamp = opened(workspace), toc.stat().st_mtime_ns
+    assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == "A"
+    toc.write_text(toc.read_text(encoding="utf-8").replace('"A"', '"B"'), encoding="utf-8")
+    os.utime(toc, ns=(stamp, stamp))
+    while time.time_ns() - stamp <= RACY_NS:
+        time.sleep(0.1)
+    assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == "B"
 
 
 def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any, ClassVar, Literal
@@ -167,15 +166,13 @@ class ChaptersSurface(Stage):
 
 def _reader(surface: ChaptersSurface, desk: Desk) -> Reader:
     """Return the one reader of a desk, which the tools and what goes on beside them share."""
-    at: Any = desk  # like every object it is hashable, though a protocol cannot say so
-    return _reader_at(surface, at)
 
+    def made() -> Reader:
+        loader = _contented(desk)
+        library = Library(desk.root, loader, surface.reading(desk))
+        return Reader(library, Shelf(loader, surface.keeping(desk)))
 
-@lru_cache(maxsize=1)
-def _reader_at(surface: ChaptersSurface, desk: Desk) -> Reader:
-    loader = _contented(desk)
-    library = Library(desk.root, loader, surface.reading(desk))
-    return Reader(library, Shelf(loader, surface.keeping(desk)))
+    return desk.keep("reader", made)
 
 
 def _contented(desk: Desk) -> Contented:

@@ -126,9 +126,11 @@ class Library:
         if file.fault is not None:
             self._tell(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
             raise no_contents(name, toc, file.fault)
+        # What is read while the stamp may not tell of a change is read once more later.
+        settled = file.settled
         with self._lock:
             stamp, known = self._read.get(nfc(name), ("", None))
-        if known is not None and stamp == file.stamp and file.settled:
+        if known is not None and stamp == file.stamp and settled:
             return replace(known, name=name)
         try:
             contents = self._loader.contents(file.root, file.path)
@@ -142,7 +144,7 @@ class Library:
             by_id.setdefault(chapter.id, chapter)
         manual = Manual(name, folder, self._reading, contents, by_id)
         with self._lock:
-            self._read[nfc(name)] = (file.stamp, manual)
+            self._read[nfc(name)] = (file.stamp if settled else "", manual)
         return manual
 
     def warn(self, manual: Manual, chapter: Chapter, stamp: str, fault: str) -> None:

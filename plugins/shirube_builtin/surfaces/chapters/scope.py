@@ -38,6 +38,10 @@ class Reader:
         self.library = library
         self._shelf = shelf
 
+    def close(self) -> None:
+        """Let go of the file of projections."""
+        self._shelf.close()
+
     def open(self, manual: Manual, chapter: Chapter) -> Open:
         """Return one chapter.
 

@@ -56,6 +56,9 @@ class Store:
                 return None
             try:
                 row = self._open().execute(asked, (manual, path, _key(form), stamp)).fetchone()
+            except sqlite3.OperationalError as error:
+                LOG.info("projections cannot be read this time: %s", error)
+                return None
             except (sqlite3.Error, OSError) as error:
                 self._give_up(error)
                 return None
@@ -95,6 +98,8 @@ class Store:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             try:
                 self._connection = _connected(self._file)
+            except sqlite3.OperationalError:
+                raise  # another process is at it, or it may not be had: no damage
             except sqlite3.DatabaseError:
                 # Derived state that cannot be read is made anew.
                 self._file.unlink()
