@@ -235,6 +235,28 @@ def test_anchors_mean_headings_by_text_or_slug(tmp_path: Path) -> None:
     ]
 
 
+def test_repeated_headings_are_numbered_as_on_github(tmp_path: Path) -> None:
+    headings = ["Setup", "Setup guide", "Setup", "Setup-2", "Setup", "!!!"]
+    text = "before\n\n" + "".join(f"## {heading}\n\n{n}\n\n" for n, heading in enumerate(headings))
+    slugs = {"setup": 0, "setup-guide": 1, "setup-1": 2, "setup-2": 3, "setup-3": 4}
+    files: dict[str, str | bytes] = {"b.md": text, "c.md": "# C\n"}
+    for slug in slugs:
+        files[f"{slug}.md"] = f"[x](b.md#{slug})"
+    application = graph(documents(tmp_path, files))
+    numbers = {
+        one["section_id"]: one["content"]
+        for one in asked(application, "ubp_get_page", filepath="b.md")["sections"]
+    }
+    leads = {
+        slug: asked(application, "ubp_get_page", filepath=f"{slug}.md")["outlinks"][0]["section_id"]
+        for slug in slugs
+    }
+    application.close()
+    assert {slug: numbers[section] for slug, section in leads.items()} == {
+        slug: str(number) for slug, number in slugs.items()
+    }
+
+
 def test_links_dangle_heal_and_move(tmp_path: Path) -> None:
     documents(tmp_path, {"x/a.md": "[[b]] [[b]]\n\n[[b]]"})
 

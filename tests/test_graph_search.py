@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from documents import asked, documents, graph
 
-from shirube import Stage
+from shirube import Bool, Holds, Pages, Stage
 from shirube.app import Application
 from shirube.errors import ConfigError
 from shirube_builtin.embedders.hashing import Hashing
+from shirube_builtin.surfaces.graph.docs import Docs
 
 FILES = {
     "pay.md": "# Payment\n\nAn invoice is paid: transfer, card, invoice number.\n\n[[bank]]\n",
@@ -174,4 +175,23 @@ def test_an_embedder_that_fails_leaves_words(
     assert answer["search_type"] == "fulltext_fallback"
     assert answer["total_found"] == 2
     assert any("embedder failed" in warning for warning in answer["warnings"])
+    application.close()
+
+
+def test_what_must_not_be_does_not_stand_for_what_should(tmp_path: Path) -> None:
+    """A stage of somebody else asks the documents in clauses, as it asks any corpus."""
+    application = opened(tmp_path, "")
+    docs = Docs(application.desks["graph"], ".shirube/baseline.json")
+    docs.refresh()
+    view = docs.view()
+
+    def met(clause: Bool) -> set[str]:
+        return {one.passage.path for one in view.search(clause, 10)}
+
+    invoice, palms, card = Holds("invoice"), Holds("palms"), Pages(("card.md",))
+    assert met(Bool(should=(invoice, palms), must_not=(card,))) == {"pay.md", "island.md"}
+    assert met(Bool(must=(invoice,), should=(palms,))) == {"pay.md", "card.md"}
+    assert met(Bool(must_not=(invoice, palms))) == {"bank.md", "vault.md", "deep.md"}
+    assert met(Bool()) == set()
+    docs.close()
     application.close()

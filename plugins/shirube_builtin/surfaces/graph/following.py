@@ -60,8 +60,8 @@ def _follow(room: Room, stop: Event) -> None:
             continue
         try:
             if docs.desk.root.exists:
-                docs.refresh()
-                watch.looked()
+                if not docs.refresh().busy:
+                    watch.looked()
                 docs.view().prepare()
                 docs.embed(lambda: not stop.is_set())
         except ShirubeError as error:

@@ -28,10 +28,11 @@ def matches(passage: Passage, clause: Clause) -> bool:
         case Holds(text):
             return any(occurs(one, fold(text)) for one in passage.fields.values())
         case Bool(should, must, must_not):
+            free = bool(must or (must_not and not should))
             return (
                 all(matches(passage, one) for one in must)
                 and not any(matches(passage, one) for one in must_not)
-                and (bool(must or must_not) or any(matches(passage, one) for one in should))
+                and (free or any(matches(passage, one) for one in should))
             )
         case Pages(paths):
             return passage.path in paths

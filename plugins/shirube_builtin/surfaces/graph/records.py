@@ -100,15 +100,15 @@ class Doc:
     def anchors(self) -> dict[str, str]:
         """The id of the section that each heading opens or stands in, by text and by slug."""
         found: dict[str, str] = {}
+        repeats: dict[str, int] = {}
         for part, section_id in zip(self.record.parts, self.section_ids, strict=True):
-            for heading in (part.heading or "", *_DEEPER.findall(self.text(part))):
-                slug = _slug(heading)
-                number = 0
-                while number and f"{slug}-{number}" in found:
-                    number += 1
-                if slug in found:
-                    number = 1 + sum(key.startswith(f"{slug}-") for key in found)
-                    slug = f"{slug}-{number}"
+            for heading in filter(None, (part.heading, *_DEEPER.findall(self.text(part)))):
+                # As GitHub numbers them: a number that another heading is called by is left out.
+                plain = slug = _slug(heading)
+                while slug in repeats:
+                    repeats[plain] += 1
+                    slug = f"{plain}-{repeats[plain]}"
+                repeats[slug] = 0
                 for key in (folded(heading), slug):
                     found.setdefault(key, section_id)
         found.pop("", None)

@@ -7,6 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
+from threading import Lock
 from typing import NamedTuple
 
 from shirube_builtin.surfaces.graph.records import Doc
@@ -53,6 +54,7 @@ class Texts:
                 self._headings.append(heading)
                 self._contents.append(content)
         self._known: dict[str, _Worth] = {}
+        self._lock = Lock()
         self._all_headings = "\n".join(self._headings)
         self._all_titles = "\n".join(self._titles)
         lengths = [len(content) for content in self._contents]
@@ -88,9 +90,11 @@ class Texts:
         """Return what is known of a unit, or look."""
         worth = self._known.get(unit)
         if worth is None:
-            worth = self._known[unit] = self._look(unit)
-            if len(self._known) > _KEPT:
-                self._known.pop(next(iter(self._known)), None)
+            worth = self._look(unit)
+            with self._lock:
+                self._known[unit] = worth
+                if len(self._known) > _KEPT:
+                    del self._known[next(iter(self._known))]
         return worth
 
     def _look(self, unit: str) -> _Worth:

@@ -181,12 +181,12 @@ def _result(
     parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
     text = round(hits[0].signals.get("fulltext", 0.0), 6)
     own = [hit for hit in hits if hit.signals.get("section", 0.0) > 0][:_SECTIONS]
-    sections = tuple(_section(view, doc, hit, wanted) for hit in own or hits[:1])
+    shown = (own or hits[:1]) if doc.record.parts else ()
     return SearchResult(
         doc_id=doc.id,
         filepath=path,
         title=doc.title,
-        sections=sections if doc.record.parts else (),
+        sections=tuple(_section(view, doc, hit, wanted) for hit in shown),
         score=hits[0].score,
         score_breakdown=SearchBreakdown(
             vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
@@ -198,11 +198,6 @@ def _result(
 
 def _section(view: View, doc: Doc, hit: Hit, wanted: Sequence[str]) -> SearchSection:
     number = view.number_of(doc, hit.passage.start_line)
-    if not doc.record.parts:
-        return SearchSection(
-            section_id=doc.id, heading=None, content="", score=0.0,
-            heading_path=(), line_start=1, line_end=1,
-        )  # fmt: skip
     part = doc.record.parts[number]
     score = hit.signals.get("section", 0.0)
     text = doc.text(part)

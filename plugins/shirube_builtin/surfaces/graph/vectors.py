@@ -157,6 +157,9 @@ class Vectors:
         try:
             with closing(self._open()) as base:
                 rows = base.execute("SELECT key, vector FROM vectors").fetchall()
+        except sqlite3.OperationalError:
+            _log.exception("the vectors cannot be read now; they are made again")
+            return
         except sqlite3.DatabaseError:
             # Derived state that cannot be read is made anew.
             self._file.unlink(missing_ok=True)
