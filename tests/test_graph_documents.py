@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import asked, documents, graph
+from documents import asked, docs_json, documents, graph
+
+from shirube_builtin.loaders.links import links
 
 
 def told(tmp_path: Path, files: dict[str, str | bytes], page: str = "a.md") -> dict[str, Any]:
@@ -64,6 +66,27 @@ def test_broken_front_matter_costs_only_itself(tmp_path: Path, head: str) -> Non
     page = told(tmp_path, {"a.md": f"---\n{head}\n---\nbody\n"})
     assert (page["content"], page["doc_type"], page["title"]) == ("body", "other", "a")
     assert warned(tmp_path) == ["front_matter_invalid"]
+
+
+def test_front_matter_that_nests_without_end_costs_only_itself(tmp_path: Path) -> None:
+    """In a process of its own: a parser in C may end the process with it."""
+    deep = 200_000
+    documents(
+        tmp_path,
+        {
+            "flow.md": f"---\na: {'[' * deep}{']' * deep}\n---\n# Flow\n",
+            "block.md": f"---\n{'- ' * deep}\n---\n# Block\n",
+            "wide.md": f"---\ntitle: Wide\naliases: [{', '.join('x' * 3000)}]\n---\n",
+            "ok.md": "# Fine\n",
+        },
+    )
+    listed = docs_json("list-pages", cwd=tmp_path)["pages"]
+    assert [one["title"] for one in listed] == ["Block", "Fine", "Flow", "Wide"]
+    warnings = docs_json("status", cwd=tmp_path)["warnings"]
+    assert [(one["filepath"], one["code"]) for one in warnings] == [
+        ("block.md", "front_matter_invalid"),
+        ("flow.md", "front_matter_invalid"),
+    ]
 
 
 def test_front_matter_that_nothing_closes_is_text(tmp_path: Path) -> None:
@@ -176,6 +199,14 @@ def test_links_are_read_where_they_are_links(
     tmp_path: Path, text: str, links: list[tuple[str, str]]
 ) -> None:
     assert targets(told(tmp_path, {"a.md": text, **OTHERS})) == links
+
+
+def test_marks_that_nothing_closes_are_passed_in_one_go() -> None:
+    """Each of these would take minutes if every mark made a look at the whole rest of the text."""
+    assert not links("<!--" * 1_000_000 + "[", 0, (), {}).links
+    nested = links("[" * 200_000 + "a" + "](x.md)" * 200_000, 0, (), {}).links
+    assert len(nested) == 200_000
+    assert all(len(one.text) <= 1_000 for one in nested)
 
 
 def test_a_type_misspelt_is_a_label_with_a_warning(tmp_path: Path) -> None:

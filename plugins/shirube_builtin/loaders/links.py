@@ -23,6 +23,8 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _MARKDOWN = (".md", ".markdown")
 _NEAR = 2
+_LONGEST_LABEL = 1_000
+"""Characters; brackets may stand in brackets without end, and each pair has a label."""
 
 
 class Links(NamedTuple):
@@ -68,14 +70,13 @@ _Found = tuple[int, Link, Remark | None]
 def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_Found]:
     """Yield the links of one paragraph, with their offsets; code, comments and escapes are none."""
     opened: list[tuple[int, bool]] = []
-    at = 0
+    at, last_comment = 0, text.rfind("-->")
     while match := _SPECIAL.search(text, at):
         mark, at = match.group(), match.end()
         if mark[0] == "`":
             at = _closed(text, at, mark)
         elif mark == "<!--":
-            closing = text.find("-->", at)
-            at = closing + 3 if closing >= 0 else at
+            at = text.find("-->", at) + 3 if at <= last_comment else at
         elif mark.endswith("[["):
             if wiki := _WIKI.match(text, at):
                 at = wiki.end()
@@ -87,7 +88,8 @@ def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_Found]:
             opened.append((match.start(), mark[0] == "!"))
         elif mark == "]" and opened:
             start, image = opened.pop()
-            label = text[start + 1 + image : match.start()]
+            begin = start + 1 + image
+            label = text[begin : min(match.start(), begin + _LONGEST_LABEL)]
             target, at = _destination(text, at, label, references)
             if target is not None and not image and (link := _path_link(target, label)):
                 yield start, link, None
