@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from documents import asked, documents, graph
 
-from shirube.errors import ConfigError
+from shirube.errors import ConfigError, ToolError
 
 
 def left(workspace: Path, content: Any) -> Path:
@@ -133,3 +133,20 @@ def test_the_defaults_that_the_guide_shows_are_those_in_force(tmp_path: Path) ->
     assert written.surfaces[0].surface == default.surfaces[0].surface
     default.close()
     written.close()
+
+
+@pytest.mark.parametrize("file", ["../outside.json", "/tmp/outside.json", ".."])
+def test_baselines_stay_in_the_workspace(tmp_path: Path, file: str) -> None:
+    with pytest.raises(ConfigError, match=r"baseline_file.*below the workspace"):
+        graph(documents(tmp_path, {}), baseline_file=file)
+
+
+def test_baselines_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    documents(tmp_path, {"a.md": "---\nsource_refs: [x.py]\n---\n# A\n"})
+    (tmp_path / "taken").mkdir()
+    application = graph(tmp_path, baseline_file="taken")
+    with pytest.raises(ToolError, match="baseline_file") as raised:
+        asked(application, "docs_index")
+    application.close()
+    assert raised.value.payload()["details"] == {"reason": "baselines"}
+    assert [*(tmp_path / "taken").parent.glob(".taken*")] == []

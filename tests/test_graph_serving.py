@@ -148,6 +148,15 @@ def test_a_lock_that_nobody_holds_is_taken_over(tmp_path: Path, content: str, fr
                 assert second.returncode == 4
 
 
+def test_what_stands_where_the_lock_belongs_is_told(tmp_path: Path) -> None:
+    (documents(tmp_path, PAIR) / LOCK).mkdir(parents=True)
+    with ended(another(tmp_path)) as server:
+        told = server.communicate(timeout=stdio.SECONDS)[1].decode()
+        assert server.returncode == 2
+    assert ".ubp/serve.lock: it cannot be opened" in told
+    assert str(tmp_path) not in told
+
+
 def test_readers_without_the_lock_follow_or_build_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

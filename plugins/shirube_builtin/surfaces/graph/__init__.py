@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
-from shirube import Adopted, Desk, Root, Stage, Tool
+from shirube import Adopted, Desk, InvalidPath, Root, Stage, Tool, clean_path
 from shirube_builtin.surfaces.graph.adopted import adopted
 from shirube_builtin.surfaces.graph.arguments import Room
 from shirube_builtin.surfaces.graph.check import check_tool
@@ -67,6 +67,14 @@ class GraphSurface(Stage):
     page_size: Annotated[int, Field(ge=1)] = 1000
     lock: bool = True
     baseline_file: Annotated[str, Field(min_length=1)] = ".shirube/docs-baseline.json"
+
+    @field_validator("baseline_file")
+    @classmethod
+    def _below_the_workspace(cls, value: str) -> str:
+        try:
+            return clean_path(value)
+        except InvalidPath as error:
+            raise ValueError("must be a file below the workspace") from error
 
     @classmethod
     def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:

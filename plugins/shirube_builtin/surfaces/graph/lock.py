@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from shirube import Held, Root, take_lock
+from shirube import ConfigError, Held, Root, take_lock
 
 FOLDER, NAME = ".ubp", "serve.lock"
 
@@ -38,10 +38,11 @@ class ServeLock:
 
         Raises:
             Held: when another process has it.
+            ConfigError: when something else has its name, or it may not be written.
         """
         self._workspace.make(FOLDER)
         while True:
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+            handle = self._opened()
             if not _locked(handle):
                 os.close(handle)
                 raise _held(self._named())
@@ -69,6 +70,15 @@ class ServeLock:
                 self._path.unlink()
         if handle is not None:
             os.close(handle)
+
+    def _opened(self) -> int:
+        try:
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+        except OSError as error:
+            raise ConfigError(
+                f"{FOLDER}/{NAME}: it cannot be opened as a file; remove what has this name, and "
+                "see that the folder can be written, or serve with --no-lock"
+            ) from error
 
     def _is_still(self, handle: int) -> bool:
         try:

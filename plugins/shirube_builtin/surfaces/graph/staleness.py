@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from shirube import Root
 from shirube_builtin.surfaces.graph.records import Record
+from shirube_builtin.surfaces.graph.refusals import Failed
 
 Level = Literal["fresh", "possibly_stale", "stale", "untracked"]
 Reason = Literal["modified", "deleted", "not_found", "created"]
@@ -163,21 +164,31 @@ class Baselines:
             return
         if changed_ns == self._read_ns:
             return
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, RecursionError):
+            self._known = {}
             content = json.loads(self._file.read_text(encoding="utf-8"))
             self._known = dict(_rows(content))
         self._read_ns = changed_ns
 
     def _save(self) -> None:
-        """Replace the file at once, so that a crash leaves the old one or the new one."""
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        """Replace the file at once, so that a crash leaves the old one or the new one.
+
+        Raises:
+            Failed: when it cannot be written.
+        """
         waiting = self._file.with_name(f".{self._file.name}.{os.getpid()}")
         content = {"version": 1, "documents": dict(sorted(self._known.items()))}
-        waiting.write_text(
-            json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
-        waiting.replace(self._file)
-        self._read_ns = self._file.stat().st_mtime_ns
+        text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            waiting.write_text(text, encoding="utf-8")
+            waiting.replace(self._file)
+            self._read_ns = self._file.stat().st_mtime_ns
+        except OSError as error:
+            with suppress(OSError):
+                waiting.unlink(missing_ok=True)
+            told = "the baselines cannot be written; make the file of the setting baseline_file so"
+            raise Failed(told, reason="baselines") from error
 
 
 def _rows(content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
