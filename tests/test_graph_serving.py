@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import stdio
 from documents import PAIR, docs, docs_json, documents
+from http_server import HttpServer
 from manuals import shirube
 
 LOCK = Path(".ubp") / "serve.lock"
@@ -146,6 +147,21 @@ def test_a_lock_that_nobody_holds_is_taken_over(tmp_path: Path, content: str, fr
             with ended(another(tmp_path)) as second:
                 second.communicate(timeout=stdio.SECONDS)
                 assert second.returncode == 4
+
+
+def test_a_held_graph_is_served_over_http_by_nobody_else(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    with Server(tmp_path) as holder:
+        holder.ok("ubp_list_pages")
+        done = shirube("serve", "--http", "127.0.0.1:0", cwd=tmp_path)
+        assert done.code == 4, done.err
+        assert f"process {holder.process.pid}" in done.err
+        assert "Traceback" not in done.err
+        (tmp_path / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+        with HttpServer(tmp_path) as both:
+            assert both.post("/tools/ubp_list_pages", {}).json()["total"] == 2
+            assert both.logged("graph only reads")
 
 
 def test_what_stands_where_the_lock_belongs_is_told(tmp_path: Path) -> None:

@@ -171,10 +171,12 @@ class WorkDesk:
     def serving(self) -> Iterator[None]:
         """Watch large manuals, and index in the background what calls have no time for."""
         self._library.follow(on=True)
-        with closing(Background()) as self._background:
-            yield
-        self._background = None
-        self._library.follow(on=False)
+        try:
+            with closing(Background()) as self._background:
+                yield
+        finally:
+            self._background = None
+            self._library.follow(on=False)
 
     def trace(self, trace_id: str) -> Trace:
         """Return a kept trace."""

@@ -72,12 +72,13 @@ def _over_http(options: Namespace) -> int:
             ) from error
 
         host, port = address(application.loaded, options.http)
-        app = build_app(application)
+        app = build_app(application, alive=True)
         level = process_settings(application.loaded.environ).log_level
         start_logging(level, application.loaded.folder("runtime"))
-        _tell(application)
         base = application.config.server.base_path.rstrip("/")
-        serve(app, bound(host, port), lambda h, p: print(_url(h, p) + base, flush=True))
+        with application.lifespan():  # here, because what it raises ends the command
+            _tell(application)
+            serve(app, bound(host, port), lambda h, p: print(_url(h, p) + base, flush=True))
     return leave()
 
 

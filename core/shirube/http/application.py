@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -51,21 +51,24 @@ def create_app(config: Loaded | None = None) -> FastAPI:
     return build_app(Application(config, load_plugins()))
 
 
-def build_app(application: Application) -> FastAPI:
+def build_app(application: Application, *, alive: bool = False) -> FastAPI:
     """Return the application that serves the tools of an opened one, and what lives beside them.
+
+    ``alive`` says that the caller has begun the opened one's lifespan, and will end it.
 
     Raises:
         ConfigError: when its settings cannot be used.
     """
     application.drop_faulty_tools()
-    return _House(application).build()
+    return _House(application, alive=alive).build()
 
 
 class _House:
     """The rooms of one application, by their paths."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, *, alive: bool) -> None:
         check_hosts(application.loaded)
+        self._alive = alive
         self._application = application
         self._base = application.config.server.base_path.rstrip("/")
         self._health = f"{self._base}/healthz"
@@ -112,7 +115,7 @@ class _House:
 
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        with self._application.lifespan():
+        with nullcontext() if self._alive else self._application.lifespan():
             async with self._mcp.running():
                 yield
 
