@@ -52,7 +52,7 @@ def _number(word: str) -> JsonValue:
     """Return a number as it would stand in JSON; anything else is for the tool to refuse."""
     try:
         value = json.loads(word)
-    except ValueError:
+    except (ValueError, RecursionError):
         return word
     return value if isinstance(value, int | float) else word
 

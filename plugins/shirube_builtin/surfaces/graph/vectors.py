@@ -93,6 +93,10 @@ class Vectors:
         if not self._active or self._embedder is None:
             return Embedding()
         docs = list(docs)
+        paths = {doc.path for doc in docs}
+        for path in [*self._keys]:
+            if path not in paths:
+                self._keys.pop(path, None)
         wanted = {_key(text): text for doc in docs for section in passages(doc) for text in section}
         gone = self._known.keys() - wanted.keys()
         new = [key for key in wanted if key not in self._known]
