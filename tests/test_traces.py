@@ -314,3 +314,14 @@ def test_the_limits_of_the_configuration_hold_for_the_files(workspace: Path) -> 
         for _ in range(3)
     ]
     assert names(workspace / ".shirube" / "traces") == {f"{one}.json" for one in traces[1:]}
+
+
+def test_what_two_calls_add_to_a_trace_stays(tmp_path: Path) -> None:
+    store, trace = TraceStore(10, 60, tmp_path), a_trace(annotations={})
+    store.put(trace)
+    store.annotate(trace, "one", 1)
+    both = store.annotate(trace, "two", 2)
+    assert both.annotations == {"one": 1, "two": 2}
+    assert store.annotate(trace, "one", "late") == both
+    assert store.get(trace.id) == both
+    store.close()

@@ -59,6 +59,8 @@ class TraceStore:
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Return a trace with a value added under a name, and keep it so if it is still kept.
 
+        What others have added to it meanwhile stays, even under this name.
+
         Raises:
             ValueError: when there is a value of this name already.
         """
@@ -66,7 +68,10 @@ class TraceStore:
             raise ValueError(f"the trace is annotated with {name!r} already")
         with self._lock:
             known = self._traces.get(trace.id)
-            noted = replace(known or trace, annotations={**trace.annotations, name: value})
+            newest = known or trace
+            if name in newest.annotations:
+                return newest
+            noted = replace(newest, annotations={**newest.annotations, name: value})
             if known is not None:
                 self._traces[trace.id] = noted
         if known is not None and self._writer:
