@@ -185,27 +185,59 @@ def test_readers_without_the_lock_follow_or_build_in_memory(
             assert not (tmp_path / ".shirube" / "index").exists()
             docs("index", cwd=tmp_path)
             documents(tmp_path, {"new.md": "# New\n"})
-            assert reader.ok("ubp_list_pages")["total"] == 2
+            behind = reader.ok("ubp_list_pages")
+            assert behind["total"] == 2
+            assert "1 file differs" in behind["warnings"][0]
             docs("index", cwd=tmp_path)
-            assert reader.ok("ubp_list_pages")["total"] == 3
+            current = reader.ok("ubp_list_pages")
+            assert current["total"] == 3
+            assert "warnings" not in current
+
+
+def both(workspace: Path) -> list[str]:
+    """Return the command that serves manuals and documents."""
+    (workspace / "manuals" / "m").mkdir(parents=True, exist_ok=True)
+    (workspace / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+    command = _command(workspace)
+    return [str(Path(command[0]).with_name("shirube")), *command[1:]]
 
 
 def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "manuals" / "m").mkdir(parents=True)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+    pipe = subprocess.PIPE
     with Server(tmp_path) as holder:
         holder.ok("ubp_list_pages")
-        command = [*_command(tmp_path)]
-        command[:2] = [str(Path(command[0]).with_name("shirube")), "serve"]
-        with ended(
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
-        ) as both:
-            told = both.communicate(timeout=stdio.SECONDS)[1].decode()
-            assert both.returncode == 0
+        command = both(tmp_path)
+        with ended(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)) as second:
+            told = second.communicate(timeout=stdio.SECONDS)[1].decode()
+            assert second.returncode == 0
             assert "graph only reads" in told
+
+
+def test_a_reader_takes_over_when_the_holder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents(tmp_path, {**PAIR, "gone.md": "# Gone\n"})
+    with Server(tmp_path) as holder:
+        assert holder.ok("ubp_list_pages")["total"] == 3
+        monkeypatch.setattr(stdio, "command_line", both)
+        with Server(tmp_path) as reader:
+            assert reader.ok("ubp_list_pages")["total"] == 3
+            holder.process.kill()
+            holder.process.wait()
+            (tmp_path / "docs" / "gone.md").unlink()
+            documents(tmp_path, {"one.md": "# One\n", "two.md": "# Two\n"})
+            answer = reader.ok("ubp_list_pages")
+            deadline = time.monotonic() + stdio.SECONDS
+            while answer["total"] != 4:
+                # What is not yet current says so.
+                assert "no server follows" in answer["warnings"][0]
+                assert time.monotonic() < deadline
+                answer = reader.ok("ubp_list_pages")
+            assert "warnings" not in answer
+            assert (tmp_path / LOCK).read_text().splitlines()[0] == str(reader.process.pid)
+            assert reader.end() == 0
+    assert not (tmp_path / LOCK).exists()
 
 
 # --- crashes --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -131,13 +132,15 @@ class LinkedPage(Lean):
 class Room:
     """What these tools work with: the documents, and the surface's settings.
 
-    ``served`` is whether a client is served, who should not wait long for a first index.
+    ``served`` is whether a client is served, who should not wait long for a first index;
+    ``closing`` has what is to end with the room.
     """
 
     def __init__(self, docs: Docs, settings: Settings, *, refreshing: bool = True) -> None:
         self.docs = docs
         self.settings = settings
         self.served = False
+        self.closing = ExitStack()
         self._refreshing = refreshing
 
     def unrefreshed(self) -> Room:
@@ -145,7 +148,8 @@ class Room:
         return Room(self.docs, self.settings, refreshing=False)
 
     def close(self) -> None:
-        """Let go of the documents."""
+        """End what goes on beside the calls, and let go of the documents."""
+        self.closing.close()
         self.docs.close()
 
     def view(self) -> View:

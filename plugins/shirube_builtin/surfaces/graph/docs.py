@@ -12,6 +12,7 @@ from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
 
 from shirube import Budget, Desk, Embedder, OpenIndex, Page
+from shirube_builtin.surfaces.graph.lock import FOLDER, NAME, holder
 from shirube_builtin.surfaces.graph.reading import Reader, Spoken, sha_of
 from shirube_builtin.surfaces.graph.records import Doc, Record
 from shirube_builtin.surfaces.graph.refusals import docs_missing, still_indexing
@@ -93,6 +94,7 @@ class Docs:
         """Return what others have indexed, or what the folder holds while nobody has."""
         with self._lock:
             if self._index is not None or self.desk.stored(_NAME):
+                self.warnings = tuple(self._unfollowed())
                 return self.view()
             spoken = self._reader.spoken()
             known = self._reader.compared(self._unwritten, spoken, full=False)
@@ -102,6 +104,21 @@ class Docs:
                     pages[path] = self._reader.page(spoken[path], pages.get(path))
                 self._unwritten = pages
             return self._viewed(self._unwritten)
+
+    def _unfollowed(self) -> Iterator[str]:
+        """Yield how far the index is behind the folder, when no process follows that."""
+        if holder(self.desk.folder("workspace").path / FOLDER / NAME) is not None:
+            return
+        index = self._opened()
+        index.refresh()
+        known = self._reader.compared(index.pages(), self._reader.spoken(), full=False)
+        if known.gone or known.changed:
+            differing = len(known.gone) + len(known.changed)
+            yield (
+                "these answers are of an older index, and no server follows the folder: "
+                f"{differing} {'file differs' if differing == 1 else 'files differ'}; "
+                "run 'shirube docs index'"
+            )
 
     def view(self) -> View:
         """Return the newest generation that is committed, without a look at the folder."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -25,22 +25,32 @@ def following(room: Room, *, lock: bool) -> Iterator[None]:
     """Hold the lock, and keep the index up to date in a thread; without the lock only read.
 
     Raises:
-        Held: when another process has the lock; the tools then only read.
+        Held: when another process has the lock. The tools then only read, until that process is
+            gone and this one takes over.
     """
-    docs = room.docs
     if not lock:
-        docs.follower = True
+        room.docs.follower = True
         yield
         return
-    held = ServeLock(docs.desk.folder("workspace"))
+    held = ServeLock(room.docs.desk.folder("workspace"))
     try:
         held.take()
     except Held:
-        docs.follower = True
+        room.docs.follower = True
+        room.closing.enter_context(_running(_inherit, room, held))
         raise
     room.served = True
+    with _running(_follow, room, held):
+        yield
+
+
+@contextmanager
+def _running(
+    body: Callable[[Room, ServeLock, Event], None], room: Room, held: ServeLock
+) -> Iterator[None]:
+    """Run a thread beside the calls; in the end give the lock back, if it was taken."""
     stop = Event()
-    thread = Thread(target=_follow, args=(room, stop), name="shirube documents", daemon=True)
+    thread = Thread(target=body, args=(room, held, stop), name="shirube documents", daemon=True)
     thread.start()
     try:
         yield
@@ -50,7 +60,25 @@ def following(room: Room, *, lock: bool) -> Iterator[None]:
         thread.join(_LAST)
 
 
-def _follow(room: Room, stop: Event) -> None:
+def _inherit(room: Room, held: ServeLock, stop: Event) -> None:
+    """Try for the lock until its holder is gone, and then do what that one did."""
+    while not stop.wait(SOON):
+        try:
+            held.take()
+        except (ShirubeError, OSError):
+            continue
+        if stop.is_set():
+            held.release()
+            return
+        # Calls wait for the first look at the folder before they answer of the index again.
+        room.served = True
+        room.docs.follower = False
+        _log.warning("the process that followed the documents is gone; this one follows them now")
+        _follow(room, held, stop)
+        return
+
+
+def _follow(room: Room, _held: ServeLock, stop: Event) -> None:
     """Take in what changes; what fails is told in the log, and tried again."""
     docs = room.docs
     watch = Watch(docs.desk.root.path)
