@@ -214,6 +214,40 @@ def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
             assert "graph only reads" in told
 
 
+@pytest.mark.parametrize("face", [[], ["--http", "127.0.0.1:0"]])
+def test_a_graph_that_is_held_is_told_in_one_line(tmp_path: Path, face: list[str]) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    with Server(tmp_path) as holder:
+        holder.ok("ubp_list_pages")
+        done = shirube("serve", *face, cwd=tmp_path)
+        assert done.code == 4
+        assert len(done.err.splitlines()) == 1
+        assert f"process {holder.process.pid} already serves" in done.err
+
+
+@pytest.mark.parametrize("face", [[], ["--http", "127.0.0.1:0"]])
+def test_a_lock_that_cannot_be_written_is_told_in_one_line(tmp_path: Path, face: list[str]) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / ".ubp").write_text("no folder")
+    done = shirube("serve", *face, cwd=tmp_path)
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert ".ubp/serve.lock cannot be written" in done.err
+    assert str(tmp_path) not in done.err
+
+
+def test_over_http_too_a_held_graph_only_reads(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    with Server(tmp_path) as holder:
+        holder.ok("ubp_list_pages")
+        both(tmp_path)
+        with HttpServer(tmp_path) as second:
+            assert "graph only reads" in second.log
+            assert second.post("/tools/ubp_list_pages", {}).json()["total"] == 2
+
+
 def test_a_reader_takes_over_when_the_holder_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

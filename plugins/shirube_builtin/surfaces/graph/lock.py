@@ -9,10 +9,11 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from shirube import ConfigError, Held, Root, take_lock
+from shirube import ConfigError, Forbidden, Held, Root, take_lock
 
 FOLDER, NAME = ".ubp", "serve.lock"
 
+_READING = "'shirube docs serve --no-lock', or {use: graph, with: {lock: false}}"
 _PATIENCE = 1.0
 _FAR = 1 << 30
 """Where Windows locks a byte: what is locked there cannot be read either."""
@@ -38,9 +39,8 @@ class ServeLock:
 
         Raises:
             Held: when another process has it.
-            ConfigError: when something else has its name, or it may not be written.
+            ConfigError: when its file cannot be written.
         """
-        self._workspace.make(FOLDER)
         while True:
             handle = self._opened()
             if not _locked(handle):
@@ -73,11 +73,12 @@ class ServeLock:
 
     def _opened(self) -> int:
         try:
+            self._workspace.make(FOLDER)
             return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
-        except OSError as error:
+        except (Forbidden, OSError) as error:
             raise ConfigError(
-                f"{FOLDER}/{NAME}: it cannot be opened as a file; remove what has this name, and "
-                "see that the folder can be written, or serve with --no-lock"
+                f"{FOLDER}/{NAME} cannot be written; make {FOLDER} a folder where it can, or only "
+                f"read: {_READING}"
             ) from error
 
     def _is_still(self, handle: int) -> bool:
@@ -124,7 +125,7 @@ def began(number: int) -> str:
 
 def _held(number: int | None) -> Held:
     who = f"process {number}" if number is not None else "another process"
-    told = f"{who} already serves these documents (.ubp/serve.lock); --no-lock adds a reader"
+    told = f"{who} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
     return Held(told, number)
 
 
