@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from documents import asked, docs_json, documents, graph
+from manuals import shirube
 
+from shirube.errors import ToolError
 from shirube_builtin.loaders.links import links
 
 
@@ -126,14 +128,25 @@ def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
 def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     names = ("a.md", "b.markdown", "c.txt", "node_modules/x.md", "p/dist/y.md", ".g/z.md")
     files: dict[str, str | bytes] = dict.fromkeys(names, "x")
-    documents(tmp_path, {**files, "big.md": b"x" * (8 * 1024 * 1024 + 1)})
+    documents(tmp_path, {**files, "huge.md": b"x" * (8 * 1024 * 1024 + 1)})
     if sys.platform != "win32":
         (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "a.md")
     application = graph(tmp_path)
-    pages = asked(application, "ubp_list_pages", sort="filepath")["pages"]
+    answer = asked(application, "ubp_list_pages", sort="filepath")
+    found = asked(application, "ubp_fulltext_search", query="x")
+    with pytest.raises(ToolError) as caught:
+        asked(application, "ubp_get_page", filepath="docs/huge")
     application.close()
-    assert [page["filepath"] for page in pages] == ["a.md", "b.markdown"]
+    assert [page["filepath"] for page in answer["pages"]] == ["a.md", "b.markdown"]
     assert warned(tmp_path) == ["too_large"]
+    assert "huge.md" in answer["warnings"][0]
+    assert found["warnings"] == answer["warnings"]
+    assert "too large" in str(caught.value)
+    assert caught.value.details["reason"] == "not_found"
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    done = shirube("doctor", cwd=tmp_path)
+    assert done.code == 1
+    assert "1 file: huge.md; the file is too large" in done.out
 
 
 # --- sections -------------------------------------------------------------------------------

@@ -8,10 +8,12 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from shirube.app import Application
+from shirube.calling import call_tool
 from shirube.cli.coverage import meaning
+from shirube.cli.docs import SURFACE
 from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
 from shirube.cli.workspace import Bar, opened
@@ -19,7 +21,7 @@ from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, NeedsNarrowScope, ToolError
 from shirube.furnished import Furnished
 from shirube.indexing import State
-from shirube.model import Query
+from shirube.model import Call, Query
 from shirube.paths import Root
 from shirube.plugins import load_plugins
 from shirube.survey import Passed, Unlisted
@@ -179,6 +181,8 @@ def _surface(application: Application, one: Furnished) -> Iterator[Check]:
     if not one.of_manuals:
         # Its surface indexes it as a whole.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
+        if one.name == SURFACE:
+            yield from _documents(application, subject)
         return
     try:
         manuals = desk.manuals()
@@ -191,6 +195,21 @@ def _surface(application: Application, one: Furnished) -> Iterator[Check]:
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
         yield from _manual(desk, manual)
+
+
+def _documents(application: Application, subject: str) -> Iterator[Check]:
+    """Bring the index of the documents up to date, and tell which of them could not be read."""
+    try:
+        answer: Any = call_tool(application.commands["docs_index"], {}, Call())
+    except ToolError as error:
+        yield Check("FAIL", subject, str(error))
+        return
+    reasons: dict[str, list[str]] = {}
+    for warning in answer["warnings"]:
+        if warning["code"] in _UNREAD:
+            reasons.setdefault(warning["message"], []).append(warning["filepath"])
+    for message, paths in sorted(reasons.items()):
+        yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
 
 
 def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
@@ -249,6 +268,7 @@ def _unlisted(subject: str, passed: Sequence[Passed]) -> Iterator[Check]:
             yield Check("ok", subject, told)
 
 
+_UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",

@@ -132,7 +132,8 @@ class Docs:
             with _uncollected():
                 self._docs = dict(self._documents(pages))
                 docs = {path: doc for path, (_, doc) in self._docs.items()}
-                self._seen = (pages, View(_NAME, docs, self.vectors))
+                skipped = {p: page.skipped for p, page in sorted(pages.items()) if page.skipped}
+                self._seen = (pages, View(_NAME, docs, self.vectors, skipped))
         return self._seen[1]
 
     def refresh(self, *, full: bool = False, only: str | None = None) -> Change:
@@ -218,12 +219,6 @@ class Docs:
     def baselines(self) -> Baselines:
         """The baselines of the sources that the documents describe."""
         return Baselines(self.desk.folder("workspace"), self._baseline_file)
-
-    def skipped(self) -> Iterator[tuple[str, str]]:
-        """Yield the files that are no documents, and why."""
-        for path, page in sorted(self._opened().pages().items()):
-            if page.skipped:
-                yield path, page.skipped
 
     def close(self) -> None:
         """Let go of the index."""

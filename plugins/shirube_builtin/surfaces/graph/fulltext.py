@@ -68,7 +68,7 @@ def fulltext_tool(room: Room) -> Tool[FulltextParams, FulltextAnswer]:
         return FulltextAnswer(
             results=tuple(_hit(one, asked.units) for one in chosen),
             total_found=found.total,
-            warnings=room.warned(*asked.warnings),
+            warnings=room.warned_of(view, *asked.warnings),
         )
 
     return Tool(

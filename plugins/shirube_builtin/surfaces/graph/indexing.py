@@ -81,7 +81,7 @@ def index_tool(room: Room) -> Tool[IndexParams, IndexAnswer]:
                 resolved=links.resolved, dangling=links.dangling, ambiguous=links.ambiguous
             ),
             embeddings=IndexEmbeddings(embedder=docs.embedder_name, **made._asdict()),
-            warnings=tuple(warnings(docs, view)),
+            warnings=tuple(warnings(view)),
         )
 
     return Tool(

@@ -77,7 +77,7 @@ def list_tool(room: Room) -> Tool[ListParams, ListAnswer]:
             pages=tuple(_listed(view, doc) for doc in shown),
             total=len(docs),
             next_cursor=encoded(asked, [_key(shown[-1], sort), shown[-1].path]) if more else None,
-            warnings=room.warned(),
+            warnings=room.warned_of(view),
         )
 
     return Tool(

@@ -176,5 +176,5 @@ def _answer(
         total_nodes=total_nodes,
         total_edges=total_edges,
         next_cursor=next_cursor,
-        warnings=room.warned(),
+        warnings=room.warned_of(view),
     )

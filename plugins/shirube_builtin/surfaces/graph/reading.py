@@ -87,7 +87,7 @@ class Reader:
         stamp = _stamp(entry)
         if time.time_ns() - entry.modified_ns <= _RACY_NS:
             stamp += _UNSURE
-        if entry.size > MOST_BYTES:
+        if entry.size > min(MOST_BYTES, self._desk.root.limits.file_bytes):
             return Page(entry.path, stamp, "too_large")
         sha = self._sha(entry)
         if not sha:

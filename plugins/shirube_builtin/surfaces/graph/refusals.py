@@ -56,6 +56,14 @@ def unknown_page(wanted: str, parameter: str, near: list[str]) -> Refused:
     )
 
 
+def skipped_page(path: str, parameter: str, code: str, told: str) -> Refused:
+    """Say that there is such a file, and why it is no page."""
+    none: Any = []
+    return Refused(
+        f"No page '{path}': {told}", parameter=parameter, reason="not_found", near=none, why=code
+    )
+
+
 def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
     """Return what puts any failure of a tool with these arguments into the words used here."""
     properties: dict[str, Any] = {}

@@ -142,7 +142,7 @@ def search_tool(room: Room) -> Tool[SearchParams, SearchAnswer]:
             total_found=len(groups),
             search_type="hybrid" if hybrid else "fulltext_fallback",
             query_relaxed=bool(ranking.notes.get("query_relaxed")) or None,
-            warnings=room.warned(*warnings),
+            warnings=room.warned_of(view, *warnings),
         )
 
     return Tool(

@@ -104,7 +104,7 @@ def status_tool(room: Room) -> Tool[StatusParams, StatusAnswer]:
             generation=view.generation,
             watching=_watching(docs.desk.root) if pid is not None else "off",
             lock_pid=pid,
-            warnings=tuple(warnings(docs, view)),
+            warnings=tuple(warnings(view)),
         )
 
     return Tool(

@@ -31,10 +31,16 @@ _EXTENSIONS = ("", ".md", ".markdown")
 
 
 class View:
-    """All documents as they stood at one moment; a corpus of the framework besides."""
+    """All documents as they stood at one moment; a corpus of the framework besides.
 
-    def __init__(self, name: str, docs: Mapping[str, Doc], vectors: Vectors) -> None:
+    ``skipped`` are the files that could not be read, each with the reason.
+    """
+
+    def __init__(
+        self, name: str, docs: Mapping[str, Doc], vectors: Vectors, skipped: Mapping[str, str]
+    ) -> None:
         self.manual_id = name
+        self.skipped = skipped
         self.docs = dict(sorted(docs.items()))
         self.by_id = {doc.id: doc for doc in self.docs.values()}
         self._vectors = vectors
@@ -66,15 +72,13 @@ class View:
 
     def named(self, wanted: str, root: str) -> Doc | None:
         """Return the page that a caller names, by path, with or without extension, or by id."""
-        path = nfc(wanted.replace("\\", "/"))
-        while path.startswith("./"):
-            path = path[2:]
-        shorter = path.removeprefix(f"{root}/")
-        for one in (path, shorter):
-            for extension in _EXTENSIONS:
-                if one + extension in self.docs:
-                    return self.docs[one + extension]
-        return self.by_id.get(path)
+        path, paths = _meant(wanted, root)
+        known = next((self.docs[one] for one in paths if one in self.docs), None)
+        return known or self.by_id.get(path)
+
+    def named_skipped(self, wanted: str, root: str) -> str | None:
+        """Return the skipped file that a caller names."""
+        return next((one for one in _meant(wanted, root)[1] if one in self.skipped), None)
 
     def near(self, wanted: str) -> list[str]:
         """Return the paths that are spelled most alike."""
@@ -190,3 +194,12 @@ class View:
         """Return which section of a document begins at a line."""
         starts = [part.line_start for part in doc.record.parts]
         return starts.index(line) if line in starts else 0
+
+
+def _meant(wanted: str, root: str) -> tuple[str, list[str]]:
+    """Return a path as it is kept, and the files that it may mean, the likeliest first."""
+    path = nfc(wanted.replace("\\", "/"))
+    while path.startswith("./"):
+        path = path[2:]
+    places = (path, path.removeprefix(f"{root}/"))
+    return path, [place + extension for place in places for extension in _EXTENSIONS]

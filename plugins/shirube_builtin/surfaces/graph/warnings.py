@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shirube import Answer
-from shirube_builtin.surfaces.graph.docs import Docs
 from shirube_builtin.surfaces.graph.resolution import Issue
 from shirube_builtin.surfaces.graph.view import View
 
 _SKIPPED = {
-    "too_large": "the file has over 8 MiB and was skipped",
-    "unreadable": "the file cannot be read and was skipped",
+    "too_large": "the file is too large and was skipped; divide it",
+    "undecodable": "the file is in no known encoding and was skipped; save it as UTF-8",
+    "unreadable": "the file cannot be read and was skipped; check it and its permissions",
 }
+_NAMED = 3
 
 
 class FileWarning(Answer):
@@ -24,11 +25,11 @@ class FileWarning(Answer):
     message: str
 
 
-def warnings(docs: Docs, view: View) -> Iterator[FileWarning]:
+def warnings(view: View) -> Iterator[FileWarning]:
     """Yield what was noticed, by path: skipped files, then each document's own."""
-    for path, reason in docs.skipped():
-        code = reason if reason in _SKIPPED else "unreadable"
-        yield FileWarning(code=code, filepath=path, line=1, message=_SKIPPED[code])
+    for path in view.skipped:
+        code, message = skipped(view, path)
+        yield FileWarning(code=code, filepath=path, line=1, message=message)
     for path, doc in view.docs.items():
         for code, line, message in doc.record.remarks:
             yield FileWarning(code=code, filepath=path, line=line, message=message)
@@ -36,6 +37,22 @@ def warnings(docs: Docs, view: View) -> Iterator[FileWarning]:
             code, message = _told(issue)
             if code:
                 yield FileWarning(code=code, filepath=path, line=issue.line, message=message)
+
+
+def skipped(view: View, path: str) -> tuple[str, str]:
+    """Return why a file was skipped: the code, and a sentence."""
+    reason = view.skipped[path]
+    code = reason if reason in _SKIPPED else "unreadable"
+    return code, _SKIPPED[code]
+
+
+def left_out(view: View) -> Iterator[str]:
+    """Yield, when files were skipped, how many are not in any answer, and the first of them."""
+    if view.skipped:
+        number = len(view.skipped)
+        named = ", ".join([*view.skipped][:_NAMED]) + (", …" if number > _NAMED else "")
+        told = f"{number} file is" if number == 1 else f"{number} files are"
+        yield f"{told} left out, too large or unreadable: {named}; 'shirube docs status' says why"
 
 
 def _told(issue: Issue) -> tuple[str, str]:
