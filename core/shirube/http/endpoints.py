@@ -20,7 +20,7 @@ from shirube.errors import Cancelled, ToolError
 from shirube.http.arguments import from_json, from_query, known_of
 from shirube.http.limits import LARGE, SMALL, whole_body
 from shirube.http.log import HUNG_UP, Line
-from shirube.http.problems import Problem, of_endpoint, of_tool
+from shirube.http.problems import Problem, error_id_of, of_endpoint, of_tool
 from shirube.http.replies import reply
 from shirube.model import Call, Params, Tool
 from shirube.schemas import arguments_shape
@@ -113,7 +113,7 @@ class ToolEndpoint:
         except Problem as problem:
             return reply(problem)
         except ToolError as error:
-            line.error_id = getattr(error, "error_id", None)
+            line.error_id = error_id_of(error)
             return reply(self.problem(error))
         except Cancelled:
             return Response(status_code=HUNG_UP)

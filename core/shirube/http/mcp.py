@@ -19,7 +19,7 @@ from shirube.greeting import instructions, server_name
 from shirube.hosts import LOOPBACK
 from shirube.http.doors import TEST_HOST
 from shirube.http.log import LOG, Line
-from shirube.http.problems import of_tool
+from shirube.http.problems import error_id_of, of_tool
 from shirube.http.replies import busy
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def _logged(
     line = Line(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
     line.know(arguments)
     line.count(answer)
-    line.error_id = getattr(error, "error_id", None)
+    line.error_id = error_id_of(error) if error else None
     LOG.info("%s", line.written(seconds))

@@ -16,6 +16,18 @@ _ERROR: Schema = {
     "properties": {"error": _TEXT, "message": _TEXT, "details": {"type": "object"}},
     "required": ["error", "message"],
 }
+_REFUSAL: Schema = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "integer"},
+        "error": _TEXT,
+        "message": _TEXT,
+        "details": {"type": "object"},
+    },
+    "required": ["message"],
+    "anyOf": [{"required": ["code"]}, {"required": ["error"]}],
+}
+"""Of tools that refuse in words of their own; what the server refuses has ``error``."""
 _MISFITS: Schema = {
     "type": "object",
     "properties": {
@@ -74,6 +86,9 @@ def of_tool(tool: Tool[Any, Any]) -> Schema:
     """Return the operation ``POST /tools/<name>``."""
     body = {"required": False, "content": _json(dict(input_schema(tool)), _example(tool))}
     responses = {**_ALWAYS, **_OF_BODIES, **_OF_TOOLS}
+    if tool.refused is not None:
+        responses |= {status: (responses[status][0], _REFUSAL) for status in (400, 404, 503)}
+        responses[500] = (responses[500][0], {"anyOf": [_REFUSAL, _UNEXPECTED]})
     return {"requestBody": body, "responses": _responses(output_schema(tool), responses)}
 
 

@@ -28,6 +28,7 @@ Location: TypeAlias = tuple[str | int, ...]
 ECHOED = 80
 """Characters of a refused value that a body repeats."""
 
+_INTERNAL = -32603
 _STATUS: tuple[tuple[type[ToolError], int], ...] = (
     (NotFound, 404),
     (Forbidden, 403),
@@ -56,11 +57,22 @@ def of_internal(error: InternalError) -> Problem:
     return Problem(500, {"error": error.code, "error_id": error.error_id})
 
 
+def error_id_of(error: ToolError) -> str | None:
+    """Return under which id the log knows of an error, if it does."""
+    known = error.details.get("error_id")
+    return known if isinstance(known, str) else None
+
+
 def of_tool(error: ToolError) -> Problem:
-    """Return the problem of a tool's refusal: its code, its message and its details."""
+    """Return the problem of a tool's refusal: its code, its message and its details.
+
+    A code of JSON-RPC stands under ``code``, as on every face.
+    """
     if isinstance(error, InternalError):
         return of_internal(error)
     told = described(error)
+    if isinstance(told["code"], int):
+        return Problem(_status_of(told), told)
     return Problem(_status(error), {"error": told.pop("code"), **told})
 
 
@@ -102,6 +114,15 @@ def _misfit(error: ErrorDetails, place: str) -> Body:
 
 def _status(error: ToolError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
+
+
+def _status_of(told: Body) -> int:
+    """Return the status of a refusal with a code of JSON-RPC, which says less than its details."""
+    details = told.get("details")
+    known = details if isinstance(details, dict) else {}
+    if told["code"] == _INTERNAL:
+        return 500 if "error_id" in known else 503
+    return 404 if known.get("reason") == "not_found" else 400
 
 
 def _echoed(value: object) -> JsonValue:
