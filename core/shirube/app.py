@@ -63,6 +63,7 @@ class Application:
             self._furnish(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
         ]
+        _check_distinct([one.name for one in self.surfaces], "surfaces")
         self._check_names()
         self.absent = [*absent(loaded, {one.surface.root for one in self.surfaces})]
         self.desks = {furnished.name: self._desk(furnished) for furnished in self.surfaces}
@@ -149,12 +150,7 @@ class Application:
         named = [
             self._stage(shelf, use, f"{coordinate}[{place}]") for place, use in enumerate(chosen)
         ]
-        names = [one.name for one in named]
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                raise ConfigError(
-                    f"{coordinate}[{place}]: {name!r} is used twice; give one of them another 'as'"
-                )
+        _check_distinct([one.name for one in named], coordinate)
         return named
 
     def _stage(self, shelf: str, use: Use, coordinate: str) -> Named[Any]:
@@ -246,6 +242,14 @@ class Application:
                 for tool in furnished.surface.commands(self.desks[furnished.name]):
                     found.setdefault(tool.name, tool)
         return found
+
+
+def _check_distinct(names: Sequence[str], coordinate: str) -> None:
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ConfigError(
+                f"{coordinate}[{place}]: {name!r} is used twice; give one of them another 'as'"
+            )
 
 
 def _versions(plugins: Plugins) -> str:
