@@ -36,6 +36,7 @@ class Option(NamedTuple):
     name: str
     help: str
     read: Callable[[str], JsonValue] | None = None
+    metavar: str | None = None
 
 
 class Verb(NamedTuple):
@@ -124,7 +125,7 @@ _VERBS = {
         options=(
             Option("--exit-code", "exit_code", "exit with 1 when there are any"),
             Option("--verify", "verify", "look at the bytes of every source"),
-            Option("--ack", "ack", "take a page, or all, as current"),
+            Option("--ack", "ack", "take a page, or all, as current", metavar="PATH|all"),
         ),
     ),
     "check": Verb("docs_check", "list links that lead nowhere, and orphans"),
@@ -153,8 +154,10 @@ def add(commands: Verbs) -> None:
         for place in verb.places:
             added.add_argument(place.name, metavar=place.flag, help=place.help)
         for option in verb.options:
-            switch: dict[str, Any] = {"action": "store_true"} if option.name in _SWITCHES else {}
-            added.add_argument(option.flag, dest=option.name, help=option.help, **switch)
+            kind: dict[str, Any] = {"metavar": option.metavar}
+            if option.name in _SWITCHES:
+                kind = {"action": "store_true"}
+            added.add_argument(option.flag, dest=option.name, help=option.help, **kind)
         if verb.fresh:
             told = "do not look for changed files first"
             added.add_argument("--no-refresh", action="store_true", help=told)
