@@ -338,8 +338,35 @@ def test_exit_codes_tell_scripts_what_is_off(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "docs")
     missing = docs("list-pages", "--json", cwd=tmp_path)
     assert (missing.code, missing.json["code"]) == (3, -32603)
+    missing = docs("list-pages", "--no-refresh", "--json", cwd=tmp_path)
+    assert (missing.code, missing.json["details"]["reason"]) == (3, "docs_missing")
     documents(tmp_path, {"roadmap.md": "# R\n\n[[setup]]\n", "setup.md": "# S\n"})
     assert docs("check", cwd=tmp_path).code == 0
+
+
+def test_what_changed_is_taken_as_current_by_page_or_whole(tmp_path: Path) -> None:
+    text = "---\nsource_refs: [src.py]\n---\n"
+    documents(tmp_path, {"a.md": text, "b.md": text})
+    (tmp_path / "src.py").write_text("a")
+    docs("index", cwd=tmp_path)
+    (tmp_path / "src.py").write_text("b")
+    assert docs_json("stale", cwd=tmp_path)["total"] == 2
+    assert docs_json("stale", "--ack", "a.md", cwd=tmp_path)["total"] == 1
+    assert docs_json("stale", "--ack", "all", cwd=tmp_path)["total"] == 0
+    assert docs("stale", "--ack", cwd=tmp_path).code == 2
+    assert "--ack PATH|all" in docs("stale", "--help", cwd=tmp_path).out
+
+
+def test_a_state_without_a_server_says_none(tmp_path: Path) -> None:
+    assert "lock_pid: none" in docs("status", cwd=documents(tmp_path, PAIR)).out
+
+
+def test_a_surface_is_configured_once(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}, {use: graph}]\n")
+    done = shirube("serve", cwd=tmp_path)
+    assert done.code == 2
+    assert "surfaces[1]: 'graph' is used twice" in done.err
 
 
 def test_no_refresh_answers_of_the_index_as_it_stands(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def _status(answer: Any) -> Iterator[str]:
             told = ", ".join(f"{name} {number}" for name, number in value.items())
             yield f"{key}: {told}"
         elif key != "warnings":
-            yield f"{key}: {value}"
+            yield f"{key}: {'none' if value is None else value}"
 
 
 def _suggested(answer: Any) -> Iterator[str]:

@@ -121,7 +121,9 @@ class Docs:
             )
 
     def view(self) -> View:
-        """Return the newest generation that is committed, without a look at the folder."""
+        """Return the newest generation that is committed, without a look into the folder."""
+        if not self.desk.root.exists:
+            raise docs_missing(self.root_name)
         with self._lock:
             index = self._opened()
             index.refresh()
