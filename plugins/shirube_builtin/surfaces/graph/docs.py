@@ -11,7 +11,7 @@ from functools import cached_property
 from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
 
-from shirube import Budget, Desk, Embedder, OpenIndex, Page
+from shirube import Budget, Desk, Embedder, OpenIndex, Page, ToolError, Watch
 from shirube_builtin.surfaces.graph.lock import FOLDER, NAME, holder
 from shirube_builtin.surfaces.graph.reading import Reader, Spoken, sha_of
 from shirube_builtin.surfaces.graph.records import Doc, Record
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 class Docs:
     """The documents of a desk's root. Calls from several threads take turns at updating.
 
-    A follower only reads what others have written.
+    A follower only reads what others have written. ``news`` is set by every change taken in.
     """
 
     def __init__(self, desk: Desk, baseline_file: str) -> None:
@@ -65,6 +65,9 @@ class Docs:
         self._unwritten: Mapping[str, Page] = {}
         self._looked = -1.0
         self._first = Event()
+        self.news = Event()
+        self._watch = Watch(desk.root.path)
+        self._marked = False
         self._reader = Reader(desk)
 
     @property
@@ -83,12 +86,35 @@ class Docs:
         if served:
             if not self._first.wait(PATIENCE):
                 raise still_indexing()
+            self._catch_up_at_call()
         elif self.follower:
             return self._followed()
         elif time.monotonic() - self._looked > FRESH:
             self.refresh()
             self.embed()
         return self.view()
+
+    def catch_up(self, *, at_call: bool = False) -> bool:
+        """Look at the folder, unless nothing can have changed; tell whether that was done.
+
+        At a call this is done only where the system marks changes: a look at every file takes long.
+        """
+        with self._lock:
+            if self._watch.quiet() or (at_call and not self._marked) or self.refresh().busy:
+                return False
+            self._watch.looked()
+            self._marked = self._watch.quiet()
+            return True
+
+    def _catch_up_at_call(self) -> None:
+        """Take in what has just changed; if that fails, the answer is of the index before."""
+        try:
+            self.catch_up(at_call=True)
+        except ToolError:
+            raise
+        except Exception:
+            _log.exception("the documents could not be indexed")
+            self.warnings = ("the folder could not be indexed; this is the state before",)
 
     def _followed(self) -> View:
         """Return what others have indexed, or what the folder holds while nobody has."""
@@ -160,6 +186,8 @@ class Docs:
                     with _uncollected():
                         change = self._write(index, spoken, full=full, only=only)
             self.warnings = ()
+            if change.any:
+                self.news.set()
             self._looked = began if only is None else self._looked
             self._first.set()
             self.baselines.cover({path: doc.record for path, doc in self.view().docs.items()})
@@ -225,6 +253,7 @@ class Docs:
     def close(self) -> None:
         """Let go of the index."""
         with self._lock:
+            self._watch.close()
             if self._index is not None:
                 self._index.close()
             self._index, self._seen = None, None

@@ -81,23 +81,19 @@ def _inherit(room: Room, held: ServeLock, stop: Event) -> None:
 def _follow(room: Room, _held: ServeLock, stop: Event) -> None:
     """Take in what changes; what fails is told in the log, and tried again."""
     docs = room.docs
-    watch = Watch(docs.desk.root.path)
     while not stop.is_set():
-        if watch.quiet():
-            stop.wait(SOON)
-            continue
+        looked = False
         try:
-            if docs.desk.root.exists:
-                if not docs.refresh().busy:
-                    watch.looked()
+            looked = docs.desk.root.exists and docs.catch_up()
+            if looked or docs.news.is_set():
+                docs.news.clear()
                 docs.view().prepare()
                 docs.embed(lambda: not stop.is_set())
         except ShirubeError as error:
             _log.warning("the documents could not be indexed: %s", error)
         except Exception:
             _log.exception("the documents could not be indexed")
-        stop.wait(SOON if watches(docs.desk.root) else EVERY)
-    watch.close()
+        stop.wait(SOON if not looked or watches(docs.desk.root) else EVERY)
 
 
 def watches(root: Root) -> bool:

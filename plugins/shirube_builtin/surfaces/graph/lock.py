@@ -77,8 +77,8 @@ class ServeLock:
             return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
         except (Forbidden, OSError) as error:
             raise ConfigError(
-                f"{FOLDER}/{NAME} cannot be written; make {FOLDER} a folder where it can, or only "
-                f"read: {_READING}"
+                f"{FOLDER}/{NAME}: it cannot be opened as a file; make {FOLDER} a folder where it "
+                f"can, or only read: {_READING}"
             ) from error
 
     def _is_still(self, handle: int) -> bool:
