@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Shirube
 
-from shirube import Stretch
-from shirube_builtin.surfaces.chapters.library import RACY_NS
+from shirube import RACY_NS, Stretch
 from shirube_builtin.surfaces.chapters.search_text import snippet
 
 SURFACE = "surfaces: [{use: chapters}]\n"

@@ -24,7 +24,7 @@ from shirube.errors import (
     ToolError,
     Unreadable,
 )
-from shirube.folders import Entry
+from shirube.folders import RACY_NS, Entry
 from shirube.hookspecs import GROUP, hook
 from shirube.linked import Linked, Neighbour, Standing, Studying
 from shirube.links import LINK_KINDS, Link, LinkKind, Remark
@@ -95,6 +95,7 @@ __all__ = [
     "LINK_KINDS",
     "LOOSE",
     "NORMAL",
+    "RACY_NS",
     "Account",
     "Adopted",
     "Adopting",

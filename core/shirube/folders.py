@@ -22,6 +22,9 @@ _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CASE_BLIND = sys.platform in ("win32", "darwin")
 _TRAPS = sys.platform == "win32"
 
+RACY_NS = 2_000_000_000
+"""How long after a change a file may change again without a new time stamp, in nanoseconds."""
+
 EntryKind = Literal["dir", "file", "link", "other"]
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeAlias
 
 from shirube.budget import Budget
 from shirube.errors import ToolError, Unreadable
-from shirube.library import RACY_NS, Manual, Spoken, passages
+from shirube.folders import RACY_NS
+from shirube.library import Manual, Spoken, passages
 from shirube.model import Aside, LeftOut, Passage, Progress
 from shirube.stages import Corpus, OpenIndex, Page
 from shirube.text import fold

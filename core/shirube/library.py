@@ -11,7 +11,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from shirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from shirube.folders import Entry
+from shirube.folders import RACY_NS, Entry
 from shirube.model import Aside, Document, Passage, Section, Skipped, Source
 from shirube.paths import Root
 from shirube.stages import Loader
@@ -21,9 +21,6 @@ from shirube.watching import Watch
 
 FIELDS = ("title", "headings", "path", "body")
 """The searchable fields of a passage."""
-
-RACY_NS = 2_000_000_000
-"""How long after a change a file may change again without a new time stamp, in nanoseconds."""
 
 SWEPT_FILES = 1_000
 """Up to how many files are looked at on every call, which is faster than asking what changed."""

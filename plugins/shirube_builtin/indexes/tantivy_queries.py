@@ -99,7 +99,7 @@ class Translator(ABC):
         else:
             named = [Query.term_query(self._schema, n, clause.term) for n in self._anywhere]
             query = _either(named)
-        return query if clause.boost == 1.0 else Query.boost_query(query, clause.boost)
+        return _weighed(query, clause.boost)
 
     def _part(self, text: str, field: str | None) -> Query:
         """Look a single Japanese character up; search the dictionary of terms for all else."""

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from shirube import (
+    RACY_NS,
     Chapter,
     Contented,
     Contents,
@@ -26,9 +27,6 @@ from shirube_builtin.surfaces.chapters.failures import no_contents, no_manual, n
 from shirube_builtin.surfaces.chapters.settings import Reading
 
 LOG = logging.getLogger("shirube.chapters")
-
-RACY_NS = 2_000_000_000
-"""How long after a change a file may change again without a new time stamp, in nanoseconds."""
 
 
 class Located(NamedTuple):

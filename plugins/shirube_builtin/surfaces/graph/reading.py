@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shirube import (
+    RACY_NS,
     Desk,
     Document,
     Entry,
@@ -24,7 +25,6 @@ from shirube_builtin.surfaces.graph.records import Record, record_of
 
 MOST_BYTES = 8 * 1024 * 1024
 
-_RACY_NS = 2_000_000_000
 _UNSURE = "?"
 
 
@@ -85,7 +85,7 @@ class Reader:
         """Read one file; what has only been touched stays what it was."""
         entry = one.entry
         stamp = _stamp(entry)
-        if time.time_ns() - entry.modified_ns <= _RACY_NS:
+        if time.time_ns() - entry.modified_ns <= RACY_NS:
             stamp += _UNSURE
         if entry.size > min(MOST_BYTES, self._desk.root.limits.file_bytes):
             return Page(entry.path, stamp, "too_large")
@@ -120,7 +120,7 @@ class Reader:
             return True
         if self._sha(entry) != sha_of(page):
             return False
-        if time.time_ns() - entry.modified_ns > _RACY_NS:
+        if time.time_ns() - entry.modified_ns > RACY_NS:
             self._sure[entry.path] = page.stamp
         return True
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from shirube import Root
+from shirube import RACY_NS, Root
 from shirube_builtin.surfaces.graph.records import Record
 from shirube_builtin.surfaces.graph.refusals import Failed
 
@@ -23,7 +23,6 @@ Reason = Literal["modified", "deleted", "not_found", "created"]
 ABSENT = "absent"
 
 _WORST: tuple[Level, ...] = ("stale", "possibly_stale", "untracked", "fresh")
-_RACY_NS = 2_000_000_000
 _DAY = 86_400
 
 
@@ -136,7 +135,7 @@ class Baselines:
                 not verify
                 and seen
                 and (seen.size, seen.modified_ns) == (status.st_size, status.st_mtime_ns)
-                and seen.looked_ns - seen.modified_ns > _RACY_NS
+                and seen.looked_ns - seen.modified_ns > RACY_NS
             ):
                 return seen.sha, seen.modified_ns
             looked = time.time_ns()
