@@ -21,7 +21,7 @@ from stdio import Wire
 from torture import TORTURE, times
 from witness import HERE, Witness
 
-from shirube.naming import trap
+from shirube.disk.naming import trap
 
 CANARY = "canary-that-sings"
 ROOTS = ("manuals", "vault", "docs", ".shirube")

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, create_model, field_validator, model
 from pydantic_core import PydanticCustomError
 
 from shirube.calling import EXACT, call_tool, parse_arguments, plain
+from shirube.disk.naming import clean_path
 from shirube.errors import (
     MESSAGE_LIMIT,
     Cancelled,
@@ -25,7 +26,6 @@ from shirube.errors import (
     ToolError,
 )
 from shirube.model import Answer, Call, Params, Tool
-from shirube.naming import clean_path
 from shirube.refusals import FailsWith
 
 pytestmark = pytest.mark.timeout(60)

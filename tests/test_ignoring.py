@@ -18,7 +18,7 @@ from torture import TORTURE, times
 
 from shirube import Limits, Listing, NotFound, Passed, Root, Unreadable
 from shirube.app import Application
-from shirube.ignoring import rules_of
+from shirube.disk.ignoring import rules_of
 
 RULES = Listing(ignore_files=(".shirubeignore",))
 TREE = ("a.md", "b.md", "notes/a.md", "notes/b.txt", "notes/old/a.md", "notes/old/deep/c.md")

@@ -13,8 +13,8 @@ from manuals import ask, opened, shirube, write
 
 from shirube import ConfigError, NeedsNarrowScope
 from shirube.config import Config, load_config
+from shirube.disk.naming import PATH_BYTES, SEGMENT_BYTES
 from shirube.environment import variables
-from shirube.naming import PATH_BYTES, SEGMENT_BYTES
 
 PAGE = Path(__file__).parent.parent / "docs" / "limits.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

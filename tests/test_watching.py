@@ -14,8 +14,8 @@ import pytest
 from stdio import Wire
 
 from shirube import Root
+from shirube.disk.watching import Watch, is_local
 from shirube.library import SWEPT_FILES, Library
-from shirube.watching import Watch, is_local
 from shirube_builtin.loaders import Markdown
 
 MORE = SWEPT_FILES + 1
@@ -181,7 +181,7 @@ def test_what_other_machines_change_is_not_watched(
 ) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(MOUNTS.format(top=tmp_path))
-    monkeypatch.setattr("shirube.watching._MOUNTS", table)
+    monkeypatch.setattr("shirube.disk.watching._MOUNTS", table)
     assert is_local(tmp_path / name) == local
 
 

@@ -20,7 +20,7 @@ from shirube import (
     content_hash,
     is_unfinished,
 )
-from shirube.writing import LOCKS
+from shirube.disk.writing import LOCKS
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and these links are POSIX's")
 

@@ -5,6 +5,13 @@ from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from shirube.contents import Chapter, Contented, Contents
+from shirube.disk.folders import RACY_NS, Entry
+from shirube.disk.locks import take_lock
+from shirube.disk.naming import clean_name, clean_new_path, clean_path
+from shirube.disk.paths import Root
+from shirube.disk.survey import Limits, Listing, Passed, Survey, Unlisted
+from shirube.disk.watching import Watch
+from shirube.disk.writing import Writable, content_hash, is_unfinished
 from shirube.encoding import Decoded, decode, decoded, unified
 from shirube.errors import (
     Cancelled,
@@ -24,11 +31,9 @@ from shirube.errors import (
     ToolError,
     Unreadable,
 )
-from shirube.folders import RACY_NS, Entry
 from shirube.hookspecs import GROUP, hook
 from shirube.linked import Linked, Neighbour, Standing, Studying
 from shirube.links import LINK_KINDS, Link, LinkKind, Remark
-from shirube.locks import take_lock
 from shirube.model import (
     Answer,
     Call,
@@ -51,8 +56,6 @@ from shirube.model import (
     Tool,
     Trace,
 )
-from shirube.naming import clean_name, clean_new_path, clean_path
-from shirube.paths import Root
 from shirube.projections import LOOSE, NORMAL, Form, Projection, Stretch, Way, form_of, project
 from shirube.refusals import FailsWith
 from shirube.registry import Register
@@ -80,13 +83,10 @@ from shirube.stages import (
     Vectors,
 )
 from shirube.surfaces import Adopted, Adopting, Commanding, Desk, Finding, Living, Shelved, Surface
-from shirube.survey import Limits, Listing, Passed, Survey, Unlisted
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.texts import Text, Texts, texts_of
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
-from shirube.watching import Watch
-from shirube.writing import Writable, content_hash, is_unfinished
 
 __version__ = "0.1.0"
 

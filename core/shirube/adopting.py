@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from shirube.config import Config, Loaded, PipelineSpec
+from shirube.disk.paths import Root
 from shirube.errors import ConfigError
-from shirube.paths import Root
 from shirube.registry import Registry
 from shirube.surfaces import Adopted, Adopting
 

@@ -22,16 +22,16 @@ from shirube.config import (
     load_config,
 )
 from shirube.desk import WorkDesk
+from shirube.disk.paths import Root
+from shirube.disk.survey import Limits
 from shirube.errors import ConfigError, Held, NotFound, ToolError
 from shirube.furnished import Furnished, Shared
 from shirube.model import Tool, Trace
 from shirube.notices import absent, without_effect
-from shirube.paths import Root
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.schemas import check_tool
 from shirube.surfaces import Commanding, Living
-from shirube.survey import Limits
 from shirube.trace import TraceStore
 from shirube.verdict import Thresholds
 

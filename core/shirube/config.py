@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from shirube.classic import FILE as CLASSIC
 from shirube.classic import Sections, merged
+from shirube.disk.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Listing
 from shirube.environment import overridden
 from shirube.errors import ConfigError
 from shirube.hosting import Security, Server
@@ -31,7 +32,6 @@ from shirube.refusals import refusal
 from shirube.registry import KINDS
 from shirube.schemas import arguments_shape
 from shirube.stages import Env
-from shirube.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Listing
 from shirube.verdict import Thresholds
 
 FILE = "shirube.yaml"

@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
+from shirube.disk.paths import Root
 from shirube.model import Document
-from shirube.paths import Root
 
 
 class Chapter(NamedTuple):

@@ -14,12 +14,12 @@ from pydantic import JsonValue
 
 from shirube.background import Background
 from shirube.cache import Kept, Looked, Question, Scope
+from shirube.disk.paths import Root
 from shirube.errors import ConfigError, Forbidden
 from shirube.furnished import Furnished, Shared
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
-from shirube.paths import Root
 from shirube.pipeline import Named, Pipeline, failures
 from shirube.stages import (
     Corpus,

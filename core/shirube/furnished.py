@@ -11,8 +11,8 @@ from typing import Any
 
 from shirube.adaptive import Statistics
 from shirube.cache import SearchCache
+from shirube.disk.paths import Root
 from shirube.model import Trace
-from shirube.paths import Root
 from shirube.pipeline import Named
 from shirube.stages import Embedder
 from shirube.surfaces import Surface

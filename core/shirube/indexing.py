@@ -11,8 +11,8 @@ from threading import Lock
 from typing import NamedTuple, TypeAlias
 
 from shirube.budget import Budget
+from shirube.disk.folders import RACY_NS
 from shirube.errors import ToolError, Unreadable
-from shirube.folders import RACY_NS
 from shirube.library import Manual, Spoken, passages
 from shirube.model import Aside, LeftOut, Passage, Progress
 from shirube.stages import Corpus, OpenIndex, Page

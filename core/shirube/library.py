@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import NamedTuple
 
+from shirube.disk.folders import RACY_NS, Entry
+from shirube.disk.paths import Root
+from shirube.disk.survey import Passed, Survey
+from shirube.disk.watching import Watch
 from shirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from shirube.folders import RACY_NS, Entry
 from shirube.model import Aside, Document, Passage, Section, Skipped, Source
-from shirube.paths import Root
 from shirube.stages import Loader
-from shirube.survey import Passed, Survey
 from shirube.text import fold, nfc
-from shirube.watching import Watch
 
 FIELDS = ("title", "headings", "path", "body")
 """The searchable fields of a passage."""

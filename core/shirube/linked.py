@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from shirube.disk.paths import Root
 from shirube.links import LinkKind
 from shirube.model import Document, Source
-from shirube.paths import Root
 from shirube.stages import Corpus, Found, Loader
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
 from shirube.clauses import Clause
+from shirube.disk.paths import Root
 from shirube.model import (
     Document,
     Hit,
@@ -24,7 +25,6 @@ from shirube.model import (
     Run,
     Source,
 )
-from shirube.paths import Root
 
 
 class Stage(BaseModel):

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 
 from pydantic import JsonValue
 
-from shirube.folders import Entry
+from shirube.disk.folders import Entry
+from shirube.disk.paths import Root
 from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
-from shirube.paths import Root
 from shirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer
 from shirube.verdict import Verdict
 

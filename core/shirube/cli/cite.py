@@ -16,9 +16,9 @@ from shirube.cli.output import listed, print_json
 from shirube.cli.parser import Verbs, add_common, add_json
 from shirube.cli.streams import complain
 from shirube.cli.workspace import opened, search_desk
+from shirube.disk.paths import Root
 from shirube.encoding import decode
 from shirube.errors import ToolError
-from shirube.paths import Root
 
 _STATES = ("valid", "moved", "changed", "gone")
 

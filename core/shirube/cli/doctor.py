@@ -18,13 +18,13 @@ from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
 from shirube.cli.workspace import Bar, opened
 from shirube.desk import WorkDesk
+from shirube.disk.paths import Root
+from shirube.disk.survey import Passed, Unlisted
 from shirube.errors import ConfigError, NeedsNarrowScope, ToolError
 from shirube.furnished import Furnished
 from shirube.indexing import State
 from shirube.model import Call, Query
-from shirube.paths import Root
 from shirube.plugins import load_plugins
-from shirube.survey import Passed, Unlisted
 
 OLDEST = (3, 11)
 

@@ -17,10 +17,10 @@ from shirube.app import Application, open_application
 from shirube.cli.output import terminal_width
 from shirube.cli.streams import complain
 from shirube.desk import WorkDesk
+from shirube.disk.naming import clean_name
 from shirube.errors import ConfigError, NotFound
 from shirube.furnished import Furnished
 from shirube.model import Progress
-from shirube.naming import clean_name
 from shirube.plugins import Plugins, load_plugins
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
+from shirube.disk.folders import Entry, Folder, is_junction, speakable
+from shirube.disk.ignoring import Rules, rules_of
 from shirube.errors import NeedsNarrowScope
-from shirube.folders import Entry, Folder, is_junction, speakable
-from shirube.ignoring import Rules, rules_of
 from shirube.text import nfc
 
 Unlisted: TypeAlias = Literal[

@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from shirube.errors import (
-    Forbidden,
-    NotFound,
-    OutOfScope,
-    ToolError,
-    Unreadable,
-)
-from shirube.folders import (
+from shirube.disk.folders import (
     NO_FOLLOW,
     PLAIN,
     Entry,
@@ -27,8 +20,15 @@ from shirube.folders import (
     make_inside,
     scan,
 )
-from shirube.naming import clean_path
-from shirube.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Limits, Listing, Survey, Surveyor
+from shirube.disk.naming import clean_path
+from shirube.disk.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Limits, Listing, Survey, Surveyor
+from shirube.errors import (
+    Forbidden,
+    NotFound,
+    OutOfScope,
+    ToolError,
+    Unreadable,
+)
 from shirube.text import nfc
 
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
-from shirube.naming import trap
+from shirube.disk.naming import trap
 from shirube.text import nfc
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

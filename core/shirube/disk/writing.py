@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from shirube.disk.folders import NO_FOLLOW, PLAIN, Folder
+from shirube.disk.locks import take_lock
+from shirube.disk.naming import clean_path
+from shirube.disk.paths import Root
 from shirube.errors import Conflict, Forbidden, InvalidPath, NotFound, ToolError
-from shirube.folders import NO_FOLLOW, PLAIN, Folder
-from shirube.locks import take_lock
-from shirube.naming import clean_path
-from shirube.paths import Root
 from shirube.text import nfc
 
 LOCKS = 64

@@ -1,0 +1,1 @@
+"""The disk room: every path, file, lock and watch goes through here."""
