@@ -20,7 +20,7 @@ from shirube.furnished import Furnished, Shared
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
-from shirube.pipeline import Named, Pipeline, failures
+from shirube.pipeline import Pipeline, failures
 from shirube.stages import (
     Corpus,
     Embedder,
@@ -28,7 +28,6 @@ from shirube.stages import (
     Index,
     Loader,
     OpenIndex,
-    Opening,
     Scorer,
     Tokenizer,
 )
@@ -46,14 +45,17 @@ class WorkDesk:
     """The desk of one surface, with everything on it; see :class:`shirube.Desk`."""
 
     def __init__(self, furnished: Furnished, root: Root, shared: Shared) -> None:
-        stages = furnished.stages
+        with ExitStack() as opening:
+            stages = furnished.running(opening)
+            self._running = opening.pop_all()
         self.root = root
         self._furnished = furnished
+        self._stages = stages
         self._shared = shared
         self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)
-        self._running = ExitStack()
-        scorers = [self._opened(named) for named in stages["scorers"]]
-        self._pipeline = Pipeline(scorers, stages["fusers"], stages["refiners"], shared.strict)
+        self._pipeline = Pipeline(
+            stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
+        )
         self._indexed: dict[str, Indexed] = {}
         self._background: Background | None = None
         self._kept: dict[str, Any] = {}
@@ -98,7 +100,7 @@ class WorkDesk:
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
-        return [named.stage for named in self._furnished.stages["loaders"]]
+        return [named.stage for named in self._stages["loaders"]]
 
     def scorer(self, name: str) -> Scorer:
         """Return a scorer of the pipeline, running, by its name there."""
@@ -114,7 +116,7 @@ class WorkDesk:
         """Return the pipeline's embedder, if it has one, or the named one."""
         if name is not None:
             return self._shared.embedder(name)
-        return next((named.stage for named in self._furnished.stages["embedders"]), None)
+        return next((named.stage for named in self._stages["embedders"]), None)
 
     def store(self, name: str) -> OpenIndex:
         """Open an index of the surface's own."""
@@ -193,12 +195,6 @@ class WorkDesk:
         self._indexed.clear()
         self._running.close()
 
-    def _opened(self, named: Named[Any]) -> Named[Scorer]:
-        """Return a scorer in its running form, which ends with the desk."""
-        if isinstance(named.stage, Opening):
-            return Named(named.name, self._running.enter_context(named.stage.open()))
-        return named
-
     def _question(self, asked: _Asked) -> Question | None:
         """Return the query as the cache knows it, or nothing when it is not to be asked."""
         query, state = asked.query, asked.state
@@ -238,7 +234,7 @@ class WorkDesk:
         return f"index/{name}/{self._furnished.fingerprint}"
 
     def _only(self, shelf: str) -> Any:
-        stages = self._furnished.stages[shelf]
+        stages = self._stages[shelf]
         if not stages:
             raise ConfigError(
                 f"pipelines.{self._furnished.pipeline_name}: searching needs one of {shelf}"

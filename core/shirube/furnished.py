@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from shirube.cache import SearchCache
 from shirube.disk.paths import Root
 from shirube.model import Trace
 from shirube.pipeline import Named
-from shirube.stages import Embedder
+from shirube.stages import Embedder, Opening
 from shirube.surfaces import Surface
 from shirube.trace import TraceStore
 
@@ -62,6 +63,22 @@ class Furnished:
             for named in stages
         ]
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
+
+    def running(self, opening: ExitStack) -> Mapping[str, Sequence[Named[Any]]]:
+        """Return the stages in their running forms, which end with the stack, by shelf, in order.
+
+        The index stays as it is: it is opened once a manual.
+        """
+        return {
+            shelf: stages if shelf == "indexes" else [_running(one, opening) for one in stages]
+            for shelf, stages in self.stages.items()
+        }
+
+
+def _running(named: Named[Any], opening: ExitStack) -> Named[Any]:
+    if isinstance(named.stage, Opening):
+        return Named(named.name, opening.enter_context(named.stage.open()))
+    return named
 
 
 @dataclass(frozen=True)

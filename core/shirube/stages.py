@@ -8,23 +8,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from shirube.budget import Budget
 from shirube.clauses import Clause
 from shirube.disk.paths import Root
-from shirube.model import (
-    Document,
-    Hit,
-    Outcome,
-    Passage,
-    Query,
-    Ranking,
-    Run,
-    Source,
-)
+from shirube.model import Document, Hit, Outcome, Passage, Query, Ranking, Run, Source
+
+Running_co = TypeVar("Running_co", covariant=True)
 
 
 class Stage(BaseModel):
@@ -244,11 +237,15 @@ class Index(Protocol):
 
 
 @runtime_checkable
-class Opening(Protocol):
-    """A scorer that needs a resource, such as a process; its running form has the same verb."""
+class Opening(Protocol[Running_co]):
+    """A stage of a pipeline, other than the index, that needs a resource such as a process."""
 
-    def open(self) -> AbstractContextManager[Scorer]:
-        """Give the running form; the application leaves the context when it is done."""
+    def open(self) -> AbstractContextManager[Running_co]:
+        """Give the running form, with the verbs of the kind; the application leaves the context.
+
+        Raises:
+            ConfigError: when the resource is not there; that stops the start.
+        """
         ...
 
 
