@@ -21,6 +21,7 @@ from stdio import Shirube, Wire
 from shirube import LeftOut, NotFound, Row, Span, Trace
 from shirube.app import Application
 from shirube.model import Aside, Skipped
+from shirube.origins import Origin, Recipe
 from shirube.trace import TraceStore, new_trace_id
 from shirube.tracefiles import VERSION, TraceFiles, decoded, encoded
 from shirube.verdict import Cached, Thresholds
@@ -61,6 +62,14 @@ def a_trace(**changes: Any) -> Trace:
         thresholds=Thresholds(2, 0.7),
         aside=Aside(1, (Skipped("hidden", "file", 2), Skipped("too_deep", "folder", 3))),
         annotations={"graph": {"claims": [{"text": "題 \ud800", "n": 0.5}], "none": None}},
+        origin=Origin(
+            Recipe("manual", "manual", "f" * 16, {"scorers": [{"use": "s"}]}, {"p": "p 1.0"}),
+            "0" * 16,
+            limit=50,
+            must=("対象外",),
+            case_sensitive=True,
+            more=True,
+        ),
     )
     return replace(trace, **changes)
 
@@ -115,12 +124,37 @@ def test_the_document_is_json_with_a_version_and_holds_each_row_once() -> None:
 
 def test_what_an_older_form_lacks_has_its_default() -> None:
     document = json.loads(encoded(a_trace(text="問い")))
-    for name in ("aside", "cache", "thresholds", "excluded", "annotations"):
+    for name in ("aside", "cache", "thresholds", "excluded", "annotations", "origin"):
         del document[name]
     document["unheard_of"] = 1
     again = decoded(json.dumps(document).encode())
     assert (again.aside, again.cache, again.thresholds) == (Aside(), Cached(), Thresholds())
     assert again.excluded == frozenset()
+    assert again.origin == Origin()
+
+
+def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
+    (workspace / "shirube.yaml").write_text(
+        "pipelines: {manual: {refiners: [{use: cutoff, as: last, with: {limit: 7}}]}}\n"
+    )
+    application = opened(workspace)
+    try:
+        traces = [
+            application.traces.get(ask(application, "manual_find", **FIND | more)["trace_id"])
+            for more in ({}, {"use_cache": True}, {"budget": {"max_candidates": 3}})
+        ]
+    finally:
+        application.close()
+    first = traces[0].origin
+    assert first.recipe.stages["refiners"][0].items() >= {"use": "cutoff", "as": "last"}.items()
+    assert first.recipe.stages["refiners"][0]["with"]["limit"] == 7
+    assert first.recipe.stages["index"]["use"] == "tantivy"
+    assert (first.recipe.surface, first.recipe.name) == ("manual", "manual")
+    assert [*first.recipe.makers] == ["builtin"]
+    assert traces[1].cache.hit
+    assert traces[1].origin == first
+    assert traces[2].origin == first._replace(limit=3)
+    assert first.corpus
 
 
 # --- the folder -----------------------------------------------------------------------------

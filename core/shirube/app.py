@@ -136,7 +136,7 @@ class Application:
             chosen = getattr(given, key)
             chosen = getattr(default, key) if chosen is None else chosen
             stages[shelf] = self._stages(shelf, chosen, f"pipelines.{named}.{key}")
-        return Furnished(use.name, surface.stage, stages, named)
+        return Furnished(use.name, surface.stage, stages, named, self.plugins)
 
     def _stages(
         self, shelf: str, chosen: Use | tuple[Use, ...] | None, coordinate: str

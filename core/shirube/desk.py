@@ -20,7 +20,8 @@ from shirube.furnished import Furnished, Shared
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
-from shirube.pipeline import Pipeline, failures
+from shirube.origins import Origin, Recipe
+from shirube.pipeline import Pipeline, failures, ran_out
 from shirube.stages import (
     Corpus,
     Embedder,
@@ -80,7 +81,7 @@ class WorkDesk:
 
     def _find(self, manual_id: str, query: Query, progress: Progress | None) -> Finding:
         state = self.prepare(manual_id, query, progress)
-        asked = _Asked(manual_id, query, state, self._shared.statistics.thresholds)
+        asked = self._asked(manual_id, query, state)
         began = time.perf_counter()
         question = self._question(asked)
         looked = self._shared.cache.look_up(question) if question else Looked("bypass")
@@ -92,7 +93,7 @@ class WorkDesk:
             ranking, span = self._pipeline.search(query, state.corpus)
             trace = asked.trace(span, Cached(looked.mode, looked.score))
             finding = Finding(trace, lambda: ranking)
-            if question and not trace.degraded and not _ran_out(span):
+            if question and not trace.degraded and not ran_out(span):
                 self._shared.cache.keep(question, Kept(trace.id, span, _since(began)))
         self._shared.traces.put(trace)
         self._shared.observe(trace)
@@ -137,8 +138,7 @@ class WorkDesk:
     def search(self, corpus: Corpus, files: int, query: Query) -> Finding:
         """Run the pipeline over a corpus of the surface's own, and keep the trace."""
         ranking, span = self._pipeline.search(query, corpus)
-        state = State(corpus, files, (), None, "")
-        asked = _Asked(corpus.manual_id, query, state, self._shared.statistics.thresholds)
+        asked = self._asked(corpus.manual_id, query, State(corpus, files, (), None, ""))
         trace = replace(asked.trace(span, Cached("bypass")), own=True)
         self._shared.traces.put(trace)
         self._shared.observe(trace)
@@ -195,6 +195,10 @@ class WorkDesk:
         self._indexed.clear()
         self._running.close()
 
+    def _asked(self, manual_id: str, query: Query, state: State) -> _Asked:
+        thresholds = self._shared.statistics.thresholds
+        return _Asked(manual_id, query, state, thresholds, self._furnished.recipe)
+
     def _question(self, asked: _Asked) -> Question | None:
         """Return the query as the cache knows it, or nothing when it is not to be asked."""
         query, state = asked.query, asked.state
@@ -244,17 +248,19 @@ class WorkDesk:
 
 @dataclass(frozen=True)
 class _Asked:
-    """One find: what was asked, of which state of the manual, under which thresholds."""
+    """One find: what was asked, of which state of the manual, under which thresholds, of whom."""
 
     manual_id: str
     query: Query
     state: State
     thresholds: Thresholds
+    recipe: Recipe
 
     def trace(self, search: Span, cached: Cached) -> Trace:
         """Return the record of a search that answers it."""
         query, state = self.query, self.state
-        reasons = [state.degraded] if state.degraded else []
+        more = bool(query.asked) or query.within is not None
+        rest = (query.limit, query.must, query.case_sensitive, more)
         return Trace(
             id=new_trace_id(),
             manual_id=self.manual_id,
@@ -267,19 +273,15 @@ class _Asked:
             skipped=state.skipped,
             aside=state.aside,
             excluded=query.exclude,
-            degraded="; ".join([*reasons, *failures(search)]) or None,
+            degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
             cache=cached,
             thresholds=self.thresholds,
+            origin=Origin(self.recipe, state.fingerprint, *rest),
         )
 
 
 def _since(began: float) -> float:
     return (time.perf_counter() - began) * 1000
-
-
-def _ran_out(span: Span) -> bool:
-    """Tell whether a stage had no time left: with more, the answer would be another."""
-    return bool(span.notes.get("time_budget")) or any(map(_ran_out, span.children))
 
 
 def _read_again(search: Span, corpus: Corpus) -> Ranking:

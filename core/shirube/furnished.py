@@ -10,11 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
+
 from shirube.adaptive import Statistics
 from shirube.cache import SearchCache
+from shirube.config import PIPELINE_KEYS, SINGLE_KINDS
 from shirube.disk.paths import Root
 from shirube.model import Trace
+from shirube.origins import Recipe
 from shirube.pipeline import Named
+from shirube.plugins import Plugins
+from shirube.registry import Registry
 from shirube.stages import Embedder, Opening
 from shirube.surfaces import Surface
 from shirube.trace import TraceStore
@@ -27,13 +33,14 @@ MANUALS = "manuals"
 class Furnished:
     """A surface and its stages, as the configuration chose them: by shelf, in order.
 
-    ``pipeline_name`` is the key under which the file configures them.
+    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them.
     """
 
     name: str
     surface: Surface
     stages: Mapping[str, Sequence[Named[Any]]]
     pipeline_name: str
+    plugins: Plugins
 
     @property
     def indexed(self) -> bool:
@@ -73,6 +80,44 @@ class Furnished:
             shelf: stages if shelf == "indexes" else [_running(one, opening) for one in stages]
             for shelf, stages in self.stages.items()
         }
+
+    @cached_property
+    def uses(self) -> Mapping[str, JsonValue]:
+        """The stages as the file would name them: by key, each with all its settings."""
+        found: dict[str, JsonValue] = {}
+        for shelf, key in PIPELINE_KEYS.items():
+            uses = [use_of(shelf, named, self.plugins.registry) for named in self.stages[shelf]]
+            if key != SINGLE_KINDS.get(shelf):
+                found[key] = uses
+            elif uses:
+                found[key] = uses[0]
+        return found
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """What the record of a search says of them."""
+        offers = {
+            offer.plugin
+            for shelf, stages in self.stages.items()
+            for named in stages
+            for offer in self.plugins.registry[shelf]
+            if offer.stage is type(named.stage)
+        }
+        makers = {
+            report.plugin: f"{report.distribution} {report.version}"
+            for report in self.plugins.reports
+            if report.plugin in offers
+        }
+        return Recipe(self.name, self.pipeline_name, self.pipeline, self.uses, makers)
+
+
+def use_of(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
+    """Return a stage as the file would name it, with all its settings."""
+    names = [offer.name for offer in registry[shelf] if offer.stage is type(named.stage)]
+    use = named.name if named.name in names else names[0]
+    alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
+    settings = named.stage.model_dump(mode="json", by_alias=True)
+    return {"use": use, **alias, **({"with": settings} if settings else {})}
 
 
 def _running(named: Named[Any], opening: ExitStack) -> Named[Any]:

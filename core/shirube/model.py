@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from shirube.budget import Budget
 from shirube.errors import ToolError
 from shirube.links import Link, Remark
+from shirube.origins import Origin
 from shirube.projections import Stretch
 from shirube.session import Session
 from shirube.verdict import Cached, Thresholds
@@ -267,7 +268,8 @@ class Trace:
     what was not as it should be. ``cache`` says where the answer came from, and ``thresholds``
     when it counts as thin or lopsided. ``aside`` counts what was not there to be searched.
     ``annotations`` holds, by name, what a surface made of it and wants kept for as long. A search
-    of a corpus of the surface's ``own`` is left out of the statistics of manuals.
+    of a corpus of the surface's ``own`` is left out of the statistics of manuals. ``origin`` is
+    what else decided the ranking.
     """
 
     id: str
@@ -286,6 +288,7 @@ class Trace:
     aside: Aside = field(default_factory=Aside)
     annotations: Mapping[str, JsonValue] = field(default_factory=dict)
     own: bool = False
+    origin: Origin = field(default_factory=Origin)
 
     @property
     def seen(self) -> frozenset[tuple[str, int]]:

@@ -189,6 +189,11 @@ def failures(span: Span) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def ran_out(span: Span) -> bool:
+    """Tell whether a stage had no time left: with more, the answer would be another."""
+    return bool(span.notes.get("time_budget")) or any(map(ran_out, span.children))
+
+
 def _failed(name: str) -> str:
     return f"stage {name!r} failed and was skipped"
 

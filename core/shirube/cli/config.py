@@ -6,7 +6,7 @@ import json
 import os
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import JsonValue
 from pydantic.fields import FieldInfo
@@ -19,9 +19,10 @@ from shirube.cli.output import print_json, table
 from shirube.cli.parser import Verbs, add_json, one_of
 from shirube.cli.schema import file_schema
 from shirube.cli.workspace import folder, opened, plugins_of
-from shirube.config import FILE, PIPELINE_KEYS, SINGLE_KINDS, Config, build, read_yaml
+from shirube.config import FILE, Config, build, read_yaml
 from shirube.environment import expectation, variables
 from shirube.errors import ConfigError
+from shirube.furnished import use_of
 from shirube.pipeline import Named
 from shirube.plugins import load_plugins
 from shirube.process import ProcessSettings
@@ -108,32 +109,12 @@ def effective(application: Application) -> JsonValue:
     """Return the configuration in force: every stage that runs, with all its settings."""
     registry = application.plugins.registry
     settings = application.config.model_dump(mode="json", by_alias=True)
-    settings["pipelines"] = {
-        one.name: {
-            key: _kind(shelf, key, one.stages[shelf], registry)
-            for shelf, key in PIPELINE_KEYS.items()
-            if one.stages[shelf] or shelf not in SINGLE_KINDS
-        }
-        for one in application.surfaces
-    }
+    settings["pipelines"] = {one.name: {**one.uses} for one in application.surfaces}
     settings["surfaces"] = [
-        _use("surfaces", Named(one.name, one.surface), registry) for one in application.surfaces
+        use_of("surfaces", Named(one.name, one.surface), registry) for one in application.surfaces
     ]
     shown: JsonValue = settings
     return shown
-
-
-def _kind(shelf: str, key: str, stages: Any, registry: Registry) -> JsonValue:
-    uses = [_use(shelf, named, registry) for named in stages]
-    return uses[0] if key == SINGLE_KINDS.get(shelf) else uses
-
-
-def _use(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
-    names = [offer.name for offer in registry[shelf] if offer.stage is type(named.stage)]
-    use = named.name if named.name in names else names[0]
-    alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
-    settings = named.stage.model_dump(mode="json", by_alias=True)
-    return {"use": use, **alias, **({"with": settings} if settings else {})}
 
 
 def _variables(registry: Registry) -> Iterator[Variable]:
