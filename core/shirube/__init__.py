@@ -31,6 +31,7 @@ from shirube.errors import (
     ToolError,
     Unreadable,
 )
+from shirube.headings import Heading, divided, headed
 from shirube.hookspecs import GROUP, hook
 from shirube.linked import Linked, Neighbour, Standing, Studying
 from shirube.links import LINK_KINDS, Link, LinkKind, Remark
@@ -134,6 +135,7 @@ __all__ = [
     "Form",
     "Found",
     "Fuser",
+    "Heading",
     "Held",
     "Hit",
     "Holds",
@@ -217,9 +219,11 @@ __all__ = [
     "content_hash",
     "decode",
     "decoded",
+    "divided",
     "estimate_tokens",
     "fold",
     "form_of",
+    "headed",
     "hook",
     "is_cjk",
     "is_function",

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shirube import Lines
+from shirube import Heading, Lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -33,15 +33,6 @@ _PROSE = re.compile(_PARAGRAPH)
 _ALL_PROSE = re.compile(rf"(?:[ \t]*\n|#{{1,6}}[ \t][^\n\0]*+(?:\n|\Z)|{_PARAGRAPH})*+[ \t]*\Z")
 _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
 _HASHES = re.compile(r"^(#{1,6})[ \t]([^\n]*)", re.MULTILINE)
-
-
-class Heading(NamedTuple):
-    """A heading: its line, counted from 1, and the first line below it."""
-
-    title: str
-    level: int
-    line: int
-    below: int
 
 
 class Parsed(NamedTuple):

@@ -5,16 +5,27 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
-from shirube import Document, Lines, Remark, Root, Section, Source, Stage, decode
+from shirube import (
+    Document,
+    Heading,
+    Lines,
+    Remark,
+    Root,
+    Section,
+    Source,
+    Stage,
+    decode,
+    divided,
+    headed,
+)
 from shirube_builtin.loaders.front_matter import front_matter
 from shirube_builtin.loaders.globs import matcher
-from shirube_builtin.loaders.headings import Heading, parsed
+from shirube_builtin.loaders.headings import parsed
 from shirube_builtin.loaders.links import links
 from shirube_builtin.loaders.names import is_navigation, sources_ending
 from shirube_builtin.loaders.sections import mended
@@ -120,11 +131,7 @@ def _sections(text: str, stem: str, levels: int) -> Iterator[Section]:
     front = _front_matter(text)
     found = parsed(text, front.end, lines)
     headings = [one for one in found.headings if one.level <= levels]
-    first = lines.start(headings[0].line) if headings else len(text)
-    if not headings or text[:first].strip():
-        last_line = lines.at(first - 1) if first else 1
-        yield Section(front.title or stem, 1, last_line, 0, first, first, front.end)
-    yield from _headed(text, headings, lines)
+    return divided(text, headings, front.title or stem, front.end, lines)
 
 
 def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
@@ -135,39 +142,7 @@ def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -
         start = begin + len(before) - len(before.lstrip())
         last = lines.at(begin + len(before.rstrip()) - 1)
         yield Section("", lines.at(start), last, begin, first, first, begin, level=0)
-    yield from _headed(text, headings, lines)
-
-
-def _headed(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
-    starts = [*(lines.start(heading.line) for heading in headings), len(text)]
-    extents = _extents([heading.level for heading in headings], starts)
-    enclosing: list[Heading] = []
-    for heading, (start, end), extent in zip(headings, pairwise(starts), extents, strict=True):
-        while enclosing and enclosing[-1].level >= heading.level:
-            enclosing.pop()
-        yield Section(
-            title=heading.title,
-            start_line=heading.line,
-            end_line=lines.at(end - 1),
-            start=start,
-            end=end,
-            extent=extent,
-            body=lines.start(heading.below),
-            level=heading.level,
-            ancestors=tuple(above.title for above in enclosing),
-        )
-        enclosing.append(heading)
-
-
-def _extents(levels: Sequence[int], starts: Sequence[int]) -> list[int]:
-    """Return, for each heading, where the next of the same or a higher level begins."""
-    extents = [starts[-1]] * len(levels)
-    waiting: list[int] = []
-    for index, level in enumerate(levels):
-        while waiting and levels[waiting[-1]] >= level:
-            extents[waiting.pop()] = starts[index]
-        waiting.append(index)
-    return extents
+    yield from headed(text, headings, lines)
 
 
 # --- front matter ---------------------------------------------------------------------------
