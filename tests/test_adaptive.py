@@ -193,7 +193,7 @@ def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
     application = opened()
     for _ in range(70):
         asked(application, verdict=None)
-    assert len(application.statistics._waiting) <= 64
+    assert len(application.memory.statistics._waiting) <= 64
     application.close()
     assert len(rows(file)) == 70
 

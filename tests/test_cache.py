@@ -165,8 +165,8 @@ def test_the_configuration_may_turn_the_cache_off_and_a_query_on(opened: Opened)
 def test_thresholds_are_part_of_the_question(opened: Opened) -> None:
     application = opened()
     asked(application)
-    application.statistics._base = Thresholds(4, 0.77)
-    application.statistics._tuning = False
+    application.memory.statistics._base = Thresholds(4, 0.77)
+    application.memory.statistics._tuning = False
     trace = asked(application)
     assert trace.cache.mode == "miss"
     assert trace.thresholds == (4, 0.77)
@@ -416,7 +416,7 @@ def test_a_stranger_s_embedder_serves_as_well(
     application = opened()
     application.plugins.registry["embedders"].put(Offer("mine", Hashing, "mine"))
     monkeypatch.setattr("shirube.app.load_plugins", lambda **_: application.plugins)
-    application.plugins.manager.unregister(application.statistics)
+    application.plugins.manager.unregister(application.memory.statistics)
     again = opened("cache: {embedder: mine, similarity: 0.6}")
     assert modes(again, {}, {"text": f"{QUESTION}は"}) == ["miss", "semantic"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from shirube.adaptive import Statistics
 from shirube.adopting import adopting
-from shirube.cache import Guards, SearchCache
 from shirube.classic import settings, takes
 from shirube.config import (
     PIPELINE_KEYS,
@@ -26,14 +25,13 @@ from shirube.disk.paths import Root
 from shirube.disk.survey import Limits
 from shirube.errors import ConfigError, Held, NotFound, ToolError
 from shirube.furnished import Furnished, Shared
+from shirube.memory import Memory
 from shirube.model import Tool, Trace
-from shirube.notices import absent, without_effect
+from shirube.notices import absent, standing, without_effect
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.schemas import check_tool
 from shirube.surfaces import Commanding, Living
-from shirube.trace import TraceStore
-from shirube.verdict import Thresholds
 
 _log = logging.getLogger("shirube")
 
@@ -41,11 +39,13 @@ _log = logging.getLogger("shirube")
 class Application:
     """Everything that a face needs: the tools, and what is wrong.
 
+    It takes over what a ``former`` one remembers, which may go on beside it.
+
     Raises:
         ConfigError: when the configuration asks for what is not there.
     """
 
-    def __init__(self, loaded: Loaded, plugins: Plugins) -> None:
+    def __init__(self, loaded: Loaded, plugins: Plugins, former: Application | None = None) -> None:
         loaded = adopting(loaded, plugins.registry)
         self.loaded = loaded
         self.plugins = plugins
@@ -54,19 +54,25 @@ class Application:
         self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
         self.limits = Limits(**self.config.limits.model_dump())
         self.state = Root(loaded.folder("state"), self.limits)
-        kept = self.config.traces
-        folder = self._trace_folder() if kept.files else None
-        self.traces = TraceStore(kept.keep, kept.seconds, folder)
-        self.statistics = self._statistics()
-        self.cache = self._cache()
+        self.desks: dict[str, WorkDesk] = {}
+        self.memory: Memory = self._remember(former.memory if former else None)
+        self.traces = self.memory.traces
+        with ExitStack() as half:
+            half.callback(self.close, [former.memory] if former else [])
+            self._build()
+            half.pop_all()
+
+    def _build(self) -> None:
+        """Furnish the surfaces, and let them offer their tools."""
         self.surfaces = [
             self._furnish(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
         ]
         _check_distinct([one.name for one in self.surfaces], "surfaces")
         self._check_names()
-        self.absent = [*absent(loaded, {one.surface.root for one in self.surfaces})]
-        self.desks = {furnished.name: self._desk(furnished) for furnished in self.surfaces}
+        self.absent = [*absent(self.loaded, {one.surface.root for one in self.surfaces})]
+        for furnished in self.surfaces:
+            self.desks[furnished.name] = self._desk(furnished)
         self.tools = self._tools()
         self.commands = self._commands()
 
@@ -114,17 +120,18 @@ class Application:
                     try:
                         going.enter_context(furnished.surface.lifespan(desk))
                     except Held as error:
+                        if error.pid == os.getpid():
+                            continue  # what this one takes the place of; it will let go
                         if len(self.surfaces) == 1:
                             raise
                         self.problems.append(f"{furnished.name} only reads: {error}")
             yield
 
-    def close(self) -> None:
-        """Let go of files."""
+    def close(self, others: Iterable[Memory] = ()) -> None:
+        """Let go of files, but for those of the memory that ``others`` still use."""
         for desk in self.desks.values():
             desk.close()
-        self.statistics.close()
-        self.traces.close()
+        self.memory.close(others)
 
     def _furnish(self, use: Use, coordinate: str) -> Furnished:
         surface = self._stage("surfaces", use, coordinate)
@@ -174,18 +181,33 @@ class Application:
         shared = Shared(
             state=self.state,
             traces=self.traces,
-            cache=self.cache,
-            statistics=self.statistics,
+            cache=self.memory.cache,
+            statistics=self.memory.statistics,
             observe=self.observe,
             folder=self.loaded.folder,
             embedder=lambda name: self._stage("embedders", Use(use=name), "embedder").stage,
             cached=self.config.cache.enabled,
-            versions=_versions(self.plugins),
+            versions=self.plugins.code,
             strict=self.config.strict,
         )
         folder = self.loaded.folder(furnished.surface.root)
         root = Root(folder, self.limits, listing=self.config.listing.listing)
         return WorkDesk(furnished, root, shared)
+
+    def _remember(self, former: Memory | None) -> Memory:
+        """Return the memory; its statistics watch every search as the observers of plugins do."""
+        origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
+        use = Use(use=self.config.cache.embedder)
+        folder = self._trace_folder() if self.config.traces.files else None
+        memory = Memory.of(
+            self.loaded,
+            folder,
+            lambda: self._stage("embedders", use, origin).stage,
+            self.plugins.code,
+            former,
+        )
+        self.plugins.manager.register(memory.statistics, f"{BUILTIN} statistics")
+        return memory
 
     def _trace_folder(self) -> Path | None:
         """Return where traces are written: nowhere when what has that name leads elsewhere."""
@@ -197,30 +219,6 @@ class Application:
             self.warnings.append(f"roots.state: traces are not kept as files: {error}")
             return None
         return self.state.path / "traces"
-
-    def _statistics(self) -> Statistics:
-        """Return the statistics, which watch every search as the observers of plugins do."""
-        settings = self.config.adaptive
-        statistics = Statistics(
-            Thresholds(settings.candidate_low, settings.file_bias),
-            self.loaded.statistics(),
-            tuning=settings.tuning,
-            min_recall=settings.min_recall,
-        )
-        self.plugins.manager.register(statistics, f"{BUILTIN} statistics")
-        return statistics
-
-    def _cache(self) -> SearchCache:
-        settings, coordinate = self.config.cache, "cache.embedder"
-        coordinate = self.loaded.origins.get(coordinate, coordinate)
-        embedder = self._stage("embedders", Use(use=settings.embedder), coordinate)
-        return SearchCache(
-            embedder.stage,
-            keep=settings.keep,
-            seconds=settings.seconds,
-            similarity=settings.similarity,
-            guards=Guards(settings.gaps, settings.conflicts),
-        )
 
     def _tools(self) -> dict[str, Tool[Any, Any]]:
         tools: dict[str, Tool[Any, Any]] = {}
@@ -252,12 +250,6 @@ def _check_distinct(names: Sequence[str], coordinate: str) -> None:
             )
 
 
-def _versions(plugins: Plugins) -> str:
-    """Name the plugins that may have a part in an answer, each with its version."""
-    reports = [report for report in plugins.reports if report.status == "loaded"]
-    return " ".join(f"{one.plugin}={one.distribution}-{one.version}" for one in reports)
-
-
 def open_application(
     workspace: Path,
     file: Path | None = None,
@@ -266,17 +258,21 @@ def open_application(
     empty: bool = False,
     environ: Mapping[str, str] | None = None,
     only: Use | None = None,
+    former: Application | None = None,
+    revision: int = 0,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build what it asks for.
 
     ``only`` names a surface to be built alone, configured or not, and settings that it must have.
+    A ``former`` application is one whose place this one takes in a process that goes on;
+    ``revision`` tells how often the code of plugins has been imported anew.
 
     Raises:
         ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
             ``empty`` one will do.
     """
     loaded = load_config(workspace, file, environ)
-    plugins = load_plugins(strangers=strangers)
+    plugins = load_plugins(strangers=strangers, revision=revision)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
     if any(use.use in known and takes(known[use.use]) for use in loaded.config.surfaces):
         loaded = load_config(workspace, file, environ, classic=True)
@@ -292,4 +288,9 @@ def open_application(
             "this folder has neither a 'manuals' folder nor a shirube.yaml; "
             "name the right folder with --workspace DIR, or create DIR/manuals/<manual>/"
         )
-    return Application(loaded, plugins)
+    if former is None:
+        return Application(loaded, plugins)
+    loaded, kept = standing(loaded, former.loaded)
+    application = Application(loaded, plugins, former)
+    application.warnings += kept
+    return application

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from shirube.config import Loaded
 
@@ -23,3 +25,23 @@ def absent(loaded: Loaded, roots: Collection[str]) -> Iterator[str]:
             f"{name}: there is no folder {folder.name!r}, so there are no manuals; "
             "create it, or name the right one"
         )
+
+
+_FIXED = ("server", "security")
+"""Sections that a process keeps for as long as it lives."""
+
+
+def standing(loaded: Loaded, former: Loaded) -> tuple[Loaded, list[str]]:
+    """Return a configuration with the settings that a running process keeps, and say which."""
+    kept = {section: getattr(former.config, section) for section in _FIXED}
+    said = [
+        f"{section}.{name}: it takes a restart; {_plain(value)} stays"
+        for section, before in kept.items()
+        for name, value in before
+        if getattr(getattr(loaded.config, section), name) != value
+    ]
+    return replace(loaded, config=loaded.config.model_copy(update=kept)), said
+
+
+def _plain(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

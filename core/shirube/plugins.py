@@ -37,11 +37,22 @@ class Report:
 
 @dataclass
 class Plugins:
-    """The loaded plugins: their shelves, their observers, and a report on each, good or bad."""
+    """The loaded plugins: their shelves, their observers, and a report on each, good or bad.
+
+    ``revision`` tells how often this process has imported their code anew.
+    """
 
     registry: Registry
     manager: pluggy.PluginManager
     reports: list[Report] = field(default_factory=list)
+    revision: int = 0
+
+    @property
+    def code(self) -> str:
+        """Name the plugins that may have a part in an answer, each with its version."""
+        loaded = [report for report in self.reports if report.status == "loaded"]
+        names = " ".join(f"{one.plugin}={one.distribution}-{one.version}" for one in loaded)
+        return f"{names} #{self.revision}" if self.revision else names
 
     @property
     def problems(self) -> list[str]:
@@ -49,7 +60,7 @@ class Plugins:
         return [f"plugin {r.plugin}: {p}" for r in self.reports for p in r.problems]
 
 
-def load_plugins(*, strangers: bool = True) -> Plugins:
+def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
     """Load the built-ins and, unless told otherwise, every installed plugin of this API version.
 
     A plugin that cannot be loaded, or that offers what it may not, is rolled back and reported.
@@ -58,9 +69,9 @@ def load_plugins(*, strangers: bool = True) -> Plugins:
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
-    plugins = Plugins(Registry(), manager)
-    offered: list[tuple[_Installed, list[tuple[str, Offer]]]] = []
-    for plugin in _installed():
+    plugins = Plugins(Registry(), manager, revision=revision)
+    offered: list[tuple[Installed, list[tuple[str, Offer]]]] = []
+    for plugin in installed():
         if not strangers and plugin.id != BUILTIN:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
@@ -74,7 +85,7 @@ def load_plugins(*, strangers: bool = True) -> Plugins:
     return plugins
 
 
-class _Installed(NamedTuple):
+class Installed(NamedTuple):
     """An entry point, and what it is called: by its name, or by its distribution too."""
 
     id: str
@@ -83,14 +94,14 @@ class _Installed(NamedTuple):
     version: str
 
 
-def _installed() -> list[_Installed]:
+def installed() -> list[Installed]:
     """Return the plugins of this API version, the built-ins first, each with an id of its own."""
     found = [
         (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
         for point in entry_points(group=GROUP)
     ]
     names = Counter(point.name for point, _, _ in found)
-    installed: list[_Installed] = []
+    installed: list[Installed] = []
     for point, distribution, version in found:
         builtin = (point.name, point.module, distribution) == (
             BUILTIN,
@@ -99,7 +110,7 @@ def _installed() -> list[_Installed]:
         )
         alone = names[point.name] == 1 and point.name != BUILTIN
         name = point.name if builtin or alone else f"{distribution}:{point.name}"
-        installed.append(_Installed(name, point, distribution, version))
+        installed.append(Installed(name, point, distribution, version))
     return sorted(installed, key=lambda plugin: (plugin.id != BUILTIN, plugin.id, plugin.point))
 
 
@@ -127,7 +138,7 @@ def _flush() -> None:
         sys.__stdout__.flush()
 
 
-def _load(manager: pluggy.PluginManager, plugin: _Installed) -> list[tuple[str, Offer]]:
+def _load(manager: pluggy.PluginManager, plugin: Installed) -> list[tuple[str, Offer]]:
     """Import and register one plugin, collect its offers, or leave no trace of it.
 
     All that it raises is its problem, even what is no ``Exception``: programs exit, and
@@ -181,7 +192,7 @@ def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, Offe
     return offers
 
 
-def _settle(plugins: Plugins, offered: list[tuple[_Installed, list[tuple[str, Offer]]]]) -> None:
+def _settle(plugins: Plugins, offered: list[tuple[Installed, list[tuple[str, Offer]]]]) -> None:
     claims: dict[tuple[str, str], list[str]] = {}
     for plugin, offers in offered:
         for shelf, offer in offers:
@@ -204,7 +215,7 @@ def _settle(plugins: Plugins, offered: list[tuple[_Installed, list[tuple[str, Of
 
 
 def _report(
-    plugin: _Installed,
+    plugin: Installed,
     status: Status,
     offers: Iterable[tuple[str, str]] = (),
     problems: Iterable[str] = (),

@@ -95,6 +95,14 @@ class TraceStore:
             raise NotFound("trace is unknown or expired", trace_id=told)
         return trace
 
+    def take_over(self, other: TraceStore) -> None:
+        """Keep what another store keeps in memory too, as far as there is room."""
+        with other._lock:
+            known = {**other._traces}
+        with self._lock:
+            self._traces = OrderedDict({**known, **self._traces})
+            self._expire()
+
     def close(self) -> None:
         """Write what has not been written yet."""
         if self._writer:
