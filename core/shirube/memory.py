@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from shirube.adaptive import Statistics
 from shirube.cache import Guards, SearchCache
-from shirube.config import Adaptive, Cache, Loaded, Traces
+from shirube.config import Loaded
+from shirube.sections import Adaptive, Cache, Traces
 from shirube.stages import Embedder
 from shirube.trace import TraceStore
 from shirube.verdict import Thresholds

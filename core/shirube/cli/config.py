@@ -19,7 +19,7 @@ from shirube.cli.output import print_json, table
 from shirube.cli.parser import Verbs, add_json, one_of
 from shirube.cli.schema import file_schema
 from shirube.cli.workspace import folder, opened, plugins_of
-from shirube.config import FILE, Config, build, read_yaml
+from shirube.config import FILE, Config, build
 from shirube.environment import expectation, variables
 from shirube.errors import ConfigError
 from shirube.furnished import use_of
@@ -27,6 +27,7 @@ from shirube.pipeline import Named
 from shirube.plugins import load_plugins
 from shirube.process import ProcessSettings
 from shirube.registry import Registry
+from shirube.written import read_yaml
 
 
 class Variable(NamedTuple):
