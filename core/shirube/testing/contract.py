@@ -13,6 +13,10 @@ import pytest
 from pydantic import ValidationError
 
 from shirube import Stage
+from shirube.testing.elsewhere import asked_to_record, keep, kept
+from shirube.testing.outside import outside
+from shirube.testing.records import record
+from shirube.testing.samples import BLANK, PASSAGES, QUERIES, TEXTS
 
 S = TypeVar("S")
 
@@ -36,6 +40,14 @@ class StageContract(Generic[S]):
     @abstractmethod
     def exercise(self, stage: S, folder: Path) -> object:
         """Use the stage once, and return what can be compared with the next time."""
+
+    def use(self, stage: S, folder: Path) -> None:
+        """Do all that the stage can do, whatever comes of it."""
+        self.exercise(stage, folder)
+
+    def own(self, folder: Path) -> Path:
+        """Return the folder below which the stage may write: that of its exercise."""
+        return folder
 
     def settings(self) -> Stage:
         """Return the stage as what holds its settings."""
@@ -97,6 +109,16 @@ class StageContract(Generic[S]):
         assert self.exercise(stage, _folder(tmp_path, "twice")) == once, "the second use differs"
         assert self.exercise(self.make(), _folder(tmp_path, "copy")) == once, "a copy differs"
 
+    def test_it_does_the_same_in_another_process(
+        self, tmp_path: Path, request: pytest.FixtureRequest
+    ) -> None:
+        """Nothing hangs on the order of a set, which differs from process to process."""
+        told = record(self.exercise(self.make(), _folder(tmp_path, "here")))
+        if asked_to_record():
+            keep(request, told)
+        else:
+            assert kept(request) == told, "another process says otherwise; is a set gone through?"
+
     def test_it_does_the_same_in_several_threads(self, tmp_path: Path) -> None:
         """One stage serves several calls at a time."""
         stage = self.make()
@@ -119,6 +141,47 @@ class StageContract(Generic[S]):
         left = sorted(path.name for path in here.rglob("*"))
         assert not left, f"it wrote {left} into the working directory"
         assert not capfd.readouterr().out, "it prints; standard output belongs to the protocol"
+
+    def test_it_writes_only_where_it_may(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What it writes, moves or deletes lies in the folder that it was given."""
+        folder = _folder(tmp_path, "own")
+        monkeypatch.chdir(folder)
+        changed = [one for one in self._attempts(folder) if one.startswith("write")]
+        assert not changed, f"outside its folder, it tried to {', '.join(changed)}"
+
+    def test_it_needs_no_network(self, tmp_path: Path) -> None:
+        """Manuals are local: no name is looked up, and nobody is called."""
+        calls = [one for one in self._attempts(_folder(tmp_path, "own")) if "socket" in one]
+        assert not calls, f"it tried to reach the network: {', '.join(calls)}"
+
+    def test_use_does_not_change_it(self, tmp_path: Path) -> None:
+        """A stage has no state but its settings; what it keeps for later is not kept in it."""
+        stage = self.make()
+        assert isinstance(stage, Stage)
+        before = stage.model_copy(deep=True)
+        self.use(stage, _folder(tmp_path, "own"))
+        assert stage == before, f"it was {before!r}, and is {stage!r}"
+
+    def test_what_it_is_given_is_not_changed(self, tmp_path: Path) -> None:
+        """Texts, passages and queries belong to others, who go on using them."""
+        before = record(_SAMPLES)
+        self.exercise(self.make(), _folder(tmp_path, "own"))
+        assert record(_SAMPLES) == before, "it changed what it was given"
+
+    def _attempts(self, folder: Path) -> list[str]:
+        stage = self.make()
+        with outside().closed(self.own(folder)) as attempts:
+            try:
+                self.use(stage, folder)
+            except Exception:
+                if not attempts:
+                    raise
+        return attempts
+
+
+_SAMPLES = (PASSAGES, BLANK, TEXTS, QUERIES)
 
 
 def _dumped(stage: Stage) -> dict[str, Any]:

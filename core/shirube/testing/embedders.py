@@ -12,6 +12,7 @@ from shirube.testing.contract import StageContract
 from shirube.testing.samples import TEXTS
 
 _NEAR = 1e-3
+_MANY = 500
 
 
 class EmbedderContract(StageContract[Embedder]):
@@ -56,6 +57,28 @@ class EmbedderContract(StageContract[Embedder]):
             alone = stage.embed([text], "passage")[0]
             assert list(alone) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs alone"
             assert list(other) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs"
+
+    def test_equal_texts_have_equal_vectors(self) -> None:
+        """A text that comes twice in a batch has one vector, twice."""
+        one, other, again = self.make().embed(["休暇", "password", "休暇"], "passage")
+        assert list(one) == pytest.approx(list(again), abs=_NEAR), "equal texts, unequal vectors"
+        assert not len(one) or list(one) != list(other), "unequal texts, equal vectors"
+
+    def test_the_texts_given_are_not_changed(self) -> None:
+        """The batch belongs to the caller."""
+        given = list(TEXTS)
+        self.make().embed(given, "passage")
+        assert given == list(TEXTS), "the batch was changed"
+
+    def test_many_texts_are_no_trouble(self) -> None:
+        """A manual comes in one batch; what is too much for a model is divided."""
+        texts = [f"第{number}条 password" for number in range(_MANY)]
+        assert len(self.make().embed(texts, "passage")) == _MANY, "not one vector a text"
+
+    def test_numbers_are_plain(self) -> None:
+        """Whatever holds the numbers, each is worth a ``float``."""
+        for vector in self.make().embed(TEXTS, "query"):
+            assert all(math.isfinite(float(number)) for number in vector), "not a finite number"
 
     def test_a_long_text_has_a_vector(self) -> None:
         """A text longer than a model's window is cut or split, not refused."""

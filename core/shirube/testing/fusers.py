@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from shirube import Corpus, Fuser, Outcome, Passage, Query, Ranking
+from shirube import Budget, Cancelled, Corpus, Fuser, LeftOut, Outcome, Passage, Query, Ranking
 from shirube.testing.contract import StageContract
 from shirube.testing.corpora import MemoryCorpus, passage, ranking
-from shirube.testing.samples import PASSAGES, PLAIN_QUERY, QUERIES
+from shirube.testing.samples import PASSAGES, PLAIN_QUERY, QUERIES, afresh
 
 _LARGE = 1_000
+_ELSEWHERE = LeftOut("elsewhere.md", 3, "left out by a run")
 
 Bringing = Callable[[int], Ranking]
 
@@ -134,6 +137,44 @@ class FuserContract(StageContract[Fuser]):
                 assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
                 assert there.issuperset(keys), f"{query.text!r}: a passage is invented"
 
+    def test_what_every_run_prefers_stays_ahead(self) -> None:
+        """When each run brings the beginning of one order, the fused ranking has that order."""
+        for query in self._queries():
+            fused = _fused(self.make(), query, self.corpus(), _shorter)
+            order = [hit.passage.key for hit in fused.hits]
+            expected = [one.key for one in PASSAGES if one.key in order]
+            assert order == expected, f"{query.text!r}: the order became {order}"
+
+    def test_what_is_dropped_is_named_as_left_out(self) -> None:
+        """No hit of a run vanishes without a word; the reason is not blank."""
+        for query, fused in self._rankings():
+            there = {hit.passage.key for hit in fused.hits}
+            named = {(left.path, left.start_line) for left in fused.left_out if left.reason.strip()}
+            outcomes = _outcomes(self.make(), query, self.corpus(), _turned)
+            brought = {hit.passage.key for one in outcomes for hit in one.ranking.hits}
+            lost = brought - there - named
+            assert not lost, f"{query.text!r}: {sorted(lost)} vanish; add a LeftOut each"
+
+    def test_what_runs_left_out_stays_named(self) -> None:
+        """A caller is told what no run returned, and why."""
+        for query in self._queries():
+            fused = _fused(
+                self.make(),
+                query,
+                self.corpus(),
+                lambda at: _turned(at)._replace(left_out=(_ELSEWHERE,)),
+            )
+            assert _ELSEWHERE in fused.left_out, f"{query.text!r}: {fused.left_out}"
+
+    def test_a_spent_budget_is_no_error(self) -> None:
+        """When time is up what is there is fused; when the caller is gone, ``Cancelled``."""
+        late, gone = Budget.of(0), Budget()
+        gone.cancelled.set()
+        for query in self._queries():
+            _fused(self.make(), replace(query, budget=late), self.corpus(), _turned)
+            with suppress(Cancelled):
+                _fused(self.make(), replace(query, budget=gone), self.corpus(), _turned)
+
     def test_large_rankings_are_no_trouble(self) -> None:
         """A thousand hits a run are fused, and keep their order when the runs agree."""
         many = [passage(f"{n % 50:02}.md", n + 1, body=f"password {n}") for n in range(_LARGE)]
@@ -142,7 +183,7 @@ class FuserContract(StageContract[Fuser]):
         assert order == [one.key for one in many][: len(order)], "the order is lost"
 
     def _queries(self) -> list[Query]:
-        return [*self.queries, *QUERIES]
+        return afresh([*self.queries, *QUERIES])
 
     def _rankings(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
@@ -154,6 +195,11 @@ def _turned(at: int) -> Ranking:
     places = [(place + 3 * at) % len(PASSAGES) for place in range(len(PASSAGES))]
     turned: list[Passage] = [PASSAGES[place] for place in places]
     return ranking(turned[: len(turned) - at])
+
+
+def _shorter(at: int) -> Ranking:
+    """Return a ranking of the same order whatever the run, but shorter from run to run."""
+    return ranking(PASSAGES[: max(1, len(PASSAGES) - at)])
 
 
 def _outcomes(stage: Fuser, query: Query, corpus: Corpus, bringing: Bringing) -> list[Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -96,6 +97,11 @@ class LoaderContract(StageContract[Loader]):
         for _, document in self._documents(manual):
             _check_nesting(document)
 
+    def test_a_line_stands_in_one_section(self, manual: Root) -> None:
+        """Sections follow each other line by line, and every line that says something is in one."""
+        for _, document in self._documents(manual):
+            _check_spans(document)
+
     def test_links_stand_in_the_text(self, manual: Root) -> None:
         """A link names a target, and a line of the document."""
         for source, document in self._documents(manual):
@@ -113,6 +119,28 @@ class LoaderContract(StageContract[Loader]):
                 file.write_bytes(data)
                 self._check_variant(stage, manual, source.path, name)
             file.write_bytes(original)
+
+    def test_a_link_in_the_folder_leads_nowhere(self, manual: Root, tmp_path: Path) -> None:
+        """What lies outside the manual is not read through a link; ``Root`` sees to that."""
+        stage = self.make()
+        for number, source in enumerate(sorted(stage.sources(manual))):
+            file, outside = manual.path / source.path, tmp_path / f"outside-{number}"
+            file.rename(outside)
+            try:
+                file.symlink_to(outside)
+            except OSError:
+                pytest.skip("links cannot be made here")
+            assert not _read(stage, manual, source.path), f"{source.path} is read through a link"
+            file.unlink()
+            outside.rename(file)
+
+    def test_another_file_changes_nothing(self, manual: Root) -> None:
+        """A document is what its own files say, whatever else lies beside them."""
+        stage = self.make()
+        before = {source: stage.load(manual, source) for source in stage.sources(manual)}
+        (manual.path / "beside.unknown-suffix").write_bytes(b"\x00 beside")
+        after = {source: stage.load(manual, source) for source in stage.sources(manual)}
+        assert {source: after.get(source) for source in before} == before, "a file beside decides"
 
     def test_a_file_that_vanished_is_told_in_the_project_s_words(self, manual: Root) -> None:
         """Between listing and reading a file may go; that is ``NotFound`` or ``Unreadable``."""
@@ -147,7 +175,18 @@ class LoaderContract(StageContract[Loader]):
                 raise AssertionError(f"{path}, {name}: {error!r} is not Unreadable") from error
             _check_cover(document)
             _check_lines(document)
+            _check_spans(document)
             _check_nesting(document)
+
+
+def _read(stage: Loader, root: Root, path: str) -> list[Document]:
+    """Return what a loader reads of one file: a document, or nothing if it refuses."""
+    read: list[Document] = []
+    for source in stage.sources(root):
+        if source.path == path:
+            with suppress(ToolError):
+                read.append(stage.load(root, source))
+    return read
 
 
 def _written(files: Mapping[str, str | bytes], folder: Path) -> Root:
@@ -194,6 +233,15 @@ def _check_lines(document: Document) -> None:
     for one in document.sections:
         assert one.start_line == lines.at(one.start), f"{document.path}: {one}"
         assert one.end_line == lines.at(max(one.start, one.end - 1)), f"{document.path}: {one}"
+
+
+def _check_spans(document: Document) -> None:
+    there = {n for n, line in enumerate(document.text.split("\n"), start=1) if line.strip()}
+    spans = [range(one.start_line, one.end_line + 1) for one in document.sections]
+    for one, following in pairwise(spans):
+        assert one.stop <= following.start, f"{document.path}: lines of {one} and {following}"
+    held = {line for span in spans for line in span}
+    assert not spans or there <= held, f"{document.path}: lines {there - held} are in no section"
 
 
 def _check_nesting(document: Document) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from shirube import Corpus, LeftOut, Query, Ranking, Refiner
+from shirube import Budget, Cancelled, Corpus, Hit, LeftOut, Query, Ranking, Refiner
 from shirube.testing.contract import StageContract
 from shirube.testing.corpora import MemoryCorpus, passage, ranking
-from shirube.testing.samples import PASSAGES, QUERIES
+from shirube.testing.samples import PASSAGES, QUERIES, afresh
 
 _LARGE = 1_000
 _BEFORE = LeftOut("elsewhere.md", 3, "left out before")
@@ -94,6 +96,32 @@ class RefinerContract(StageContract[Refiner]):
         for query in self._queries():
             _account(given, self.make().refine(given, query, self.corpus()))
 
+    def test_a_spent_budget_is_no_error(self) -> None:
+        """When time is up it refines or leaves it; when the caller is gone, ``Cancelled``."""
+        late, gone = Budget.of(0), Budget()
+        gone.cancelled.set()
+        for query in self._queries():
+            hurried = replace(query, budget=late)
+            _account(_given(), self.make().refine(_given(), hurried, self.corpus()))
+            with suppress(Cancelled):
+                self.make().refine(_given(), replace(query, budget=gone), self.corpus())
+
+    def test_passages_alike_are_no_trouble(self) -> None:
+        """Sections with the same words in many files are told apart by where they stand."""
+        alike = [passage(f"{n}.md", 1, "休暇", "有給休暇") for n in range(9)]
+        given = ranking(alike)
+        for query in self._queries():
+            _account(given, self.make().refine(given, query, MemoryCorpus(alike)))
+
+    def test_hits_keep_what_scorers_found(self) -> None:
+        """Coverage, matched spans and signals come out as they went in; marks are only added."""
+        for query, refined in self._refined():
+            given = {hit.passage.key: hit for hit in _given().hits}
+            for hit in refined.hits:
+                before = given[hit.passage.key]
+                assert _found(hit) == _found(before), f"{query.text!r}: {hit}"
+                assert hit.marks >= before.marks, f"{query.text!r}: {hit.marks}"
+
     def test_a_large_ranking_is_no_trouble(self) -> None:
         """A thousand hits are refined, and accounted for."""
         many = [passage(f"{n % 50}.md", n + 1, body=f"休暇 {n}") for n in range(_LARGE)]
@@ -101,7 +129,7 @@ class RefinerContract(StageContract[Refiner]):
         _account(given, self.make().refine(given, Query("休暇"), MemoryCorpus(many)))
 
     def _queries(self) -> list[Query]:
-        return [*self.queries, *QUERIES]
+        return afresh([*self.queries, *QUERIES])
 
     def _refined(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
@@ -109,7 +137,15 @@ class RefinerContract(StageContract[Refiner]):
 
 
 def _given() -> Ranking:
-    return ranking(PASSAGES)._replace(left_out=(_BEFORE,), notes={"before": "noted"})
+    hits = tuple(
+        hit._replace(marks=frozenset({"phrase"}), coverage=0.5, matched=("休",))
+        for hit in ranking(PASSAGES).hits
+    )
+    return Ranking(hits, left_out=(_BEFORE,), notes={"before": "noted"})
+
+
+def _found(hit: Hit) -> tuple[object, ...]:
+    return hit.coverage, hit.matched, dict(hit.signals), hit.places
 
 
 def _account(given: Ranking, refined: Ranking) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from shirube import Query
+from collections.abc import Iterable
+from dataclasses import replace
+
+from shirube import Budget, Query
 from shirube.testing.corpora import passage
 
 PASSAGES = (
@@ -56,7 +59,13 @@ TEXTS = (
     "한국어 문서와 中文文档",
     "👩‍👩‍👧‍👦 ☕ 𠮷野家 e\u0301",
     "\u200b\u3000\t\n改行\r\nと　空白",
+    "ﾊﾟｽﾜｰﾄﾞ ｶﾞｲﾄﾞ か\u3099き\u3099 がぎ",
+    "מדריך למשתמש דליל العربية ٣٤",
+    "\u202eright to left\u202c \ufeffmark \U000e0067 葛\U000e0100城",
+    "\x00\x07\x1b[31m \ufffe\U0010ffff",
+    "Ａ\u0301\u0323\u0301 ﷽ ﬁnal Ǆ ß ẞ",
 )
+"""Awkward ones: every script, composed and not, wide and half as wide, and none at all."""
 
 QUERIES = (
     Query("有給休暇"),
@@ -71,6 +80,12 @@ QUERIES = (
     *(Query(text) for text in TEXTS),
     Query("長い質問 " * 200),
 )
+
+
+def afresh(queries: Iterable[Query]) -> list[Query]:
+    """Return the same queries as new searches, which have kept nothing yet."""
+    return [replace(query, budget=Budget(), memo={}) for query in queries]
+
 
 BLANK = passage("規程/休暇.md", 9, "休暇の password", "", ancestors=("休暇",))
 """A passage that has a title and no body: it is kept, and not searched."""

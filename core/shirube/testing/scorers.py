@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
-from shirube import Budget, Cancelled, Corpus, Hit, Passage, Query, Ranking, Scorer
+from shirube import Budget, Cancelled, Corpus, Hit, Passage, Query, Ranking, Scorer, fold, occurs
 from shirube.testing.contract import StageContract
 from shirube.testing.corpora import MemoryCorpus, passage
-from shirube.testing.samples import PASSAGES, QUERIES
+from shirube.testing.samples import PASSAGES, QUERIES, afresh
 
 Key = tuple[str, int]
 
@@ -59,6 +60,26 @@ class ScorerContract(StageContract[Scorer]):
         there = _by_key(PASSAGES)
         for query, hit in self._hits():
             assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
+
+    def test_who_nominates_keeps_to_what_must_be_held(self) -> None:
+        """Every hit holds each term of ``query.must``: that is what the run is for."""
+        if not getattr(self.make(), "nominates", False):
+            return
+        corpus = self.corpus()
+        for query in self._queries():
+            for must in ((), ("有給休暇",), ("password", "link"), ("absent",)):
+                asked = replace(query, must=(*query.must, *must))
+                for hit in _scored(self.make(), asked, corpus, NOTHING_FOUND):
+                    lacking = [term for term in asked.must if not _holds(hit.passage, term)]
+                    assert not lacking, f"{query.text!r}: {hit.passage.key} lacks {lacking}"
+
+    def test_the_order_of_searches_does_not_matter(self) -> None:
+        """What was asked before does not change what is found now."""
+        corpus, stage = self.corpus(), self.make()
+        forwards = [_scored(stage, q, corpus, _by_key(PASSAGES)) for q in self._queries()]
+        backwards = [_scored(stage, q, corpus, _by_key(PASSAGES)) for q in self._queries()[::-1]]
+        for query, hits, again in zip(self._queries(), forwards, backwards[::-1], strict=True):
+            assert _scores(hits) == _scores(again), f"{query.text!r}: earlier searches count"
 
     def test_it_nominates_only_if_it_says_so(self) -> None:
         """Without ``nominates = True``, only what was found before is scored."""
@@ -122,7 +143,7 @@ class ScorerContract(StageContract[Scorer]):
                 continue
 
     def _queries(self) -> list[Query]:
-        return [*self.queries, *QUERIES]
+        return afresh([*self.queries, *QUERIES])
 
     def _hits(self) -> Iterable[tuple[Query, Hit]]:
         corpus = self.corpus()
@@ -142,6 +163,10 @@ def _scored(
 ) -> tuple[Hit, ...]:
     scored = stage.score(query, corpus, found)
     return scored.hits if isinstance(scored, Ranking) else tuple(scored)
+
+
+def _holds(one: Passage, term: str) -> bool:
+    return any(occurs(text, fold(term)) for text in one.fields.values())
 
 
 def _scores(hits: Iterable[Hit]) -> dict[Key, float]:

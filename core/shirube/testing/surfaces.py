@@ -5,18 +5,37 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from shirube import Answer, Call, Desk, Document, Params, Section, Session, Surface, Tool, ToolError
+from shirube import (
+    Answer,
+    Budget,
+    Call,
+    Cancelled,
+    Desk,
+    Document,
+    Params,
+    Section,
+    Session,
+    Surface,
+    Tool,
+    ToolError,
+)
 from shirube.testing.contract import StageContract
 from shirube.testing.desks import MemoryDesk
+from shirube.testing.outside import outside
+from shirube.testing.samples import TEXTS
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
+_AWKWARD = (*TEXTS, "x" * 100_000, "../" * 50, "/etc/passwd", "a\x00b")
 _TEXT = "# 休暇\n年次有給休暇は10日。\n## 例外\n試用期間中は取得できない。\n"
 
 
@@ -35,6 +54,17 @@ class SurfaceContract(StageContract[Surface]):
             (tool.name, tool.params.model_json_schema(), tool.answer.model_json_schema())
             for tool in stage.tools(self.desk())
         ]
+
+    def use(self, stage: Surface, folder: Path) -> None:
+        """Take the tools, and call each with its examples."""
+        self.exercise(stage, folder)
+        for tool in stage.tools(self.desk()):
+            for example in tool.examples:
+                self._call(tool, example, _discovered())
+
+    def own(self, folder: Path) -> Path:  # noqa: ARG002
+        """Return the root that the surface is given with its desk."""
+        return self.desk().root.path
 
     def test_it_says_which_root_it_reads_and_how_it_searches(self) -> None:
         """``root`` names a root of the configuration, ``pipeline`` holds defaults by kind."""
@@ -92,7 +122,48 @@ class SurfaceContract(StageContract[Surface]):
             for example in tool.examples:
                 self._call(tool, example, Call())
                 self._call(tool, example, Call(session=Session()))
-                self._call(tool, example, Call(session=Session(discovered=True)))
+                self._call(tool, example, _discovered())
+
+    def test_a_tool_that_needs_arguments_has_an_example(self) -> None:
+        """What nobody shows how to call, nobody calls; and nothing here would have tried it."""
+        for tool in self._tools():
+            needs = any(field.is_required() for field in tool.params.model_fields.values())
+            assert tool.examples or not needs, f"{tool.name} has no example"
+
+    def test_answers_survive_json(self) -> None:
+        """An answer written as JSON is an answer of the same type again."""
+        for tool in self._tools():
+            for example in (*tool.examples, {}):
+                answer = self._call(tool, example, _discovered())
+                if answer is not None:
+                    text = answer.model_dump_json()
+                    again = tool.answer.model_validate_json(text)
+                    assert again.model_dump_json() == text, f"{tool.name}: {text[:200]}"
+
+    def test_awkward_arguments_are_answered_or_refused(self) -> None:
+        """Whatever text is given for any argument, the tool answers or says what is wrong."""
+        for tool in self._tools():
+            for example in (*tool.examples, {}):
+                for name, text in product(tool.params.model_fields, _AWKWARD):
+                    self._call(tool, {**example, name: text}, _discovered())
+
+    def test_a_spent_budget_is_no_error(self) -> None:
+        """When time is up a tool answers or refuses; when the caller is gone, ``Cancelled``."""
+        late, gone = Budget.of(0), Budget()
+        gone.cancelled.set()
+        for tool in self._tools():
+            for example in tool.examples:
+                self._call(tool, example, replace(_discovered(), budget=late))
+                with suppress(Cancelled):
+                    self._call(tool, example, replace(_discovered(), budget=gone))
+
+    def test_what_only_reads_writes_nothing(self, tmp_path: Path) -> None:
+        """A tool that says it only reads leaves every file as it was, its root's too."""
+        for tool in self._tools():
+            for example in tool.examples if tool.read_only else ():
+                with outside().closed(tmp_path / "nowhere") as attempts, suppress(OSError):
+                    self._call(tool, example, _discovered())
+                assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
 
     def test_routes_are_a_method_and_a_path(self) -> None:
         """No two tools are reached the same way."""
@@ -110,14 +181,25 @@ class SurfaceContract(StageContract[Surface]):
     def _tools(self) -> Sequence[Tool[Any, Any]]:
         return self.make().tools(self.desk())
 
-    def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> None:
+    def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> Answer | None:
+        """Call a tool, and return its answer, if it did not refuse."""
+        try:
+            params = tool.params.model_validate_json(json.dumps(example))
+        except (ToolError, ValidationError):
+            return None
         try:
             if tool.before:
                 tool.before(call)
-            answer = tool.run(tool.params.model_validate_json(json.dumps(example)), call)
+            answer = tool.run(params, call)
         except ToolError:
-            return
-        assert isinstance(answer, tool.answer), f"{tool.name} answers {answer!r}"
+            return None
+        kind: type[Answer] = tool.answer
+        assert isinstance(answer, kind), f"{tool.name} answers {answer!r}"
+        return answer
+
+
+def _discovered() -> Call:
+    return Call(session=Session(discovered=True))
 
 
 def _sample() -> Document:

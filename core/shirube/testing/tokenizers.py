@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -55,6 +57,34 @@ class TokenizerContract(StageContract[Tokenizer]):
     def test_a_long_word_is_no_trouble(self) -> None:
         """A word of any length has terms or none, but it does not fail."""
         list(self.make().terms("a" * 100_000))
+
+    def test_a_line_break_parts_texts(self) -> None:
+        """Two texts, one below the other, have the terms of both, as often as both have them.
+
+        A tokenizer that looks at what stands around a word looks at one line at a time.
+        """
+        stage = self.make()
+        texts = self._folded()
+        for one, other in pairwise([*texts, texts[0]]):
+            apart = Counter(stage.terms(one)) + Counter(stage.terms(other))
+            together = Counter(stage.terms(f"{one}\n{other}"))
+            more, less = dict(together - apart), dict(apart - together)
+            assert together == apart, f"{one!r} above {other!r}: {more} more, {less} less"
+
+    def test_the_order_of_terms_is_that_of_the_text(self) -> None:
+        """Phrases are found by terms that follow each other."""
+        stage = self.make()
+        for one, other in (("password", "link"), ("休暇", "給付"), ("link", "休暇")):
+            terms = list(stage.terms(f"{one} {other}"))
+            first, second = stage.terms(one)[0], stage.terms(other)[0]
+            assert terms.index(first) < terms.index(second), f"{one} {other}: {terms}"
+
+    def test_narrowing_by_a_long_text_is_no_trouble(self) -> None:
+        """Whoever pastes a page into the search is answered."""
+        stage = self.make()
+        text = fold("年次有給休暇 password。" * _LARGE)
+        clause, _ = stage.narrow(text)
+        assert MemoryCorpus([passage("a.md", body=text)], stage).search(clause, 1), "it is lost"
 
     def test_narrowing_keeps_every_passage_that_holds_the_text(self) -> None:
         """What ``narrow`` rules out is never looked at, so it may rule out only what is safe."""

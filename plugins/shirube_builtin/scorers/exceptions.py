@@ -22,6 +22,7 @@ from shirube import (
     form_of,
     texts_of,
 )
+from shirube_builtin.scorers.finding import allowed
 
 VOCABULARY = (
     "留意",
@@ -44,8 +45,8 @@ class Exceptions(Stage):
 
     ``vocabulary`` replaces the words, ``extra_words`` adds to them. With ``loose`` blanks and
     hyphens within a line do not matter; with ``merge`` stretches that overlap become one. A
-    stretch over ``max_chars`` is narrowed to half of that on either side of the word. What the
-    query asks for does not matter.
+    stretch over ``max_chars`` is narrowed to half of that on either side of the word. The
+    text of the query does not matter.
     """
 
     nominates: ClassVar[bool] = True
@@ -67,7 +68,7 @@ class Exceptions(Stage):
         for text in texts_of(corpus):
             query.budget.check()
             places = tuple(self._places(text, text.form(form), [word for word in words if word]))
-            if places:
+            if places and allowed(text.passage, query):
                 yield Hit(text.passage, 1.0, places=places)
 
     def _places(self, text: Text, projection: Projection, words: Iterable[str]) -> list[Stretch]:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shirube import Corpus, Form, Hit, Passage, Projection, Query, Stretch, form_of, texts_of
+from shirube import (
+    Corpus,
+    Form,
+    Hit,
+    Passage,
+    Projection,
+    Query,
+    Stretch,
+    fold,
+    form_of,
+    occurs,
+    texts_of,
+)
 
 
 def first_hits(query: Query, corpus: Corpus, form: Form) -> Iterator[Hit]:
@@ -23,6 +35,14 @@ def first_hits(query: Query, corpus: Corpus, form: Form) -> Iterator[Hit]:
         place = projection.text.find(wanted)
         if place >= 0 and all(term in projection.text for term in required):
             yield hit_at(text.passage, projection, place, place + len(wanted))
+
+
+def allowed(passage: Passage, query: Query) -> bool:
+    """Tell whether a passage holds all that every hit of this run has to hold."""
+    return all(
+        any(occurs(text, term) for text in passage.fields.values())
+        for term in map(fold, query.must)
+    )
 
 
 def hit_at(passage: Passage, projection: Projection, start: int, end: int) -> Hit:

@@ -25,6 +25,7 @@ from shirube import (
     words,
 )
 from shirube_builtin.scorers.evidence import NOMINATED, by_document, nominated, tell
+from shirube_builtin.scorers.finding import allowed
 
 _LOOKED_AT = 10 * NOMINATED
 """So many sections are looked at first: mostly enough, although few of one document count."""
@@ -73,9 +74,13 @@ def _standing(
 ) -> Standing:
     """Return where texts stand; a corpus that does not look at letters knows words at least."""
     if isinstance(corpus, Linked):
-        return corpus.standing(texts, limit, query.within, share)
+        standing = corpus.standing(texts, limit, query.within, share)
+        kept = [one for one in standing.found if allowed(one.passage, query)]
+        return standing._replace(found=kept) if query.must else standing
     each = tuple(Holds(fold(text)) for text in texts)
     clause: Clause = Bool(must=each) if share == 1 else Bool(should=each)
+    if query.must:
+        clause = Bool(must=(clause, *map(Holds, query.must)))
     if query.within is not None:
         clause = Bool(must=(clause, Pages(tuple(query.within))))
     found = [one._replace(estimate=1.0) for one in corpus.search(clause, NOMINATED)]

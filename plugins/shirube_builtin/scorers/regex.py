@@ -23,7 +23,7 @@ from shirube import (
     Text,
     texts_of,
 )
-from shirube_builtin.scorers.finding import first_hits, hit_at
+from shirube_builtin.scorers.finding import allowed, first_hits, hit_at
 from shirube_builtin.scorers.patterns import Pattern, understood
 from shirube_builtin.scorers.workers import Overrun, Worker, Workers
 
@@ -87,7 +87,11 @@ class RunningRegex:
         if query.budget.deadline is not None:
             until = min(until, query.budget.deadline)
         compiled = _compiled(pattern.re2) if pattern.re2 is not None else None
-        texts = (text for text in texts_of(corpus) if _may_match(text, pattern))
+        texts = (
+            text
+            for text in texts_of(corpus)
+            if allowed(text.passage, query) and _may_match(text, pattern)
+        )
         if compiled is not None:
             return _in_thread(compiled, query, texts, until)
         hits = self._in_worker(pattern, query, [*texts], until)

@@ -1,0 +1,106 @@
+"""What a stage does outside itself: the files it changes and the hosts it calls, and no others."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+_CHANGES = {
+    "os.chmod": 1,
+    "os.chown": 1,
+    "os.link": 2,
+    "os.mkdir": 1,
+    "os.remove": 1,
+    "os.rename": 2,
+    "os.rmdir": 1,
+    "os.symlink": 2,
+    "os.truncate": 1,
+    "os.utime": 1,
+    "sqlite3.connect": 1,
+}
+"""Events that change what their first arguments name, and how many of those there are."""
+
+_CALLS = frozenset(
+    {
+        "socket.bind",
+        "socket.connect",
+        "socket.getaddrinfo",
+        "socket.gethostbyaddr",
+        "socket.gethostbyname",
+        "socket.sendmsg",
+        "socket.sendto",
+    }
+)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_LOOPBACK = ("127.0.0.1", "::1")
+
+
+class Outside:
+    """Hears every audit event of the process; while somebody watches, refuses what is outside.
+
+    What is refused is remembered too: a stage may survive the refusal. What an extension does
+    behind Python's back, or a child process, is not heard.
+    """
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._attempts: list[str] = []
+        sys.addaudithook(self._heard)
+
+    @contextmanager
+    def closed(self, folder: Path) -> Iterator[list[str]]:
+        """Let nothing be written but below a folder, and nobody be called; give the attempts."""
+        bytecode = sys.dont_write_bytecode
+        sys.dont_write_bytecode = True  # a late import is the interpreter's business
+        self._attempts = []
+        self._folder = folder.resolve()
+        try:
+            yield self._attempts
+        finally:
+            self._folder = None
+            sys.dont_write_bytecode = bytecode
+
+    def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self._folder is None:
+            return
+        if event in _CALLS:
+            self._called(event, arguments)
+        elif event == "open":
+            path, _, flags = arguments
+            if isinstance(flags, int) and flags & _WRITING:
+                self._written(path, self._folder)
+        elif event in _CHANGES:
+            for path in arguments[: _CHANGES[event]]:
+                self._written(path, self._folder)
+
+    def _called(self, event: str, arguments: tuple[object, ...]) -> None:
+        address = arguments[1] if len(arguments) > 1 and event != "socket.getaddrinfo" else None
+        if isinstance(address, str | bytes):  # a socket of this machine's file system
+            return
+        if sys.platform == "win32" and isinstance(address, tuple) and address[0] in _LOOPBACK:
+            return  # there, a pair of sockets is made of a connection
+        self._refuse(f"{event} {address if address is not None else arguments[0]}")
+
+    def _written(self, path: object, folder: Path) -> None:
+        if not isinstance(path, str | bytes | os.PathLike) or not os.fspath(path):
+            return  # an open handle, or a database in memory
+        told = os.fsdecode(path)
+        if told in {":memory:", os.devnull}:
+            return
+        if not Path(os.path.realpath(told)).is_relative_to(folder):
+            self._refuse(f"write to {told}")
+
+    def _refuse(self, attempt: str) -> None:
+        self._attempts.append(attempt)
+        raise PermissionError(errno.EACCES, f"a stage may not do that: {attempt}")
+
+
+@cache
+def outside() -> Outside:
+    """Return the one that listens in this process: a hook cannot be taken away again."""
+    return Outside()
