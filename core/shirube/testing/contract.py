@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pytest
 from pydantic import ValidationError
 
-from shirube import Stage
+from shirube import Index, Opening, Stage
 from shirube.testing.elsewhere import asked_to_record, keep, kept
 from shirube.testing.outside import outside
 from shirube.testing.records import record
@@ -108,6 +108,15 @@ class StageContract(Generic[S]):
         once = self.exercise(stage, _folder(tmp_path, "once"))
         assert self.exercise(stage, _folder(tmp_path, "twice")) == once, "the second use differs"
         assert self.exercise(self.make(), _folder(tmp_path, "copy")) == once, "a copy differs"
+
+    def test_its_running_form_does_the_same(self, tmp_path: Path) -> None:
+        """What ``open()`` gives, if the stage has it, has the same verb and the same answers."""
+        stage = self.make()
+        if isinstance(stage, Opening) and not isinstance(stage, Index):
+            expected = self.exercise(stage, _folder(tmp_path, "stage"))
+            with stage.open() as running:
+                got = self.exercise(running, _folder(tmp_path, "running"))
+            assert got == expected, "the running form answers otherwise"
 
     def test_it_does_the_same_in_another_process(
         self, tmp_path: Path, request: pytest.FixtureRequest
