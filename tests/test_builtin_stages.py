@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny_models
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ from shirube.testing import (
 )
 from shirube.testing.answers import answers
 from shirube.testing.samples import BLANK, PASSAGES
+from shirube_builtin.embedders.sentence_transformers import SentenceTransformers
 from shirube_builtin.fusers.decompose import Decompose
 from shirube_builtin.fusers.required_terms import RequiredTerms
 from shirube_builtin.indexes.tantivy import Tantivy
@@ -176,6 +178,18 @@ class TestVaultSurface(SurfaceContract):
 
     def desk(self) -> Desk:
         return MemoryDesk({}, self._folder)
+
+
+@tiny_models.installed
+class TestSentenceTransformers(EmbedderContract):
+    stage = SentenceTransformers()
+
+    @pytest.fixture(autouse=True)
+    def _model(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        folder = tmp_path_factory.getbasetemp() / "tiny-model"
+        if not folder.exists():
+            tiny_models.tiny_model(folder)
+        self.stage = SentenceTransformers(model=str(folder / "model"), batch_size=3)
 
 
 CONTRACTS: Mapping[str, type[StageContract[Any]]] = {

@@ -67,6 +67,8 @@ ONLY_IN = {
     "fastapi_offline": ("core/shirube/http/application.py",),
     "starlette": ("core/shirube/http/", "core/shirube/server/streamable.py"),
     "uvicorn": ("core/shirube/http/protocol.py", "core/shirube/http/serving.py"),
+    "sentence_transformers": ("plugins/shirube_builtin/embedders/sentence_transformers.py",),
+    "huggingface_hub": ("plugins/shirube_builtin/embedders/sentence_transformers.py",),
     "hypothesis": (),
 }
 
@@ -85,6 +87,7 @@ HEAVY = {
     "pytest",
     "re2",
     "regex",
+    "sentence_transformers",
     "shirube_builtin",
     "sqlite3",
     "tantivy",

@@ -83,7 +83,17 @@ from shirube.stages import (
     Tokenizer,
     Vectors,
 )
-from shirube.surfaces import Adopted, Adopting, Commanding, Desk, Finding, Living, Shelved, Surface
+from shirube.surfaces import (
+    Adopted,
+    Adopting,
+    Commanding,
+    Desk,
+    Finding,
+    Living,
+    NamedEmbedder,
+    Shelved,
+    Surface,
+)
 from shirube.text import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 from shirube.texts import Text, Texts, texts_of
 from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
@@ -154,6 +164,7 @@ __all__ = [
     "Listing",
     "Living",
     "Loader",
+    "NamedEmbedder",
     "NeedsNarrowScope",
     "Neighbour",
     "NotFound",

@@ -185,7 +185,7 @@ class Application:
             statistics=self.memory.statistics,
             observe=self.observe,
             folder=self.loaded.folder,
-            embedder=lambda name: self._stage("embedders", Use(use=name), "embedder").stage,
+            embedder=lambda name: self._stage("embedders", Use(use=name), "embedder"),
             cached=self.config.cache.enabled,
             versions=self.plugins.code,
             strict=self.config.strict,

@@ -6,6 +6,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import mul
@@ -13,7 +14,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from shirube.model import Span
-from shirube.stages import Embedder
+from shirube.stages import Embedder, Opening
 from shirube.text import fold
 from shirube.verdict import CacheMode, Thresholds, Verdict
 
@@ -103,6 +104,9 @@ class SearchCache:
     def __init__(
         self, embedder: Embedder, *, keep: int, seconds: float, similarity: float, guards: Guards
     ) -> None:
+        self._begun = ExitStack()
+        if isinstance(embedder, Opening):
+            embedder = self._begun.enter_context(embedder.open())
         self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
         self._keep = keep
         self._seconds = seconds
@@ -178,6 +182,10 @@ class SearchCache:
         entry = self._entries.pop(question, None)
         if entry is not None:
             self._questions.pop(entry.kept.trace_id, None)
+
+    def close(self) -> None:
+        """End what the embedder needs to run."""
+        self._begun.close()
 
     def _vector(self, text: str) -> Sequence[float]:
         """Return the vector of a text; a failing embedder costs the similar hits, never a find."""

@@ -16,7 +16,7 @@ from shirube.background import Background
 from shirube.cache import Kept, Looked, Question, Scope
 from shirube.disk.paths import Root
 from shirube.errors import ConfigError, Forbidden
-from shirube.furnished import Furnished, Shared
+from shirube.furnished import Furnished, Shared, named_embedder, running
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
 from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
@@ -24,7 +24,6 @@ from shirube.origins import Origin, Recipe
 from shirube.pipeline import Pipeline, failures, ran_out
 from shirube.stages import (
     Corpus,
-    Embedder,
     Fields,
     Index,
     Loader,
@@ -32,7 +31,7 @@ from shirube.stages import (
     Scorer,
     Tokenizer,
 )
-from shirube.surfaces import Finding
+from shirube.surfaces import Finding, NamedEmbedder
 from shirube.trace import new_trace_id
 from shirube.verdict import Cached, Thresholds, Verdict
 
@@ -113,11 +112,12 @@ class WorkDesk:
             f"{{use: {name}}}, or another one with 'as: {name}'"
         )
 
-    def embedder(self, name: str | None = None) -> Embedder | None:
+    def embedder(self, name: str | None = None) -> NamedEmbedder | None:
         """Return the pipeline's embedder, if it has one, or the named one."""
         if name is not None:
-            return self._shared.embedder(name)
-        return next((named.stage for named in self._stages["embedders"]), None)
+            chosen = self._shared.embedder(name)
+            return named_embedder([chosen], [running(chosen, self._running)])
+        return named_embedder(self._furnished.stages["embedders"], self._stages["embedders"])
 
     def store(self, name: str) -> OpenIndex:
         """Open an index of the surface's own."""

@@ -21,8 +21,8 @@ from shirube.origins import Recipe
 from shirube.pipeline import Named
 from shirube.plugins import Plugins
 from shirube.registry import Registry
-from shirube.stages import Embedder, Opening
-from shirube.surfaces import Surface
+from shirube.stages import Opening
+from shirube.surfaces import NamedEmbedder, Surface
 from shirube.trace import TraceStore
 
 MANUALS = "manuals"
@@ -77,7 +77,7 @@ class Furnished:
         The index stays as it is: it is opened once a manual.
         """
         return {
-            shelf: stages if shelf == "indexes" else [_running(one, opening) for one in stages]
+            shelf: stages if shelf == "indexes" else [running(one, opening) for one in stages]
             for shelf, stages in self.stages.items()
         }
 
@@ -120,10 +120,20 @@ def use_of(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
     return {"use": use, **alias, **({"with": settings} if settings else {})}
 
 
-def _running(named: Named[Any], opening: ExitStack) -> Named[Any]:
+def running(named: Named[Any], opening: ExitStack) -> Named[Any]:
+    """Return a stage in its running form, which ends with the stack."""
     if isinstance(named.stage, Opening):
         return Named(named.name, opening.enter_context(named.stage.open()))
     return named
+
+
+def named_embedder(
+    chosen: Sequence[Named[Any]], begun: Sequence[Named[Any]]
+) -> NamedEmbedder | None:
+    """Return the first embedder, if there is one, given its settings and its running form."""
+    for one, works in zip(chosen, begun, strict=True):
+        return NamedEmbedder(one.name, one.stage.fingerprint, works.stage)
+    return None
 
 
 @dataclass(frozen=True)
@@ -140,7 +150,7 @@ class Shared:
     statistics: Statistics
     observe: Callable[[Trace], None]
     folder: Callable[[str], Path]
-    embedder: Callable[[str], Embedder]
+    embedder: Callable[[str], Named[Any]]
     cached: bool = True
     versions: str = ""
     strict: bool = False

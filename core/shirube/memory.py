@@ -55,10 +55,15 @@ class Memory(NamedTuple):
 
     def close(self, others: Iterable[Memory] = ()) -> None:
         """Write what has not been written, but for what ``others`` still use."""
-        used = {id(one) for other in others for one in (other.traces, other.statistics)}
-        for one in (self.statistics, self.traces):
+        used = {id(one) for other in others for one in _held(other)}
+        for one in _held(self):
             if id(one) not in used:
                 one.close()
+
+
+def _held(memory: Memory) -> tuple[Statistics, TraceStore, SearchCache]:
+    """Return what is to be closed."""
+    return memory.statistics, memory.traces, memory.cache
 
 
 def _same(

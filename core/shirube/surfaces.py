@@ -35,6 +35,14 @@ class Finding:
         return self.rank()
 
 
+class NamedEmbedder(NamedTuple):
+    """An embedder at work: its name in the configuration, and what changes with its settings."""
+
+    name: str
+    fingerprint: str
+    embedder: Embedder
+
+
 class Shelved(Protocol):
     """One manual, as a surface may use it."""
 
@@ -113,7 +121,7 @@ class Desk(Protocol):
         """
         ...
 
-    def embedder(self, name: str | None = None) -> Embedder | None:
+    def embedder(self, name: str | None = None) -> NamedEmbedder | None:
         """Return the pipeline's embedder, if it has one; or the named one, as it is by default."""
         ...
 

@@ -14,6 +14,7 @@ from shirube import (
 )
 from shirube_builtin.embedders.hashing import Hashing
 from shirube_builtin.embedders.none import Nothing
+from shirube_builtin.embedders.sentence_transformers import SentenceTransformers
 from shirube_builtin.fusers.decompose import Decompose
 from shirube_builtin.fusers.required_terms import RequiredTerms
 from shirube_builtin.fusers.rrf import Rrf
@@ -63,9 +64,10 @@ def register_tokenizers(register: Register[Tokenizer]) -> None:
 
 @hook
 def register_embedders(register: Register[Embedder]) -> None:
-    """Offer what needs no model: no vectors at all, and vectors of hashed terms."""
+    """Offer what needs no model: none, and vectors of hashed terms; and what runs one."""
     register("none", Nothing)
     register("hashing", Hashing)
+    register("sentence-transformers", SentenceTransformers)
 
 
 @hook

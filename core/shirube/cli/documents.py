@@ -19,6 +19,8 @@ def _index(answer: Any) -> Iterator[str]:
     yield ", ".join(f"{links[key]} {key}" for key in ("resolved", "dangling", "ambiguous"))
     if made["embedder"] != "none":
         yield f"{made['embedder']}: {made['embedded']} embedded, {made['reused']} reused"
+    if "failure" in made:
+        yield f"no embeddings: {made['failure']}"
 
 
 def _search(answer: Any) -> Iterator[str]:

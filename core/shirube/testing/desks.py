@@ -15,11 +15,11 @@ from shirube import (
     Corpus,
     Desk,
     Document,
-    Embedder,
     Entry,
     Finding,
     Hit,
     Loader,
+    NamedEmbedder,
     NotFound,
     OpenIndex,
     Passage,
@@ -131,7 +131,7 @@ class MemoryDesk:
         self._traces[trace.id] = trace
         return Finding(trace, lambda: ranking)
 
-    def embedder(self, name: str | None = None) -> Embedder | None:  # noqa: ARG002
+    def embedder(self, name: str | None = None) -> NamedEmbedder | None:  # noqa: ARG002
         """Return no embedder."""
         return None
 

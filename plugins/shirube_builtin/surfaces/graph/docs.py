@@ -11,7 +11,7 @@ from functools import cached_property
 from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
 
-from shirube import Budget, Desk, Embedder, OpenIndex, Page, ToolError, Watch
+from shirube import Budget, Desk, NamedEmbedder, OpenIndex, Page, ToolError, Watch
 from shirube_builtin.surfaces.graph.lock import FOLDER, NAME, holder
 from shirube_builtin.surfaces.graph.reading import Reader, Spoken, sha_of
 from shirube_builtin.surfaces.graph.records import Doc, Record
@@ -55,7 +55,6 @@ class Docs:
         self.desk = desk
         self.follower = False
         self.warnings: tuple[str, ...] = ()
-        self._embedding_failed = False
         self._baseline_file = baseline_file
         self._lock = RLock()
         self._embedding = Lock()
@@ -207,12 +206,11 @@ class Docs:
     def embed(self, go_on: Callable[[], bool] = lambda: True) -> Embedding:
         """Make the vectors that are missing, one thread at a time; a failure becomes a warning."""
         with self._embedding:
-            self._embedding_failed = False
             try:
                 return self.vectors.bring_up_to_date(self.view().docs.values(), go_on)
-            except Exception:
-                _log.exception("the embedder failed")
-                self._embedding_failed = True
+            except Exception as error:
+                if self.vectors.failure is None:
+                    self.vectors.fail(error)
                 return Embedding()
 
     @cached_property
@@ -224,12 +222,8 @@ class Docs:
     def embedder_name(self) -> str:
         """The name of the embedder; ``none`` for one whose vectors have no dimensions."""
         named = self.desk.embedder()
-        return type(named).__name__.lower() if named and self.vectors.active else "none"
-
-    @property
-    def embedding_failed(self) -> bool:
-        """Whether the embedder could not be used, or failed the last time."""
-        return self._embedding_failed or self.vectors.failed
+        gives = self.vectors.active or self.vectors.failure
+        return named.name if named and gives else "none"
 
     def likeness_vectors(self) -> Vectors:
         """Return complete vectors; where the pipeline has none, those of hashed characters."""
@@ -240,10 +234,11 @@ class Docs:
         hashed.bring_up_to_date(self.view().docs.values())
         return hashed
 
-    def _vectors_of(self, embedder: Embedder | None) -> Vectors:
-        mark = getattr(embedder, "fingerprint", "none")
+    def _vectors_of(self, named: NamedEmbedder | None) -> Vectors:
         folder = self.desk.folder("state").path / "vectors"
-        return Vectors(embedder, folder / f"{mark}.db")
+        if named is None:
+            return Vectors(None, folder)
+        return Vectors(named.embedder, folder / f"{named.fingerprint}.db")
 
     @cached_property
     def baselines(self) -> Baselines:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from shirube import Answer, Call, Tool
+from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.graph.arguments import Closed, NotNull, Room, a_path
 from shirube_builtin.surfaces.graph.refusals import Failed, Refused, refusing
 from shirube_builtin.surfaces.graph.status import links_of
@@ -28,13 +29,16 @@ class IndexLinks(Answer):
     ambiguous: int
 
 
-class IndexEmbeddings(Answer):
-    """What became of the vectors."""
+class IndexEmbeddings(Lean):
+    """What became of the vectors; ``failure`` says why there are none."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"failure"})
 
     embedder: str
     embedded: int
     reused: int
     dropped: int
+    failure: str | None = None
 
 
 class IndexAnswer(Answer):
@@ -80,7 +84,9 @@ def index_tool(room: Room) -> Tool[IndexParams, IndexAnswer]:
             links=IndexLinks(
                 resolved=links.resolved, dangling=links.dangling, ambiguous=links.ambiguous
             ),
-            embeddings=IndexEmbeddings(embedder=docs.embedder_name, **made._asdict()),
+            embeddings=IndexEmbeddings(
+                embedder=docs.embedder_name, failure=docs.vectors.failure, **made._asdict()
+            ),
             warnings=tuple(warnings(view)),
         )
 

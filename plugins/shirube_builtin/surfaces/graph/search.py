@@ -167,9 +167,9 @@ def search_tool(room: Room) -> Tool[SearchParams, SearchAnswer]:
 
 def _unfinished(room: Room, view: View) -> Iterator[str]:
     """Yield how far the vectors are, when they are not complete."""
-    if room.docs.embedding_failed:
-        yield "the embedder failed, so words alone decide; the log has the details"
-    done, total = room.docs.vectors.progress(view.docs.values())
+    if failure := room.docs.vectors.failure:
+        yield f"words alone decide: {failure}"
+    done, total = room.docs.vectors.progress(view.docs)
     if done < total:
         yield f"embeddings are not complete: {done} of {total} passages"
 

@@ -81,7 +81,7 @@ def status_tool(room: Room) -> Tool[StatusParams, StatusAnswer]:
         view = docs.view()
         links = links_of(view)
         levels = Counter(room.staleness(doc).level for doc in view.docs.values())
-        done = docs.vectors.progress(view.docs.values())
+        done = docs.vectors.progress(view.docs)
         workspace = docs.desk.folder("workspace").path
         pid = holder(workspace / FOLDER / NAME)
         return StatusAnswer(

@@ -7,13 +7,15 @@ import logging
 import re
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import cached_property
 from operator import mul
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from shirube import Embedder, estimate_tokens
+from shirube import Embedder, ShirubeError, estimate_tokens
+from shirube import Vectors as EmbedderVectors
 from shirube_builtin.surfaces.graph.records import Doc
 
 PASSAGE_TOKENS = 256
@@ -52,6 +54,8 @@ class Vectors:
     """The vectors that one embedder made; another one, or another setting, has a file of its own.
 
     Without an embedder, or with one that fails or whose vectors have no dimensions, there are none.
+    A model is not asked, and so not loaded, before something is to be embedded. ``failure`` says
+    what went wrong the last time.
     """
 
     def __init__(self, embedder: Embedder | None, file: Path) -> None:
@@ -59,38 +63,43 @@ class Vectors:
         self._file = file
         self._known: dict[str, array[float]] = {}
         self._keys: dict[str, tuple[Doc, list[list[str]]]] = {}
-        self.failed = False
-        self._active = False
-        try:
-            self._active = embedder is not None and bool(len(embedder.embed(["a"], "query")[0]))
-        except Exception:
-            _log.exception("the embedder failed")
-            self.failed = True
-        if self._active:
+        self._progress: tuple[Mapping[str, Doc], Mapping[str, array[float]], Progress] | None = None
+        self.failure: str | None = None
+        if embedder is not None and file.exists():
             self._load()
 
-    @property
+    @cached_property
     def active(self) -> bool:
-        """Whether there is an embedder that gives vectors."""
-        return self._active
+        """Whether there is an embedder that gives vectors; who has given any is not asked again."""
+        if self._known or self._embedder is None:
+            return self._embedder is not None
+        try:
+            return bool(len(self._embed(["a"], "query")[0]))
+        except Exception:  # it is told, and words alone decide
+            return False
 
     @property
     def present(self) -> bool:
         """Whether any vector is there."""
         return bool(self._known)
 
-    def progress(self, docs: Iterable[Doc]) -> Progress:
+    def progress(self, docs: Mapping[str, Doc]) -> Progress:
         """Tell how far the documents' passages are embedded."""
-        if not self._active:
+        if not self.active:
             return Progress(0, 0)
-        keys = {key for doc in docs for section in self._of(doc) for key in section}
-        return Progress(len(keys & self._known.keys()), len(keys))
+        known = self._known
+        kept = self._progress
+        if kept is None or kept[0] is not docs or kept[1] is not known:
+            keys = {key for doc in docs.values() for section in self._of(doc) for key in section}
+            kept = (docs, known, Progress(len(keys & known.keys()), len(keys)))
+            self._progress = kept
+        return kept[2]
 
     def bring_up_to_date(
         self, docs: Iterable[Doc], go_on: Callable[[], bool] = lambda: True
     ) -> Embedding:
         """Embed the passages that have no vector yet, and drop those of no document."""
-        if not self._active or self._embedder is None:
+        if not self.active:
             return Embedding()
         docs = list(docs)
         paths = {doc.path for doc in docs}
@@ -106,7 +115,7 @@ class Vectors:
                 if not go_on():
                     break
                 batch = new[start : start + _BATCH]
-                made = self._embedder.embed([wanted[key] for key in batch], "passage")
+                made = self._embed([wanted[key] for key in batch], "passage")
                 rows = [(key, array("f", vector)) for key, vector in zip(batch, made, strict=True)]
                 with base:
                     base.executemany(
@@ -122,9 +131,9 @@ class Vectors:
 
     def nearest(self, text: str, docs: Iterable[Doc], limit: int) -> list[Near]:
         """Return the sections whose best passage is most similar to a text, best first."""
-        if not self._known or self._embedder is None:
+        if not self._known:
             return []
-        (asked,) = self._embedder.embed([text], "query")
+        (asked,) = self._embed([text], "query")
         found = [
             Near(doc, number, likeness)
             for doc in docs
@@ -144,9 +153,29 @@ class Vectors:
                         best = (likeness, number, place)
         return best
 
+    def fail(self, error: Exception) -> None:
+        """Take note of what went wrong: in words for the answers, in full for the log."""
+        if isinstance(error, ShirubeError):
+            self.failure = str(error)
+            _log.warning("%s", error)
+        else:
+            self.failure = "the embedder failed; the log has the details"
+            _log.exception("the embedder failed")
+
+    def _embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> EmbedderVectors:
+        if self._embedder is None:
+            return []
+        try:
+            made = self._embedder.embed(texts, role)
+        except Exception as error:
+            self.fail(error)
+            raise
+        self.failure = None
+        return made
+
     def _likenesses(self, doc: Doc, asked: Sequence[float]) -> Iterator[tuple[int, float]]:
         for number, keys in enumerate(self._of(doc)):
-            values = [sum(map(mul, asked, self._known[key])) for key in keys if key in self._known]
+            values = [_dot(asked, self._known[key]) for key in keys if key in self._known]
             if values:
                 yield number, min(1.0, max(0.0, *values, 0.0))
 
@@ -180,6 +209,11 @@ class Vectors:
             "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB) WITHOUT ROWID"
         )
         return base
+
+
+def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+    dot: float = sum(map(mul, one, other))
+    return dot
 
 
 def passages(doc: Doc) -> Iterator[list[str]]:
