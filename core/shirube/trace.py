@@ -103,6 +103,17 @@ class TraceStore:
             self._traces = OrderedDict({**known, **self._traces})
             self._expire()
 
+    def kept(self) -> Sequence[Trace]:
+        """Return every trace there is, those of other processes too, newest first."""
+        with self._lock:
+            self._expire()
+            found = dict(self._traces)
+        if self._files:
+            unknown = (one for one in self._files.ids() if one not in found)
+            read = map(self._files.read, unknown)
+            found |= {trace.id: trace for trace in read if trace}
+        return sorted(found.values(), key=lambda trace: trace.created, reverse=True)
+
     def close(self) -> None:
         """Write what has not been written yet."""
         if self._writer:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -59,6 +59,12 @@ class TraceFiles:
             return None
         fresh = trace.created >= time.time() - self._seconds
         return trace if fresh and trace.id == trace_id else None
+
+    def ids(self) -> Iterator[str]:
+        """Yield the names of what is there, be it readable or not."""
+        for entry in self._entries():
+            if entry.name.endswith(_SUFFIX):
+                yield entry.name.removesuffix(_SUFFIX)
 
     def remove(self, trace_id: str) -> None:
         """Forget one trace; there need be none."""

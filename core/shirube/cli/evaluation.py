@@ -19,8 +19,9 @@ from shirube.evaluation.gates import DEFAULT, NONE, Gate, load_gate
 from shirube.evaluation.known_item import known_items
 from shirube.evaluation.metrics import facets, summary
 from shirube.evaluation.report import Measurement, Report
-from shirube.evaluation.runs import InProcess, row_line, run_cases, without_marks
+from shirube.evaluation.runs import InProcess, row_line, run_cases
 from shirube.plugins import load_plugins
+from shirube.trials import without_marks
 
 K = 5
 KNOWN_ITEMS = 100

@@ -39,6 +39,7 @@ VERBS = {
     "tools": Verb("tools", "list the tools that an MCP client sees"),
     "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
     "coverage": Verb("tracing", "show what a past search saw, and what is still unread"),
+    "trace": Verb("traces", "write past searches as files, run them again, and compare two"),
     "cite": Verb(
         "cite", "check whether citations still hold, in the notes of the vault or elsewhere"
     ),

@@ -6,14 +6,12 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import JsonValue
 
 from shirube.app import Application
 from shirube.calling import call_tool, compact
-from shirube.config import Loaded
 from shirube.errors import ConfigError, ToolError
 from shirube.evaluation.cases import Case, Place
 from shirube.evaluation.metrics import Measured, case_metrics
@@ -70,20 +68,6 @@ class InProcess:
     def cached(self, trace_id: str) -> Cached | None:
         """Return what the trace says of the cache."""
         return self.application.traces.get(trace_id).cache
-
-
-def without_marks(loaded: Loaded, scratch: Path) -> Loaded:
-    """Return a configuration that searches the same way, but leaves nothing behind.
-
-    Cases are not what users ask: they neither become traces on disk nor statistics, and what the
-    statistics have led to is not applied, so that a measurement can be repeated.
-    """
-    config = loaded.config
-    traces = config.traces.model_copy(update={"files": False})
-    file = str(scratch / "statistics.jsonl")
-    adaptive = config.adaptive.model_copy(update={"tuning": False, "file": file})
-    changed = config.model_copy(update={"traces": traces, "adaptive": adaptive})
-    return replace(loaded, config=changed)
 
 
 def run_cases(
