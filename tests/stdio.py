@@ -13,6 +13,7 @@ import subprocess
 import sys
 import unicodedata
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
@@ -120,6 +121,10 @@ class Shirube(_Caller):
     def ping(self) -> None:
         """Ask for a sign of life."""
         self._portal.call(self.client.send_ping)
+
+    def asked(self, what: str, *arguments: Any, **named: Any) -> Any:
+        """Use another of the client's methods."""
+        return self._portal.call(partial(getattr(self.client, what), *arguments, **named))
 
     def tools(self) -> dict[str, Any]:
         """Return what is listed, by name."""

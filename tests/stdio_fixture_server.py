@@ -16,7 +16,9 @@ from typing import Annotated, Any, ClassVar  # noqa: E402
 from pydantic import Field  # noqa: E402
 
 from shirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
+from shirube.menu import Board, Menu  # noqa: E402
 from shirube.model import Answer, Call, Params, Tool  # noqa: E402
+from shirube.prompts import Prompt  # noqa: E402
 from shirube.refusals import FailsWith  # noqa: E402
 
 
@@ -135,6 +137,12 @@ def litter(params: Params, call: Call) -> TextAnswer:
     return TextAnswer(text="dropped")
 
 
+def swap(params: Params, call: Call) -> TextAnswer:
+    """Offer one tool less from now on."""
+    BOARD.hang(Menu(BOARD.menu.tools[:-1], prompts=BOARD.menu.prompts))
+    return TextAnswer(text="swapped")
+
+
 def tool(name: str, params: type[Params], answer: type[Answer], run: Any) -> Tool[Any, Any]:
     return Tool(name, name.title(), f"The {name} tool.", params, answer, run)
 
@@ -152,14 +160,16 @@ TOOLS = [
     tool("odd", NoParams, OddAnswer, odd),
     tool("noisy", NoParams, TextAnswer, noisy),
     tool("litter", NoParams, TextAnswer, litter),
+    tool("swap", NoParams, TextAnswer, swap),
 ]
+BOARD = Board(Menu(TOOLS, prompts=[Prompt("hello", "Hello", "Says hello.", lambda _: "hello")]))
 
 
 def main() -> None:
     from shirube.server import run_stdio  # noqa: PLC0415 - heavy, and only wanted here
 
     print("printed at start")  # noqa: T201 - the same
-    run_stdio(TOOLS, name="fixture", version="1.2.3", instructions="Try echo.", wire=wire)
+    run_stdio(BOARD, name="fixture", version="1.2.3", instructions="Try echo.", wire=wire)
     leave()
 
 

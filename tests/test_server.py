@@ -19,7 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from shirube.server.garbage import CALLS
-from shirube.server.tools import WORKERS
+from shirube.server.work import WORKERS
 from shirube.turns import AT_ONCE
 
 SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
@@ -165,6 +165,7 @@ async def test_a_client_of_either_era_lists_and_calls(era: str) -> None:
             "odd",
             "noisy",
             "litter",
+            "swap",
         ]
         echo = tools["echo"]
         assert echo.title == "Echo"
@@ -505,3 +506,61 @@ def test_the_modern_era_needs_no_handshake(silent: Raw) -> None:
     answer = result(silent.answer(3))
     assert answer["resultType"] == "complete"
     assert answer["_meta"]["shirube/error"]["code"] == "invalid_parameter"
+
+
+# --- changes --------------------------------------------------------------------------------
+
+CHANGED = [
+    "notifications/tools/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/prompts/list_changed",
+]
+
+
+def names_of(tools: dict[str, Any]) -> list[str]:
+    return [tool["name"] for tool in result(tools)["tools"]]
+
+
+async def test_an_older_client_is_told_of_another_menu(raw: Raw) -> None:
+    raw.send("tools/list", 2)
+    before = names_of(raw.answer(2))
+    raw.call(3, "swap", {})
+    for method in CHANGED:
+        while raw.receive().get("method") != method:
+            pass
+    raw.send("tools/list", 4)
+    assert names_of(raw.answer(4)) == before[:-1]
+    raw.call(5, "swap", {})
+    assert raw.answer(5)["error"]["code"] == -32602
+
+
+async def test_a_newer_client_is_told_if_it_listens(silent: Raw) -> None:
+    wanted = {"toolsListChanged": True, "resourceSubscriptions": ["manual://a/b.md"]}
+    silent.send("subscriptions/listen", 7, notifications=wanted, _meta=ENVELOPE)
+    acknowledged = silent.receive()
+    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+    assert acknowledged["params"]["notifications"] == {"toolsListChanged": True}
+    silent.send("tools/call", 8, name="swap", arguments={}, _meta=ENVELOPE)
+    told = silent.receive()
+    while told.get("method") != CHANGED[0]:
+        told = silent.receive()
+    assert told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 7
+    silent.send("tools/list", 9, _meta=ENVELOPE)
+    assert "swap" not in names_of(silent.answer(9))
+    heard = {message.get("method") for message in silent.messages}
+    assert not heard.intersection(CHANGED[1:])
+    _, _, seconds = silent.hang_up()
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("era", ["older", "newer"])
+async def test_what_a_server_tells_of_is_what_it_says(silent: Raw, era: str) -> None:
+    if era == "older":
+        silent.send("initialize", 1, **HELLO)
+    else:
+        silent.send("server/discover", 1, _meta=ENVELOPE)
+    capabilities = result(silent.answer(1))["capabilities"]
+    assert capabilities["tools"] == {"listChanged": True}
+    assert capabilities["prompts"] == {"listChanged": True}
+    assert "completions" in capabilities
+    assert "resources" not in capabilities

@@ -58,8 +58,10 @@ from shirube.model import (
     Trace,
 )
 from shirube.projections import LOOSE, NORMAL, Form, Projection, Stretch, Way, form_of, project
+from shirube.prompts import Argument, Prompt
 from shirube.refusals import FailsWith
 from shirube.registry import Register
+from shirube.resources import Content, Resource, Resources, Template
 from shirube.salvage import Salvaged, salvaged
 from shirube.session import Delivery, Reading, Session
 from shirube.stages import (
@@ -91,6 +93,8 @@ from shirube.surfaces import (
     Finding,
     Living,
     NamedEmbedder,
+    Prompting,
+    Readable,
     Shelved,
     Surface,
 )
@@ -111,6 +115,7 @@ __all__ = [
     "Adopted",
     "Adopting",
     "Answer",
+    "Argument",
     "Asked",
     "Bool",
     "Budget",
@@ -125,6 +130,7 @@ __all__ = [
     "Concept",
     "ConfigError",
     "Conflict",
+    "Content",
     "Contented",
     "Contents",
     "Corpus",
@@ -182,13 +188,18 @@ __all__ = [
     "PluginError",
     "Progress",
     "Projection",
+    "Prompt",
+    "Prompting",
     "Query",
     "Ranking",
+    "Readable",
     "Reading",
     "Ref",
     "Refiner",
     "Register",
     "Remark",
+    "Resource",
+    "Resources",
     "Root",
     "Row",
     "Run",
@@ -207,6 +218,7 @@ __all__ = [
     "Studying",
     "Surface",
     "Survey",
+    "Template",
     "Term",
     "Text",
     "Texts",

@@ -26,12 +26,13 @@ from shirube.disk.survey import Limits
 from shirube.errors import ConfigError, Held, NotFound, ToolError
 from shirube.furnished import Furnished, Shared
 from shirube.memory import Memory
-from shirube.model import Tool, Trace
+from shirube.menu import Menu, commands_of, prompts_of, resources_of, tools_of
+from shirube.model import Trace
 from shirube.notices import absent, standing, without_effect
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.schemas import check_tool
-from shirube.surfaces import Commanding, Living
+from shirube.surfaces import Living
 
 _log = logging.getLogger("shirube")
 
@@ -73,8 +74,16 @@ class Application:
         self.absent = [*absent(self.loaded, {one.surface.root for one in self.surfaces})]
         for furnished in self.surfaces:
             self.desks[furnished.name] = self._desk(furnished)
-        self.tools = self._tools()
-        self.commands = self._commands()
+        served = [(one.surface, self.desks[one.name]) for one in self.surfaces]
+        self.tools = tools_of(served, self.problems)
+        self.resources = resources_of(served, self.problems)
+        self.prompts = prompts_of(served, self.problems)
+        self.commands = commands_of(served)
+
+    @property
+    def menu(self) -> Menu:
+        """What a server offers its clients."""
+        return Menu((*self.tools.values(),), self.resources, self.prompts)
 
     def drop_faulty_tools(self) -> None:
         """Leave out the tools that a client could not take, and name them as problems.
@@ -219,27 +228,6 @@ class Application:
             self.warnings.append(f"roots.state: traces are not kept as files: {error}")
             return None
         return self.state.path / "traces"
-
-    def _tools(self) -> dict[str, Tool[Any, Any]]:
-        tools: dict[str, Tool[Any, Any]] = {}
-        for furnished in self.surfaces:
-            for tool in furnished.surface.tools(self.desks[furnished.name]):
-                if tool.name in tools:
-                    self.problems.append(
-                        f"tool {tool.name}: left out: another surface offers a tool of this name"
-                    )
-                else:
-                    tools[tool.name] = tool
-        return tools
-
-    def _commands(self) -> dict[str, Tool[Any, Any]]:
-        """Return what only the command line and callers in the process are offered, by name."""
-        found: dict[str, Tool[Any, Any]] = {}
-        for furnished in self.surfaces:
-            if isinstance(furnished.surface, Commanding):
-                for tool in furnished.surface.commands(self.desks[furnished.name]):
-                    found.setdefault(tool.name, tool)
-        return found
 
 
 def _check_distinct(names: Sequence[str], coordinate: str) -> None:

@@ -340,6 +340,7 @@ class Tool(Generic[P, A]):
     ``refused`` puts a failure into the words that this tool's callers know, given the arguments.
     ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
     ``http_body`` the member of the answer that is that endpoint's whole body, if not all of it.
+    ``quotes`` says that answers hold text, or names, from documents, which are data only.
     """
 
     name: str
@@ -355,4 +356,5 @@ class Tool(Generic[P, A]):
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
+    quotes: bool = True
     examples: Sequence[Mapping[str, JsonValue]] = ()

@@ -13,6 +13,8 @@ from pydantic import JsonValue
 from shirube.disk.folders import Entry
 from shirube.disk.paths import Root
 from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
+from shirube.prompts import Prompt
+from shirube.resources import Resources
 from shirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer
 from shirube.verdict import Verdict
 
@@ -178,6 +180,24 @@ class Commanding(Protocol):
 
     def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return tools that no client is offered; their names may be those of offered ones."""
+        ...
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A surface whose documents clients may also read by URI."""
+
+    def resources(self, desk: Desk) -> Resources:
+        """Return what can be read, under a scheme that no other surface has."""
+        ...
+
+
+@runtime_checkable
+class Prompting(Protocol):
+    """A surface that also offers prompts: ways to use its tools, for a person to choose."""
+
+    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+        """Return the prompts, in the order in which they are listed."""
         ...
 
 

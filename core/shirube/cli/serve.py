@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 from argparse import Namespace
+from dataclasses import replace
 
 from shirube import __version__
 from shirube.app import Application
@@ -12,6 +13,7 @@ from shirube.cli.parser import Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
 from shirube.greeting import instructions, server_name
+from shirube.menu import Board
 from shirube.process import process_settings
 from shirube.wire import claim_wire, leave
 
@@ -44,9 +46,10 @@ def _over_stdio(options: Namespace) -> int:
         backend = backend_of(application.loaded)
         application.drop_faulty_tools()
         _tell(application)
-        with bridged(list(application.tools.values()), backend) as tools:
+        menu = application.menu
+        with bridged(menu.tools, backend) as tools:
             run_stdio(
-                tools,
+                Board(replace(menu, tools=tools)),
                 name=server_name(application),
                 version=__version__,
                 instructions=instructions(application),

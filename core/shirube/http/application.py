@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -110,8 +111,10 @@ class _House:
 
     def _is_free(self, scope: Scope) -> bool:
         """Tell whether a request is not counted: a sign of life, or a session's open stream."""
-        path, method = scope["path"], scope["method"]
-        return bool(path == self._health or (path == self._mcp_path and method == "GET"))
+        if scope["path"] != self._mcp_path:
+            return bool(scope["path"] == self._health)
+        listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
+        return listens or scope["method"] == "GET"
 
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:

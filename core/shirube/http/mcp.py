@@ -21,6 +21,7 @@ from shirube.http.doors import TEST_HOST
 from shirube.http.log import LOG, Line
 from shirube.http.problems import error_id_of, of_tool
 from shirube.http.replies import busy
+from shirube.menu import Board
 
 if TYPE_CHECKING:
     from shirube.server.streamable import Streamable
@@ -62,7 +63,7 @@ class Mcp:
 
         application = self._application
         return Streamable(
-            list(application.tools.values()),
+            Board(application.menu),
             name=server_name(application),
             version=__version__,
             instructions=instructions(application),

@@ -1,6 +1,6 @@
-"""MCP: the tools for clients of both protocol eras. Only this room imports the SDK."""
+"""MCP: all that is offered, for clients of both protocol eras. Only this room imports the SDK."""
 
+from shirube.server.host import build_server
 from shirube.server.stdio import run_stdio, serve
-from shirube.server.tools import build_server
 
 __all__ = ["build_server", "run_stdio", "serve"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import anyio
 import mcp_types as types
@@ -21,9 +20,9 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from shirube.calling import compact, plain
-from shirube.model import Tool
+from shirube.menu import Board
 from shirube.server.garbage import Garbage
-from shirube.server.tools import build_server
+from shirube.server.host import build_server
 from shirube.session import Session
 from shirube.turns import SWITCH
 from shirube.wire import Wire, exit_within
@@ -34,10 +33,8 @@ LAST = 0.45
 """Seconds after which the process ends once the client has hung up."""
 
 
-def run_stdio(
-    tools: Sequence[Tool[Any, Any]], *, name: str, version: str, instructions: str, wire: Wire
-) -> None:
-    """Serve the tools over the wire until the client hangs up.
+def run_stdio(board: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
+    """Serve what hangs on the board over the wire until the client hangs up.
 
     Within half a second after that the process ends, so close what is to be closed at once.
     """
@@ -46,19 +43,17 @@ def run_stdio(
         logging.getLogger(logger).addHandler(logging.NullHandler())
     logging.captureWarnings(capture=True)
     sys.setswitchinterval(SWITCH)
-    served = partial(serve, tools, name=name, version=version, instructions=instructions, wire=wire)
+    served = partial(serve, board, name=name, version=version, instructions=instructions, wire=wire)
     with suppress(KeyboardInterrupt):
         anyio.run(served)
     exit_within(LAST)
 
 
-async def serve(
-    tools: Sequence[Tool[Any, Any]], *, name: str, version: str, instructions: str, wire: Wire
-) -> None:
+async def serve(board: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
     """Serve one client, as one session, until it hangs up."""
     session = Session()
     server = build_server(
-        tools, name=name, version=version, instructions=instructions, session_of=lambda _: session
+        board, name=name, version=version, instructions=instructions, session_of=lambda _: session
     )
     incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
@@ -112,7 +107,9 @@ def _read(
 def _follow(message: object, pending: set[str]) -> None:
     """Keep the ids of the requests that wait for an answer."""
     if isinstance(message, types.JSONRPCRequest):
-        pending.add(str(message.id))
+        # Who listens for changes waits for no answer.
+        if message.method != "subscriptions/listen":
+            pending.add(str(message.id))
     elif isinstance(message, types.JSONRPCNotification):
         pending.discard(str((message.params or {}).get("requestId")))
     elif isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):

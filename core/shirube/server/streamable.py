@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
-from shirube.model import Tool
-from shirube.server.tools import Context, Report, build_server
+from shirube.menu import Board
+from shirube.server.host import build_server
+from shirube.server.work import Context, Report
 from shirube.session import Session
 
 SESSIONS = 256
@@ -27,7 +27,7 @@ _SESSION_ID = "mcp-session-id"
 
 
 class Streamable:
-    """An ASGI application that serves the tools; it has to be running.
+    """An ASGI application that serves what hangs on a board; it has to be running.
 
     ``hosts`` are the names by which a request may call the server, whatever the port, and
     ``report`` is told of every call.
@@ -35,7 +35,7 @@ class Streamable:
 
     def __init__(
         self,
-        tools: Sequence[Tool[Any, Any]],
+        board: Board,
         *,
         name: str,
         version: str,
@@ -44,7 +44,7 @@ class Streamable:
         report: Report,
     ) -> None:
         server = build_server(
-            tools,
+            board,
             name=name,
             version=version,
             instructions=instructions,

@@ -22,6 +22,8 @@ from shirube import (
     Desk,
     Document,
     Params,
+    Prompting,
+    Readable,
     Section,
     Session,
     Surface,
@@ -177,6 +179,28 @@ class SurfaceContract(StageContract[Surface]):
         """The annotations of a tool agree with each other."""
         for tool in self._tools():
             assert not (tool.read_only and tool.destructive), f"{tool.name} contradicts itself"
+
+    def test_what_is_listed_can_be_read(self) -> None:
+        """Each resource gives its text by its URI, and what is not there fails with a code."""
+        surface = self.make()
+        if not isinstance(surface, Readable):
+            return
+        given = surface.resources(self.desk())
+        for resource in given.listed():
+            assert resource.uri.startswith(f"{given.scheme}:"), f"{resource.uri!r}: other scheme"
+            assert resource.uri.isascii(), f"{resource.uri!r} is no URI; quote it"
+            assert given.read(resource.uri, Call()), f"{resource.uri!r} gives nothing"
+        with pytest.raises(ToolError):
+            given.read(f"{given.scheme}://no-such/../resource", Call())
+
+    def test_prompts_are_written_from_their_arguments(self) -> None:
+        """What a person filled in stands in the text."""
+        surface = self.make()
+        for prompt in surface.prompts(self.desk()) if isinstance(surface, Prompting) else ():
+            told = {one.name: f"<{one.name} {{}} %s>" for one in prompt.arguments}
+            text = prompt.write(told)
+            missing = [value for value in told.values() if value not in text]
+            assert not missing, f"{prompt.name} leaves out {missing}"
 
     def _tools(self) -> Sequence[Tool[Any, Any]]:
         return self.make().tools(self.desk())

@@ -7,12 +7,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from shirube import Desk, Env, Stage, Tool
+from shirube import Desk, Env, Prompt, Resources, Stage, Tool
 from shirube_builtin.surfaces.manual.find import find_tool
 from shirube_builtin.surfaces.manual.full import full_tool
 from shirube_builtin.surfaces.manual.hits import hits_tool
 from shirube_builtin.surfaces.manual.ls import ls_tool
+from shirube_builtin.surfaces.manual.prompts import manual_prompts
 from shirube_builtin.surfaces.manual.read import read_tool
+from shirube_builtin.surfaces.manual.resources import manual_resources
 from shirube_builtin.surfaces.manual.scan import scan_tool
 from shirube_builtin.surfaces.manual.settings import Extra, Settings
 from shirube_builtin.surfaces.manual.toc import toc_tool
@@ -81,6 +83,14 @@ class ManualSurface(Stage):
     def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools whose whole answer callers inside the process may have."""
         return (full_tool(desk, self._settings()),)
+
+    def resources(self, desk: Desk) -> Resources:
+        """Return the manuals' files, to be read by URI."""
+        return manual_resources(desk)
+
+    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+        """Return three ways to work with the tools."""
+        return manual_prompts(desk)
 
     def _settings(self) -> Settings:
         return Settings(self.coverage_min, self.marginal_gain_min, self.extras, self.claim_graph)

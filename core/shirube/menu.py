@@ -1,0 +1,113 @@
+"""What a server offers its clients: tools, resources and prompts, and the news of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, TypeAlias
+
+from shirube.model import Tool
+from shirube.prompts import Prompt, check_prompt
+from shirube.resources import Resources, check_resources
+from shirube.surfaces import Commanding, Desk, Prompting, Readable, Surface
+
+Served: TypeAlias = Sequence[tuple[Surface, Desk]]
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What is offered at a time."""
+
+    tools: Sequence[Tool[Any, Any]] = ()
+    resources: Sequence[Resources] = ()
+    prompts: Sequence[Prompt] = ()
+
+
+class Board:
+    """Where the menu of the day hangs. Who watches is told when there is another one."""
+
+    def __init__(self, menu: Menu) -> None:
+        self._menu = menu
+        self._watching: dict[object, Callable[[], None]] = {}
+        self._lock = Lock()
+
+    @property
+    def menu(self) -> Menu:
+        """What is offered now."""
+        return self._menu
+
+    def hang(self, menu: Menu) -> None:
+        """Offer something else from now on, and tell every client. Any thread may call this."""
+        with self._lock:
+            self._menu = menu
+            watching = [*self._watching.values()]
+        for told in watching:
+            told()
+
+    def watch(self, told: Callable[[], None]) -> Callable[[], None]:
+        """Have a function called after each change, in the thread that made it; return the end."""
+        token = object()
+        with self._lock:
+            self._watching[token] = told
+
+        def end() -> None:
+            with self._lock:
+                self._watching.pop(token, None)
+
+        return end
+
+
+def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
+    """Return the surfaces' tools by name; what is left out joins the problems."""
+    tools: dict[str, Tool[Any, Any]] = {}
+    for surface, desk in served:
+        for tool in surface.tools(desk):
+            if tool.name in tools:
+                problems.append(
+                    f"tool {tool.name}: left out: another surface offers a tool of this name"
+                )
+            else:
+                tools[tool.name] = tool
+    return tools
+
+
+def commands_of(served: Served) -> dict[str, Tool[Any, Any]]:
+    """Return what only the command line and callers in the process are offered, by name."""
+    found: dict[str, Tool[Any, Any]] = {}
+    for surface, desk in served:
+        if isinstance(surface, Commanding):
+            for tool in surface.commands(desk):
+                found.setdefault(tool.name, tool)
+    return found
+
+
+def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
+    """Return what can be read by URI, a scheme once; what is left out joins the problems."""
+    found: dict[str, Resources] = {}
+    for surface, desk in served:
+        if isinstance(surface, Readable):
+            given = surface.resources(desk)
+            faults = [*check_resources(given)]
+            if given.scheme in found:
+                faults.append("another surface offers resources of this scheme")
+            if faults:
+                problems.append(f"resources {given.scheme}: left out: {'; '.join(faults)}")
+            else:
+                found[given.scheme] = given
+    return tuple(found.values())
+
+
+def prompts_of(served: Served, problems: list[str]) -> Sequence[Prompt]:
+    """Return the prompts, a name once; what is left out joins the problems."""
+    found: dict[str, Prompt] = {}
+    for surface, desk in served:
+        for prompt in surface.prompts(desk) if isinstance(surface, Prompting) else ():
+            faults = [*check_prompt(prompt)]
+            if prompt.name in found:
+                faults.append("another surface offers a prompt of this name")
+            if faults:
+                problems.append(f"prompt {prompt.name}: left out: {'; '.join(faults)}")
+            else:
+                found[prompt.name] = prompt
+    return tuple(found.values())

@@ -1,0 +1,101 @@
+"""The MCP server that answers for whatever hangs on a board, whatever the transport."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+
+from shirube.menu import Board
+from shirube.server.changes import Changes
+from shirube.server.prompts import Prompts
+from shirube.server.resources import Reads
+from shirube.server.tools import Tools, admit
+from shirube.server.work import Report, SessionOf, Work
+
+
+class Host(Server[Any]):
+    """A server that says truly what it tells of: changes of lists, but not of single resources."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return what a client of the older era is told at its handshake."""
+        changing = notification_options or NotificationOptions(
+            prompts_changed=True, resources_changed=True, tools_changed=True
+        )
+        return super().create_initialization_options(
+            changing, experimental_capabilities, extensions
+        )
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> types.ServerCapabilities:
+        """Return what can be asked of this server."""
+        found = super().get_capabilities(
+            notification_options,
+            experimental_capabilities,
+            extensions,
+            protocol_version=protocol_version,
+        )
+        if found.resources is not None:
+            found.resources.subscribe = False
+        return found
+
+
+def build_server(
+    board: Board,
+    *,
+    name: str,
+    version: str,
+    instructions: str,
+    session_of: SessionOf,
+    report: Report | None = None,
+) -> Server[Any]:
+    """Return an MCP server for whatever transport.
+
+    ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
+    ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
+    Resources and prompts are asked for only if there are some on the board from the start.
+    """
+    work = Work(session_of, report)
+    tools, changes = Tools(board, work), Changes(board)
+    reads, prompts = Reads(board, work), Prompts(board, work)
+    some, any_prompt = bool(board.menu.resources), bool(board.menu.prompts)
+
+    @asynccontextmanager
+    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        async with changes.told():
+            yield {}
+
+    server = Host(
+        name,
+        version=version,
+        instructions=instructions or None,
+        lifespan=lifespan,
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
+        on_list_resources=reads.list if some else None,
+        on_list_resource_templates=reads.templates if some else None,
+        on_read_resource=reads.read if some else None,
+        on_list_prompts=prompts.list if any_prompt else None,
+        on_get_prompt=prompts.get if any_prompt else None,
+        on_completion=prompts.complete if some or any_prompt else None,
+        on_subscriptions_listen=changes.listen,
+    )
+    told = "notifications/initialized"
+    server.add_notification_handler(told, types.NotificationParams, changes.initialized)
+    server.middleware.append(admit)
+    return server
