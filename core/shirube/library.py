@@ -22,8 +22,8 @@ from shirube.text import fold, nfc
 FIELDS = ("title", "headings", "path", "body")
 """The searchable fields of a passage."""
 
-SWEPT_FILES = 1_000
-"""Up to how many files are looked at on every call, which is faster than asking what changed."""
+SWEPT_FILES = 100
+"""Up to how many files are looked at on every call, which costs less than a watch is worth."""
 
 _DIGEST_DIGITS = 12
 _DOCUMENTS_KEPT = 32

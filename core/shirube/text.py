@@ -23,6 +23,8 @@ _RUNS = re.compile(
     f"|(?P<word>[^\\W_{CJK}]+)"
 )
 _WORD_CHARACTER = re.compile(f"[^\\W_{CJK}]")
+_SHORT = 64
+
 _WORDS = re.compile(f"([{CJK}]+)|([^\\W_{CJK}]+)")
 
 
@@ -32,11 +34,21 @@ def fold(text: str) -> str:
     NFKC and case folding; dashes become ``-``; runs of white space become one space; spaces and
     middle dots between Japanese characters vanish. The result is a single line.
     """
+    return _folded(text) if len(text) > _SHORT else _folded_before(text)
+
+
+def _folded(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     text = " ".join(_CJK_GAPS.sub("", _DASHES.sub("-", text)).split())
     return unicodedata.normalize("NFKC", text)  # what a gap kept apart may compose now
+
+
+@lru_cache(maxsize=4096)
+def _folded_before(text: str) -> str:
+    """Fold what is asked for again and again, such as the terms of a query."""
+    return _folded(text)
 
 
 def nfc(text: str) -> str:

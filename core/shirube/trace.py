@@ -44,7 +44,8 @@ class TraceStore:
         self._keep = keep
         self._seconds = seconds
         self._files = TraceFiles(folder, keep, seconds) if folder else None
-        self._writer = _Writer(self._files, self._is_kept) if self._files else None
+        self._gone: set[str] = set()
+        self._writer = _Writer(self._files, self._is_kept, self._gone) if self._files else None
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._lock = Lock()
 
@@ -87,7 +88,7 @@ class TraceStore:
         with self._lock:
             self._expire()
             trace = self._traces.get(trace_id)
-        if trace is None and self._files:
+        if trace is None and self._files and trace_id not in self._gone:
             trace = self._files.read(trace_id)
         if trace is None:
             # What cannot be an id, such as a path, is not repeated.
@@ -130,15 +131,16 @@ class TraceStore:
                 return
             self._traces.popitem(last=False)
             if self._files:
-                self._files.remove(first.id)
+                self._gone.add(first.id)  # the thread that writes removes its file
 
 
 class _Writer:
     """Writes traces one after the other, when no search is at work, so that none is slowed."""
 
-    def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool]) -> None:
+    def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool], gone: set[str]) -> None:
         self._files = files
         self._wanted = wanted
+        self._gone = gone
         self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -178,6 +180,9 @@ class _Writer:
             for trace in found:
                 if trace is not None and self._wanted(trace):
                     self._files.write(trace)
+            for trace_id in self._gone.copy():
+                self._files.remove(trace_id)
+                self._gone.discard(trace_id)
             self._files.tidy()
         except Exception:
             # A full disk must not end the thread: the next trace may find room again.

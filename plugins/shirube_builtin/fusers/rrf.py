@@ -40,10 +40,10 @@ class Merged(NamedTuple):
 def merge(outcomes: Sequence[Outcome], k: int) -> list[Merged]:
     """Return every hit once, best fused score first; marks and matches are united."""
     merged: dict[tuple[str, int], Merged] = {}
-    for outcome in outcomes:
-        for rank, hit in enumerate(outcome.ranking.hits, start=1):
+    for run, ranking in outcomes:
+        for rank, hit in enumerate(ranking.hits, start=1):
             key = hit.passage.key
-            added = outcome.run.weight / (k + rank)
+            added = run.weight / (k + rank)
             before = merged.get(key)
             if before is None:
                 merged[key] = Merged(hit, added, hit.score)
@@ -56,6 +56,8 @@ def merge(outcomes: Sequence[Outcome], k: int) -> list[Merged]:
 
 def united(one: Hit, other: Hit) -> Hit:
     """Return the better scored of two hits of one passage, with the marks and matches of both."""
+    if one is other:
+        return one
     better, worse = (one, other) if one.score >= other.score else (other, one)
     same = better.marks == worse.marks and better.matched == worse.matched
     if same and better.coverage >= worse.coverage:

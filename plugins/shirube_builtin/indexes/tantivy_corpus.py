@@ -40,11 +40,12 @@ class TantivyCorpus(Translator):
         self._dirty = self._has_deletions()
         self._passages = Kept[tuple[int, int], Passage](_PASSAGES_KEPT)
         self._frequencies = Kept[str, int](_PASSAGES_KEPT)
+        self._terms = Kept[str, Sequence[str]](_TEXTS_KEPT)
         self._held_texts = Kept[str, Query](_TEXTS_KEPT)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they stand in the index."""
-        return self._fields.tokenizer.terms(fold(text))
+        return self._terms.of(text, lambda text: self._fields.tokenizer.terms(fold(text)))
 
     def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
         """Return the best matches above the floor, best first, ties by path and line."""
@@ -147,6 +148,9 @@ class TantivyCorpus(Translator):
             bytes(stored["data"][0])
         )
         return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
+
+    def _stands(self, field: str, term: str) -> bool:
+        return self._searcher.doc_freq(f"in_{field}", term) > 0
 
     def _holding(self, text: str) -> Query:
         return self._held_texts.of(text, self._look_up)

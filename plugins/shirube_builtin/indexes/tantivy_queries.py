@@ -110,15 +110,23 @@ class Translator(ABC):
         return _either([Query.regex_query(self._schema, name, pattern) for name in names])
 
     @abstractmethod
+    def _stands(self, field: str, term: str) -> bool:
+        """Tell whether a field of any section has a term, or may have had it."""
+
+    @abstractmethod
     def _holding(self, text: str) -> Query:
         """Return what matches the sections that hold a folded text."""
 
     def _bool(
         self, should: Sequence[Clause], must: Sequence[Clause], must_not: Sequence[Clause]
     ) -> Query:
-        # Most clauses are terms, and every search has a hundred of them.
+        # Most clauses are terms, a hundred in every search, and most stand in one field only.
         parts = [
-            (Occur.Should, self._term(c) if type(c) is Term else self._query(c)) for c in should
+            (Occur.Should, self._term(clause) if type(clause) is Term else self._query(clause))
+            for clause in should
+            if type(clause) is not Term
+            or clause.field is None
+            or self._stands(clause.field, clause.term)
         ]
         parts += [(Occur.Must, self._query(clause)) for clause in must]
         if must_not and not should and not must:

@@ -28,7 +28,8 @@ class Cutoff(Stage):
         end = self._end(hits)
         kept = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.marks)][: self.limit]
         wanted = kept if query.limit is None else kept[: query.limit]
-        cut = [hit for hit in hits if hit not in kept]
+        entered = {hit.passage.key for hit in kept}
+        cut = [hit for hit in hits[end:] if hit.passage.key not in entered]
         left = [
             *_left(kept[len(wanted) :], "candidate_cap"),
             *_left(cut, "dynamic_cutoff"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field
 
 from shirube import (
     Bool,
     Clause,
-    Concept,
     Corpus,
     Env,
     Floor,
@@ -26,10 +25,10 @@ from shirube import (
     concepts,
     fold,
     is_function,
-    occurrences,
     occurs,
     rarity,
 )
+from shirube_builtin.scorers.asked import Asked, Group, Weighed, grouped, shares_of, weighed
 
 _MAX_TERMS = 256
 _LATE = 10
@@ -37,6 +36,8 @@ _FEW = 100
 _LENGTH_FREE = 3000
 _LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
+_Key: TypeAlias = tuple[str, int]
+
 _FIELDS = ("title", "headings", "path", "body")
 _ANCHOR = frozenset({"anchor"})
 _UNMARKED: frozenset[str] = frozenset()
@@ -81,40 +82,81 @@ class Lexical(Stage):
     ) -> Iterable[Hit] | Ranking:
         """Nominate the best sections for the query, and score them."""
         asked = self._asked(query, corpus)
-        if not asked.terms:
+        extras = self._extras(query, asked, corpus)
+        if not asked.terms and not extras:
             return ()
-        held = tuple(Holds(term) for term in query.must)
-        clause = Bool(must=(asked.clause, *held)) if held else asked.clause
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         if query.budget.spent:
             limit = min(limit, _LATE)
         floor = Floor(self.sure, self.promising)
+        clause = self._nominating(query, asked, extras)
         nominated = corpus.search(clause, limit + len(query.exclude), floor)
-        hits = query.shared(("lexical", self.fingerprint, asked.key), dict[tuple[str, int], Hit]())
-        scored = []
-        for one in nominated:
-            key = one.passage.key
-            if key not in hits:
-                hits[key] = self._score(one.passage, asked)
-            # What holds no part of any concept was nominated by what stands between two of them.
-            if query.must or hits[key].coverage or not asked.groups:
-                scored.append(hits[key])
+        hits = self._scored([one.passage for one in nominated], query, asked, extras)
         if query.must:
-            return scored
+            return hits
         matched, at_least = corpus.count(asked.anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
         notes = {"matched": matched, "matched_at_least": at_least, "scan_capped": capped}
-        return Ranking(tuple(scored), notes=notes)
+        # What holds no part of any concept was nominated by what stands between two of them.
+        told = tuple(hit for hit in hits if hit.coverage or not asked.groups)
+        return Ranking(told, notes=notes)
 
-    def _asked(self, query: Query, corpus: Corpus) -> _Asked:
-        """Analyse the query once a search; the terms of a filter only count where it filters."""
-        extra = tuple(term for term in query.must if not occurs(fold(query.text), fold(term)))
-        memo = query.shared(("asked", self.fingerprint), dict[tuple[str, ...], _Asked]())
-        if (query.text, *extra) not in memo:
-            memo[query.text, *extra] = self._analyse(query.text, extra, corpus)
-        return memo[query.text, *extra]
+    def _scored(
+        self,
+        passages: Iterable[Passage],
+        query: Query,
+        asked: Asked,
+        extras: tuple[Weighed, ...],
+    ) -> Sequence[Hit]:
+        """Score passages, each once a search; what a filter's own terms add is added to that."""
+        known = query.shared(("lexical", self.fingerprint, query.text), dict[_Key, Hit]())
+        hits = []
+        for passage in passages:
+            key = passage.key
+            if key not in known:
+                known[key] = self._score(passage, asked)
+            hits.append(known[key])
+        if not extras:
+            return hits
+        return [hit.scored(hit.score + self._worth(hit.passage, extras, asked)[0]) for hit in hits]
 
-    def _analyse(self, text: str, extra: tuple[str, ...], corpus: Corpus) -> _Asked:
+    def _asked(self, query: Query, corpus: Corpus) -> Asked:
+        """Analyse the query once a search."""
+        memo = query.shared(("asked", self.fingerprint), dict[str, Asked]())
+        if query.text not in memo:
+            memo[query.text] = self._analyse(query.text, corpus)
+        return memo[query.text]
+
+    def _extras(self, query: Query, asked: Asked, corpus: Corpus) -> tuple[Weighed, ...]:
+        """Return the terms of a filter that the query lacks; they only count where it filters."""
+        if not query.must:
+            return ()
+        folded = fold(query.text)
+        known = {weighed.term for weighed in asked.terms}
+        terms = dict.fromkeys(
+            term
+            for required in query.must
+            if not occurs(folded, fold(required))
+            for term in corpus.terms(required)
+            if term not in known
+        )
+        counts = corpus.frequencies(terms) if terms else {}
+        size = corpus.size
+        return tuple(
+            weighed(term, _REQUIRED_ONLY * rarity(size, counts[term]), 0.0) for term in terms
+        )
+
+    def _nominating(self, query: Query, asked: Asked, extras: Iterable[Weighed]) -> Clause:
+        """Return what nominates for this run: among what it must hold, if anything."""
+        if not query.must:
+            return asked.clause
+        more = [
+            clause for one in extras for clause in self._named(one.term, _REQUIRED_ONLY, one.value)
+        ]
+        wanted = Bool(should=(asked.clause, *more)) if more else asked.clause
+        return Bool(must=(wanted, *map(Holds, query.must)))
+
+    def _analyse(self, text: str, corpus: Corpus) -> Asked:
         wanted = concepts(text)
         singles = [concept.text for concept in wanted if concept.single]
         weights: dict[str, float] = {}
@@ -125,33 +167,23 @@ class Lexical(Stage):
                 weights[term] = max(weight, weights.get(term, 0.0))
         for single in singles:
             weights[single] = 1.0
-        extras = {term for required in extra for term in corpus.terms(required)}
-        for term in sorted(extras):
-            weights.setdefault(term, _REQUIRED_ONLY)
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these say that a section matches: what spans two words of a query is in any text.
-        told = [term for term in chosen if term in content or term in singles or term in extras]
+        told = [term for term in chosen if term in content or term in singles]
         counts = dict(corpus.frequencies(chosen))
         counts |= {single: corpus.count(Part(single)).number for single in singles}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
-        groups = tuple(_group(concept, corpus, idf) for concept in wanted)
-        shares = _shares(groups)
-        terms = tuple(
-            _Weighed(
-                term,
-                weight * idf[term],
-                shares.get(term, 0.0),
-                occurrences if term.isascii() else str.count,
-            )
-            for term, weight in chosen.items()
-        )
-        return _Asked(
-            key=(text, *extra),
+        groups = tuple(grouped(concept, corpus, idf) for concept in wanted)
+        shares = shares_of(groups)
+        return Asked(
             clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
             anywhere=Bool(should=tuple(map(_anywhere, told or self._content(chosen)))),
             groups=groups,
-            terms=terms,
+            terms=tuple(
+                weighed(term, weight * idf[term], shares.get(term, 0.0))
+                for term, weight in chosen.items()
+            ),
             coverage_bonus=self._coverage_bonus(groups),
             average=corpus.average_length("body") or 1.0,
         )
@@ -175,23 +207,42 @@ class Lexical(Stage):
         for place, term in enumerate(ordered):
             if place >= self.nominating and idf[term] < least:
                 continue
-            weight = weights[term]
-            if _is_single(term):
-                should.append(Part(term, None, value[term]))
-                continue
-            should.append(Term(term, "body", weight))
-            should.append(Term(term, "title", weight * self.title_boost))
-            should.append(Term(term, "headings", weight * self.headings_boost))
-            should.append(Term(term, "path", weight * self.path_boost))
+            should += self._named(term, weights[term], value[term])
         return Bool(should=tuple(should))
 
-    def _score(self, passage: Passage, asked: _Asked) -> Hit:
+    def _named(self, term: str, weight: float, value: float) -> Sequence[Clause]:
+        """Return a term in each field, by what it is worth there; a part of terms in any."""
+        if _is_single(term):
+            return (Part(term, None, value),)
+        return (
+            Term(term, "body", weight),
+            Term(term, "title", weight * self.title_boost),
+            Term(term, "headings", weight * self.headings_boost),
+            Term(term, "path", weight * self.path_boost),
+        )
+
+    def _score(self, passage: Passage, asked: Asked) -> Hit:
+        score, covered = self._worth(passage, asked.terms, asked)
+        fields = passage.fields
+        coverage = min(1.0, covered) if asked.groups else 1.0
+        score += coverage * asked.coverage_bonus - self._penalty(len(fields["body"]))
+        if not covered:
+            return Hit(passage, score, coverage=coverage)
+        names = _names(fields)
+        named = any(group.text in names for group in asked.groups)
+        matched = asked.matched(f"{names}\n{fields['body']}")
+        return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
+
+    def _worth(
+        self, passage: Passage, terms: Iterable[Weighed], asked: Asked
+    ) -> tuple[float, float]:
+        """Return what terms add to a passage's score, and how much of the query they cover."""
         fields = passage.fields
         title, headings, path, body = (fields[name] for name in _FIELDS)
-        names = f"{title}\n{headings}\n{path}"
+        names = _names(fields)
         norm = self.k1 * (1 - self.b + self.b * len(body) / asked.average)
         score = covered = 0.0
-        for term, value, share, count in asked.terms:
+        for term, value, share, count in terms:
             frequency: float = count(body, term)
             if term in names:
                 frequency += self.title_boost * count(title, term)
@@ -200,15 +251,9 @@ class Lexical(Stage):
             if frequency:
                 covered += share
                 score += value * frequency * (self.k1 + 1) / (frequency + norm)
-        if not score:
-            return Hit(passage, 0.0)
-        coverage = min(1.0, covered) if asked.groups else 1.0
-        score += coverage * asked.coverage_bonus - self._penalty(len(body))
-        matched = asked.matched(f"{names}\n{body}") if covered else ()
-        named = any(group.text in names for group in asked.groups)
-        return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
+        return score, covered
 
-    def _coverage_bonus(self, groups: Sequence[_Group]) -> float:
+    def _coverage_bonus(self, groups: Sequence[Group]) -> float:
         """Return what covering the whole query is worth, by the mean rarity of its concepts."""
         if not groups:
             return 0.0
@@ -221,38 +266,8 @@ class Lexical(Stage):
         return self.length_penalty_weight * min(_LENGTH_WORST, over)
 
 
-class _Group(NamedTuple):
-    """A concept, the share of it that each of its terms stands for, and its rarity."""
-
-    text: str
-    shares: Mapping[str, float]
-    weight: float
-
-
-class _Weighed(NamedTuple):
-    """A term, its weight times its rarity, its share of the coverage, and how it is counted."""
-
-    term: str
-    value: float
-    share: float
-    counted: Callable[[str, str], int]
-
-
-class _Asked(NamedTuple):
-    """A query as this corpus understands it."""
-
-    key: tuple[str, ...]
-    clause: Clause
-    anywhere: Clause
-    groups: tuple[_Group, ...]
-    terms: tuple[_Weighed, ...]
-    coverage_bonus: float
-    average: float
-
-    def matched(self, text: str) -> tuple[str, ...]:
-        """Return the concepts that stand in a text, or else the longest parts of them."""
-        whole = tuple(group.text for group in self.groups if occurs(text, group.text))
-        return whole or tuple(_parts(self.groups, text))
+def _names(fields: Mapping[str, str]) -> str:
+    return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"
 
 
 def _is_single(term: str) -> bool:
@@ -262,35 +277,3 @@ def _is_single(term: str) -> bool:
 
 def _anywhere(term: str) -> Clause:
     return Part(term) if _is_single(term) else Term(term)
-
-
-def _group(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> _Group:
-    terms = tuple(dict.fromkeys(corpus.terms(concept.text))) or (concept.text,)
-    total = sum(idf.get(term, 0.0) for term in terms)
-    shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
-    return _Group(concept.text, shares, total / len(terms))
-
-
-def _shares(groups: Iterable[_Group]) -> Mapping[str, float]:
-    """Return each term's share of the coverage: of its concepts, weighted by their rarity."""
-    groups = tuple(groups)
-    total = sum(group.weight for group in groups) or 1.0
-    shares: dict[str, float] = {}
-    for group in groups:
-        for term, share in group.shares.items():
-            shares[term] = shares.get(term, 0.0) + group.weight * share / total
-    return shares
-
-
-def _parts(groups: Iterable[_Group], text: str) -> Iterable[str]:
-    """Yield the longest part of each concept that stands in a text, from two characters on."""
-    for group in groups:
-        wanted = group.text
-        parts = (
-            wanted[start : start + length]
-            for length in range(len(wanted) - 1, 1, -1)
-            for start in range(len(wanted) - length + 1)
-        )
-        found = next((part for part in parts if occurs(text, part)), None)
-        if found:
-            yield found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -57,6 +58,7 @@ class _Asked(NamedTuple):
         return min(_MOST, contexts), any(occurs(text, code) for code in self.codes)
 
 
+@lru_cache(maxsize=32)
 def _asked(text: str) -> _Asked:
     folded = fold(text)
     codes = tuple(dict.fromkeys(_CODE.findall(folded)))

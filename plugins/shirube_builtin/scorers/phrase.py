@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ from shirube import (
 _CJK_CHARACTERS = 4
 _WORDS = 2
 _LONGEST = 64
+_MOST = 2048
 
 
 class Phrase(Stage):
@@ -45,34 +46,41 @@ class Phrase(Stage):
         self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score the passages that hold a stretch of the query."""
-        asked = chunks(query.text)
-        texts = tuple(dict.fromkeys(chunk.text for chunk in asked))
-        joined = fold(query.text)
-        stretches = texts if any(is_cjk(c) for c in joined) else (joined,)
+        asked = _asked(query.text)
         known = query.shared(("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]())
         worth = query.shared("worth", _Worth(corpus))
         for key, passage in islice(found.items(), self.depth):
             if key not in known:
-                known[key] = self._score(passage, stretches, joined, texts, worth)
+                known[key] = self._score(passage, asked, worth)
             if known[key].marks:
                 yield known[key]
 
-    def _score(
-        self,
-        passage: Passage,
-        stretches: tuple[str, ...],
-        joined: str,
-        texts: tuple[str, ...],
-        worth: _Worth,
-    ) -> Hit:
+    def _score(self, passage: Passage, asked: _Asked, worth: _Worth) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
-        finding = _verbatim if any(map(is_cjk, joined)) else _verbatim_words
-        spans = {span for stretch in stretches for span in finding(stretch[:2048], text)}
+        finding = _verbatim if asked.japanese else _verbatim_words
+        spans = {span for stretch in asked.stretches for span in finding(stretch, text)}
         score = self.weight * sum(worth.of(span) for span in spans)
         marks = {"phrase"} if spans else set()
-        if occurs(text, joined) or (len(texts) > 1 and any(occurs(text, t) for t in texts)):
+        if any(occurs(text, whole) for whole in asked.wholes):
             marks.add("exact")
         return Hit(passage, score, frozenset(marks))
+
+
+class _Asked(NamedTuple):
+    """A query: what may stand verbatim in part, what counts as exact, whether it is Japanese."""
+
+    stretches: tuple[str, ...]
+    wholes: tuple[str, ...]
+    japanese: bool
+
+
+@lru_cache(maxsize=32)
+def _asked(text: str) -> _Asked:
+    texts = tuple(dict.fromkeys(chunk.text for chunk in chunks(text)))
+    joined = fold(text)
+    japanese = any(map(is_cjk, joined))
+    stretches = tuple(part[:_MOST] for part in (texts if japanese else (joined,)))
+    return _Asked(stretches, (joined, *texts) if len(texts) > 1 else (joined,), japanese)
 
 
 class _Worth:
