@@ -112,7 +112,7 @@ class StageContract(Generic[S]):
     def test_its_running_form_does_the_same(self, tmp_path: Path) -> None:
         """What ``open()`` gives, if the stage has it, has the same verb and the same answers."""
         stage = self.make()
-        if isinstance(stage, Opening) and not isinstance(stage, Index):
+        if isinstance(stage, Opening) and self.verbs is not Index:  # an index is opened otherwise
             expected = self.exercise(stage, _folder(tmp_path, "stage"))
             with stage.open() as running:
                 got = self.exercise(running, _folder(tmp_path, "running"))

@@ -30,6 +30,8 @@ from shirube import (
     Tool,
     ToolError,
 )
+from shirube.config import PIPELINE_KEYS
+from shirube.sections import Roots
 from shirube.testing.contract import StageContract
 from shirube.testing.desks import MemoryDesk
 from shirube.testing.outside import outside
@@ -71,9 +73,11 @@ class SurfaceContract(StageContract[Surface]):
     def test_it_says_which_root_it_reads_and_how_it_searches(self) -> None:
         """``root`` names a root of the configuration, ``pipeline`` holds defaults by kind."""
         surface = self.make()
-        assert isinstance(surface.root, str), f"root is {surface.root!r}"
+        assert surface.root in Roots.model_fields, f"there is no root {surface.root!r}"
         assert isinstance(surface.pipeline, Mapping), f"pipeline is {surface.pipeline!r}"
         assert json.dumps(dict(surface.pipeline)), "the pipeline is no plain data"
+        unknown = set(surface.pipeline) - set(PIPELINE_KEYS.values())
+        assert not unknown, f"a pipeline has no {unknown}"
 
     def test_it_offers_tools(self) -> None:
         """A surface without tools would offer nothing."""

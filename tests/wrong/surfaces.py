@@ -1,0 +1,296 @@
+"""Surfaces, each wrong in one way that their contract names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, Field, field_serializer
+
+from shirube import Answer, Call, Desk, Params, Stage, Tool
+from shirube.testing import SurfaceContract
+
+
+class Asked(Params):
+    """Which text, and in which manual."""
+
+    text: str = Field(min_length=1)
+    manual_id: str = "m1"
+
+
+class Told(Answer):
+    """How often."""
+
+    number: int
+
+
+class Counting(Stage):
+    """Counts in how many files of a manual a text stands."""
+
+    pipeline: ClassVar[Mapping[str, Any]] = {}
+    root: ClassVar[str] = "manuals"
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        def count(asked: Asked, call: Call) -> Told:
+            call.budget.check()
+            manual = desk.manual(asked.manual_id)
+            texts = [manual.document(path).text for path in manual.paths()]
+            return Told(number=sum(asked.text in text for text in texts))
+
+        return (
+            Tool(
+                name="text_count",
+                title="Count files",
+                summary="Count the files that hold a text.",
+                params=Asked,
+                answer=Told,
+                run=count,
+                http=("GET", "/text_count"),
+                examples=({"text": "休暇"}, {"text": "x", "manual_id": "absent"}),
+            ),
+        )
+
+
+class _Changed(Counting):
+    """Is counting, but for what ``change`` gives of its tool."""
+
+    change: ClassVar[Mapping[str, Any]] = {}
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        return [replace(tool, **self.change) for tool in super().tools(desk)]
+
+
+class TestCounting(SurfaceContract):
+    breaks = ()
+    stage = Counting()
+
+
+class _Rootless(Counting):
+    """Reads a root that no configuration has."""
+
+    root: ClassVar[str] = "nowhere"
+
+
+class TestRootless(SurfaceContract):
+    breaks = ("test_it_says_which_root_it_reads_and_how_it_searches",)
+    stage = _Rootless()
+
+
+class _Toolless(Counting):
+    """Offers nothing."""
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        return ()
+
+
+class TestToolless(SurfaceContract):
+    breaks = ("test_it_offers_tools",)
+    stage = _Toolless()
+
+
+class _Depending(Counting):
+    """Names its tool after a manual."""
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        name = "count_in_" + "_".join(desk.manuals()[:1])
+        return [replace(tool, name=name.rstrip("_")) for tool in super().tools(desk)]
+
+
+class TestDepending(SurfaceContract):
+    breaks = ("test_tools_are_offered_before_there_is_anything_to_read",)
+    stage = _Depending()
+
+
+class _Shouting(_Changed):
+    """Has a name that no tool has."""
+
+    change: ClassVar[Mapping[str, Any]] = {"name": "TextCount"}
+
+
+class TestShouting(SurfaceContract):
+    breaks = ("test_names_are_snake_case_and_unique",)
+    stage = _Shouting()
+
+
+class _Mute(_Changed):
+    """Does not say what its tool does."""
+
+    change: ClassVar[Mapping[str, Any]] = {"summary": " "}
+
+
+class TestMute(SurfaceContract):
+    breaks = ("test_tools_say_what_they_do",)
+    stage = _Mute()
+
+
+class _Loose(BaseModel):
+    number: int = 0
+
+
+class _Informal(Counting):
+    """Answers with what is no answer."""
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        run: Any = lambda _asked, _call: _Loose()  # noqa: E731 - it is the shortest
+        return [replace(tool, answer=_Loose, run=run) for tool in super().tools(desk)]  # type: ignore[type-var]
+
+
+class TestInformal(SurfaceContract):
+    breaks = ("test_arguments_and_answers_have_schemas",)
+    stage = _Informal()
+
+
+class _Lenient(Asked, extra="ignore"):
+    pass
+
+
+class _Lax(_Changed):
+    """Drops arguments that it does not know."""
+
+    change: ClassVar[Mapping[str, Any]] = {"params": _Lenient}
+
+
+class TestLax(SurfaceContract):
+    breaks = ("test_unknown_arguments_are_refused",)
+    stage = _Lax()
+
+
+class _Misleading(_Changed):
+    """Shows how not to call it."""
+
+    change: ClassVar[Mapping[str, Any]] = {"examples": ({"text": "x"}, {"text": ""})}
+
+
+class TestMisleading(SurfaceContract):
+    breaks = ("test_examples_are_valid_arguments",)
+    stage = _Misleading()
+
+
+class _Running(Counting):
+    """Has a tool that fails where ``fails`` says so."""
+
+    def fails(self, asked: Asked, call: Call) -> bool:
+        return False
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        (tool,) = super().tools(desk)
+
+        def run(asked: Asked, call: Call) -> Told:
+            if self.fails(asked, call):
+                raise RuntimeError
+            told: Told = tool.run(asked, call)
+            return told
+
+        return [replace(tool, run=run)]
+
+
+class _Nervous(_Running):
+    """Fails in a session that has not looked round."""
+
+    def fails(self, asked: Asked, call: Call) -> bool:
+        return call.session is not None and not call.session.discovered
+
+
+class TestNervous(SurfaceContract):
+    breaks = ("test_examples_are_answered_or_refused_with_a_code",)
+    stage = _Nervous()
+
+
+class _Obscure(_Changed):
+    """Has no example."""
+
+    change: ClassVar[Mapping[str, Any]] = {"examples": ()}
+
+
+class TestObscure(SurfaceContract):
+    breaks = ("test_a_tool_that_needs_arguments_has_an_example",)
+    stage = _Obscure()
+
+
+class _Growing(Answer):
+    number: int
+
+    @field_serializer("number")
+    def _more(self, number: int) -> int:
+        return number + 1
+
+
+class _Inexact(Counting):
+    """Writes another number than it answered."""
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        run: Any = lambda _asked, _call: _Growing(number=1)  # noqa: E731 - it is the shortest
+        return [replace(tool, answer=_Growing, run=run) for tool in super().tools(desk)]
+
+
+class TestInexact(SurfaceContract):
+    breaks = ("test_answers_survive_json",)
+    stage = _Inexact()
+
+
+class _Squeamish(_Running):
+    """Fails on long texts."""
+
+    def fails(self, asked: Asked, call: Call) -> bool:
+        return len(asked.text) > 1000
+
+
+class TestSqueamish(SurfaceContract):
+    breaks = ("test_awkward_arguments_are_answered_or_refused",)
+    stage = _Squeamish()
+
+
+class _Punctual(_Running):
+    """Fails when time is up."""
+
+    def fails(self, asked: Asked, call: Call) -> bool:
+        return call.budget.spent
+
+
+class TestPunctual(SurfaceContract):
+    breaks = ("test_a_spent_budget_is_no_error",)
+    stage = _Punctual()
+
+
+class _Logging(_Running):
+    """Writes down what was asked, in its root."""
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        (tool,) = super().tools(desk)
+
+        def run(asked: Asked, call: Call) -> Told:
+            with suppress(OSError), (desk.root.path / "asked.txt").open("a") as file:
+                file.write(asked.text)
+            told: Told = tool.run(asked, call)
+            return told
+
+        return [replace(tool, run=run)]
+
+
+class TestLogging(SurfaceContract):
+    breaks = ("test_what_only_reads_writes_nothing",)
+    stage = _Logging()
+
+
+class _Unrouted(_Changed):
+    """Is reached by a path that is none."""
+
+    change: ClassVar[Mapping[str, Any]] = {"http": ("GET", "text_count")}
+
+
+class TestUnrouted(SurfaceContract):
+    breaks = ("test_routes_are_a_method_and_a_path",)
+    stage = _Unrouted()
+
+
+class _Contradicting(_Changed):
+    """Only reads, and destroys."""
+
+    change: ClassVar[Mapping[str, Any]] = {"destructive": True}
+
+
+class TestContradicting(SurfaceContract):
+    breaks = ("test_what_only_reads_destroys_nothing",)
+    stage = _Contradicting()
