@@ -40,6 +40,17 @@ def write(workspace: Path, files: Mapping[str, str | bytes]) -> Path:
     return workspace
 
 
+def stranger(folder: Path, source: str) -> str:
+    """Make an installed plugin of a few lines; return the path to import it from."""
+    place = folder / "installed"
+    info = place / "stranger-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[shirube.v1]\nstranger = stranger_plugin\n")
+    (place / "stranger_plugin.py").write_text(source)
+    return str(place)
+
+
 def appears(path: Path) -> None:
     """Wait until a file is there, which another thread or process is about to write."""
     deadline = time.monotonic() + 20

@@ -16,14 +16,18 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from manuals import stranger
 
 from shirube.cli import listing, main
 from shirube.cli.outline import outline
 from shirube.cli.output import clipped, table, width
 from shirube.cli.parser import VERBS
-from shirube.cli.snippets import glimpse
+from shirube.cli.snippets import body_in, body_of, glimpse
 from shirube.cli.workspace import Bar
-from shirube.model import Document, Section
+from shirube.disk.paths import Root
+from shirube.library import passages
+from shirube.model import Document, Row, Section, Source
+from shirube_builtin.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parent.parent / "manuals"
 SCRIPT = shutil.which("shirube", path=str(Path(sys.executable).parent))
@@ -96,17 +100,6 @@ def own(tmp_path: Path) -> Path:
     text = "# 総則\n対象です。\n## 例外\nこの場合は対象外です。\n### 参照\n別表を参照。\n"
     (manual / "rules.md").write_text(text, encoding="utf-8")
     return tmp_path
-
-
-def stranger(folder: Path, source: str) -> str:
-    """Make an installed plugin of a few lines; return the path to import it from."""
-    place = folder / "installed"
-    info = place / "stranger-1.2.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("[shirube.v1]\nstranger = stranger_plugin\n")
-    (place / "stranger_plugin.py").write_text(source)
-    return str(place)
 
 
 # --- find -----------------------------------------------------------------------------------
@@ -872,13 +865,27 @@ def test_a_snippet_shows_the_line_that_matches_best() -> None:
     text = f"# 題\n最初の行。\n|---|\n{'あ' * 60}入院給付の日額はこれである。\n次の行。\n"
     section = Section("題", 1, 5, 0, len(text), len(text), 4)
     document = Document("a.md", "md", text, (section,))
-    first, second = glimpse(document, 1, ("日額", "入院給付"), 40)
+    body = body_in(document, 1)
+    first, second = glimpse("題", body, ("日額", "入院給付"), 40)
     assert first.startswith("…")
     assert "入院給付" in first
     assert width(first) <= 40
     assert second == "次の行。"
-    assert glimpse(document, 1, (), 40) == ["最初の行。", clipped("あ" * 60, 40)]
-    assert glimpse(document, 99, ("日額",), 40) == []
+    assert glimpse("題", body, (), 40) == ["最初の行。", clipped("あ" * 60, 40)]
+    assert glimpse("題", body_in(document, 99), ("日額",), 40) == []
+
+
+def test_what_follows_a_heading_is_read_without_a_loader_where_that_is_sure(tmp_path: Path) -> None:
+    front = "---\ntitle: 前\n---\n前文。\n\n"
+    text = f"{front}## 題 ##\n\n本文。\n\n## *強* 調\n\n本文。\n\n下線\n---\n後。\n"
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    root = Root(tmp_path)
+    document = Markdown().load(root, Source("a.md"))
+    rows = [Row(*p[:4], p.digest, 1, 1, frozenset(), (), {}) for p in passages(document)]
+    found = {row.title: body_of(row, root) for row in rows}
+    assert found == {"前": None, "題": "本文。", "強 調": None, "下線": "---\n後。"}
+    changed = rows[1]._replace(digest="0" * 16)
+    assert body_of(changed, root) is None
 
 
 def test_an_outline_is_yaml_whatever_the_words() -> None:

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,12 @@ from shirube.errors import ConfigError, Held, NotFound, ToolError
 from shirube.furnished import Furnished, Shared
 from shirube.memory import Memory
 from shirube.menu import Menu, commands_of, prompts_of, resources_of, tools_of
-from shirube.model import Trace
+from shirube.model import Tool, Trace
 from shirube.notices import absent, standing, without_effect
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
+from shirube.prompts import Prompt
+from shirube.resources import Resources
 from shirube.schemas import check_tool
 from shirube.surfaces import Living
 
@@ -64,7 +67,7 @@ class Application:
             half.pop_all()
 
     def _build(self) -> None:
-        """Furnish the surfaces, and let them offer their tools."""
+        """Furnish the surfaces; what they offer is made when it is asked for."""
         self.surfaces = [
             self._furnish(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
@@ -74,16 +77,26 @@ class Application:
         self.absent = [*absent(self.loaded, {one.surface.root for one in self.surfaces})]
         for furnished in self.surfaces:
             self.desks[furnished.name] = self._desk(furnished)
-        served = [(one.surface, self.desks[one.name]) for one in self.surfaces]
-        self.tools = tools_of(served, self.problems)
-        self.resources = resources_of(served, self.problems)
-        self.prompts = prompts_of(served, self.problems)
-        self.commands = commands_of(served)
+        self._served = [(one.surface, self.desks[one.name]) for one in self.surfaces]
+
+    @cached_property
+    def tools(self) -> dict[str, Tool[Any, Any]]:
+        """The tools by name; making them may raise a :class:`ConfigError` too."""
+        return tools_of(self._served, self.problems)
+
+    @cached_property
+    def commands(self) -> Mapping[str, Tool[Any, Any]]:
+        """What only the command line and callers in the process are offered, by name."""
+        return commands_of(self._served)
+
+    @cached_property
+    def _further(self) -> tuple[Sequence[Resources], Sequence[Prompt]]:
+        return resources_of(self._served, self.problems), prompts_of(self._served, self.problems)
 
     @property
     def menu(self) -> Menu:
-        """What a server offers its clients."""
-        return Menu((*self.tools.values(),), self.resources, self.prompts)
+        """What a server offers its clients: the tools that are left, resources and prompts."""
+        return Menu((*self.tools.values(),), *self._further)
 
     def drop_faulty_tools(self) -> None:
         """Leave out the tools that a client could not take, and name them as problems.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
 
 from shirube.budget import Budget
-from shirube.errors import Cancelled
+from shirube.errors import Cancelled, ShirubeError
 from shirube.indexing import Indexed
 
 _log = logging.getLogger("shirube")
@@ -23,12 +23,14 @@ _MODESTY = 0.25
 """Seconds that a turn waits for calls to end before it begins beside them."""
 _BREATH = 0.001
 """Seconds between two files, in which any other thread gets on."""
+_GREETING = 1.0
+"""Seconds that a client has to greet the server before anything is begun that nobody asked for."""
 _PATIENCE = 0.3
 """Seconds that closing waits for the turn to end."""
 
 
 class Background:
-    """One thread that finishes, in short turns, what calls had no time for; it gives way to them.
+    """One thread that indexes, in short turns, what calls had no time for; it gives way to them.
 
     Only what serves has one: a command that ends would take it along.
     """
@@ -51,6 +53,24 @@ class Background:
             with self._changed:
                 self._calls -= 1
                 self._changed.notify_all()
+
+    def begin(self, ahead: Callable[[], Iterable[Indexed]]) -> None:
+        """Take up, once a client has been greeted, what no call has asked for yet."""
+
+        def after_greeting() -> None:
+            if self._closing.wait(_GREETING):
+                return
+            try:
+                for indexed in ahead():
+                    if self._closing.is_set():
+                        return
+                    self.take_up(indexed)
+            except ShirubeError as error:
+                _log.warning("indexing did not begin ahead of the calls: %s", error)
+            except Exception:
+                _log.exception("indexing did not begin ahead of the calls")
+
+        Thread(target=after_greeting, name="shirube greeting", daemon=True).start()
 
     def take_up(self, indexed: Indexed) -> None:
         """Bring an index up to date as soon as there is time."""

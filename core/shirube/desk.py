@@ -159,11 +159,7 @@ class WorkDesk:
 
     def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> State:
         """Bring one manual's index up to date, and tell how it stands."""
-        manual = self._library.manual(manual_id)
-        with self._lock:
-            if manual.id not in self._indexed:
-                self._indexed[manual.id] = self._open(manual)
-            indexed = self._indexed[manual.id]
+        indexed = self._indexed_of(manual_id)
         state = indexed.bring_up_to_date(query.budget, progress, query.text)
         if state.unfinished and self._background:
             self._background.take_up(indexed)
@@ -171,10 +167,12 @@ class WorkDesk:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Watch large manuals, and index in the background what calls have no time for."""
+        """Watch large manuals, and index in the background, ahead of the calls and after them."""
         self._library.follow(on=True)
         try:
             with closing(Background()) as self._background:
+                if self._furnished.of_manuals:
+                    self._background.begin(lambda: map(self._indexed_of, self.manuals()))
                 yield
         finally:
             self._background = None
@@ -216,8 +214,13 @@ class WorkDesk:
         )
         return Question.of(scope, query.text)
 
-    def _open(self, manual: Manual) -> Indexed:
-        return Indexed(manual, self._open_index(manual.id))
+    def _indexed_of(self, manual_id: str) -> Indexed:
+        """Return a manual with its index, which is opened when first asked for."""
+        manual = self._library.manual(manual_id)
+        with self._lock:
+            if manual.id not in self._indexed:
+                self._indexed[manual.id] = Indexed(manual, self._open_index(manual.id))
+            return self._indexed[manual.id]
 
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")

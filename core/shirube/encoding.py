@@ -22,10 +22,10 @@ _PLAUSIBLE_UTF16 = 0.5
 _SAMPLE = 1_000_000
 
 # Neither controls, private use, half-width kana nor rare scripts: what wrong readings abound in.
-_PLAUSIBLE = re.compile(
+_PLAUSIBLE = (
     "[\t-\r -~\u00a0-\u1fff\u2010-\u27bf\u3000-\u33ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]"
 )
-_KANA = re.compile("[\u3041-\u30fe]")
+_KANA = "[\u3041-\u30fe]"
 
 
 class Decoded(NamedTuple):
@@ -107,5 +107,5 @@ def _best(readings: Iterable[Decoded]) -> Decoded:
 def _plausibility(one: Decoded) -> float:
     """Return the share of characters that texts are made of; kana, hard to hit, count twice."""
     sample = one.text[:_SAMPLE]
-    found = len(_PLAUSIBLE.findall(sample)) + len(_KANA.findall(sample))
+    found = len(re.findall(_PLAUSIBLE, sample)) + len(re.findall(_KANA, sample))
     return found / max(1, len(sample))

@@ -22,9 +22,7 @@ _BLOCK = 65_536
 
 # The NFKC form of each of these is one character, and joins nothing that comes before it.
 _PLAIN = "\0-\x7f\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uff01-\uff5e"
-_PIECES = re.compile(
-    f"(?P<plain>[{_PLAIN}]{{1,{_BLOCK}}}(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
-)
+_PIECES = f"(?P<plain>[{_PLAIN}]{{1,{_BLOCK}}}(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
 
 
 class Stretch(NamedTuple):
@@ -100,7 +98,7 @@ def project(text: str, form: Form) -> Projection:
 def normal(text: str) -> Projection:
     """Return the NFKC form of a text."""
     written = _Written()
-    for piece in _PIECES.finditer(text):
+    for piece in re.finditer(_PIECES, text):
         if piece["plain"]:
             written.same(unicodedata.normalize("NFKC", piece.group()))
         else:

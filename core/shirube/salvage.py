@@ -14,8 +14,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _NAMES = ("utf-8", "cp932", "euc-jp")
-_DAMAGE = re.compile("[\ufffd\0-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]")
-_HALF_WIDTH_KANA = re.compile("[\uff65-\uff9f]")
+_DAMAGE = "[\ufffd\0-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]"
+_HALF_WIDTH_KANA = "[\uff65-\uff9f]"
 _BLOCK = 65_536
 
 
@@ -52,5 +52,5 @@ def _read(data: bytes, name: str) -> Salvaged:
 def _damage(read: Salvaged) -> float:
     # Block by block, because a search through a long text keeps all other threads waiting.
     blocks = [read.text[start : start + _BLOCK] for start in range(0, len(read.text), _BLOCK)]
-    broken = sum(len(_DAMAGE.findall(block)) for block in blocks)
-    return broken + sum(len(_HALF_WIDTH_KANA.findall(block)) for block in blocks) / 2
+    broken = sum(len(re.findall(_DAMAGE, block)) for block in blocks)
+    return broken + sum(len(re.findall(_HALF_WIDTH_KANA, block)) for block in blocks) / 2

@@ -14,6 +14,7 @@ from shirube.cli.output import print_json
 from shirube.cli.parser import VERBS, Parser, build_parser
 from shirube.cli.streams import complain, hang_up, speak_utf8
 from shirube.errors import Cancelled, ConfigError, Held, InternalError, ToolError
+from shirube.wire import leave
 
 OK, OFF, WRONG, HELD, STOPPED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
@@ -22,14 +23,16 @@ _LOG = logging.getLogger("shirube")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command, and return its exit code. Nothing escapes but a line on standard error."""
-    if argv is not None:
-        return _guarded(argv)
-    # What a short process makes, it keeps: looking for garbage would take a tenth of its time.
-    gc.disable()
-    code = _guarded(sys.argv[1:])
-    gc.freeze()
-    return code
+    """Run one command, and return its exit code. Nothing escapes but a line on standard error.
+
+    Without ``argv`` the process's own arguments count, and the process ends with the command.
+    """
+    if argv is None:
+        # What a short process makes, it keeps: looking for garbage would take a tenth of its time,
+        # and so would taking everything apart at the end.
+        gc.disable()
+        leave(_guarded(sys.argv[1:]))
+    return _guarded(argv)
 
 
 def ubp() -> int:

@@ -132,11 +132,12 @@ def _application(application: Application) -> Iterator[Check]:
     for folder in application.passed_over():
         yield Check("warn", "manuals", folder, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
+    menu = application.menu
     of_plugins = set(application.plugins.problems)
     for problem in application.problems:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
-    yield Check("ok", "tools", listed(application.tools, 20) or "none")
+    yield Check("ok", "tools", listed([tool.name for tool in menu.tools], 20) or "none")
     yield _state(application)
     for one in application.surfaces:
         if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):

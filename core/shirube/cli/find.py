@@ -15,7 +15,7 @@ from shirube.cli.explain import LEGEND, signals_line, tree_lines
 from shirube.cli.findings import Findings, Found, as_json, picked
 from shirube.cli.output import clipped, print_json, tame, terminal_width
 from shirube.cli.parser import Verbs, add_json, at_least
-from shirube.cli.snippets import glimpse
+from shirube.cli.snippets import body_in, body_of, glimpse
 from shirube.cli.streams import complain
 from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
 from shirube.cli.workspace import (
@@ -187,10 +187,13 @@ def _hit_lines(rank: int, found: Found, desk: WorkDesk, columns: int) -> Iterato
     yield head + clipped(tame(row.title), columns - len(head) - len(tail)) + tail
     yield _INDENT + found.cite
     try:
-        document = desk.manual(found.trace.manual_id).document(row.path)
+        body = body_of(row, desk.root.child(found.trace.manual_id))
+        if body is None:
+            document = desk.manual(found.trace.manual_id).document(row.path)
+            body = body_in(document, row.start_line)
     except ToolError:
         return  # the file has gone since it was searched; the hit itself is still true
-    for line in glimpse(document, row.start_line, row.matched, columns - len(_INDENT)):
+    for line in glimpse(row.title, body, row.matched, columns - len(_INDENT)):
         yield _INDENT + line
 
 

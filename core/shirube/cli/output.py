@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +88,11 @@ def command(options: Namespace, *words: str) -> str:
     if options.no_plugins:
         given += ["--no-plugins"]
     line = ["shirube", *words, *given]
-    return subprocess.list2cmdline(line) if os.name == "nt" else shlex.join(line)
+    if os.name != "nt":
+        return shlex.join(line)
+    import subprocess  # noqa: PLC0415 - there it knows the rules, and elsewhere it costs 4 ms
+
+    return subprocess.list2cmdline(line)
 
 
 def _columns(character: str) -> int:

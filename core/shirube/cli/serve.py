@@ -37,7 +37,7 @@ def _over_stdio(options: Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     from shirube.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
-    with opened(options, empty=True) as application, application.lifespan():
+    with opened(options, empty=True) as application:
         # What imports make stays; the server turns the collector on when it is ready.
         gc.disable()
         from shirube.bridge import backend_of, bridged  # noqa: PLC0415 - as `mcp` does, which needs it
@@ -45,9 +45,10 @@ def _over_stdio(options: Namespace) -> int:
 
         backend = backend_of(application.loaded)
         application.drop_faulty_tools()
-        _tell(application)
+        # What begins here would take its time from the imports, and so from the first answer.
         menu = application.menu
-        with bridged(menu.tools, backend) as tools:
+        with application.lifespan(), bridged(menu.tools, backend) as tools:
+            _tell(application)
             run_stdio(
                 Board(replace(menu, tools=tools)),
                 name=server_name(application),

@@ -5,22 +5,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shirube.cli.output import clipped, tame, width
-from shirube.model import Document
-from shirube.text import fold
+from shirube.disk.paths import Root
+from shirube.encoding import decode
+from shirube.library import digest
+from shirube.model import Document, Row
+from shirube.text import Lines, fold
 
 LINES = 2
 
 
-def glimpse(document: Document, start_line: int, matched: Sequence[str], columns: int) -> list[str]:
-    """Return the first lines of a section, or those from its best match on, cut to a width."""
+def body_of(row: Row, folder: Root) -> str | None:
+    """Return what follows a section's heading, read from the manual's folder.
+
+    ``None`` when that takes a loader: the file holds something else than the section's text, or
+    its first line more than the title.
+
+    Raises:
+        ToolError: when the file cannot be read.
+    """
+    text = decode(folder.read_bytes(row.path))
+    lines = Lines(text)
+    if row.end_line > lines.total:
+        return None
+    own = text[lines.start(row.start_line) : lines.start(row.end_line + 1)]
+    heading, _, body = own.partition("\n")
+    alone = fold(heading.strip("# \t")) == fold(row.title)
+    return body.strip() or own if alone and digest(own) == row.digest else None
+
+
+def body_in(document: Document, start_line: int) -> str:
+    """Return what follows a section's heading; all of the section when nothing does."""
     section = next((one for one in document.sections if one.start_line == start_line), None)
     if section is None:
-        return []
+        return ""
     body = document.text[section.body : section.end] if section.searched is None else ""
-    body = body.strip() or document.text[section.start : section.end]
+    return body.strip() or document.text[section.start : section.end]
+
+
+def glimpse(title: str, body: str, matched: Sequence[str], columns: int) -> list[str]:
+    """Return the first lines of a section, or those from its best match on, cut to a width."""
     lines = [tame(line).strip() for line in body.splitlines()]
-    title = fold(section.title)
-    lines = [line for line in lines if any(map(str.isalnum, line)) and fold(line) != title]
+    folded = fold(title)
+    lines = [line for line in lines if any(map(str.isalnum, line)) and fold(line) != folded]
     first, offset = _best(lines, matched)
     shown = [_window(lines[first], offset, columns)] if lines else []
     return shown + [clipped(line, columns) for line in lines[first + 1 : first + LINES]]

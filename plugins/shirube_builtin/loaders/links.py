@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from rapidfuzz.distance import Levenshtein
-
 from shirube import LINK_KINDS, Lines, Link, Remark
 
 _PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
@@ -124,6 +122,8 @@ def _wiki(inner: str, *, embedded: bool) -> tuple[Link, Remark | None] | None:
 
 
 def _like_a_kind(label: str) -> Remark | None:
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few links need it: 10 ms
+
     for kind in LINK_KINDS:
         if Levenshtein.distance(label.casefold(), kind, score_cutoff=_NEAR) <= _NEAR:
             return Remark("type_like_label", 0, f"did '{label}' mean the link type '{kind}'?")

@@ -23,10 +23,8 @@ from shirube import (
     divided,
     headed,
 )
-from shirube_builtin.loaders.front_matter import front_matter
 from shirube_builtin.loaders.globs import matcher
 from shirube_builtin.loaders.headings import parsed
-from shirube_builtin.loaders.links import links
 from shirube_builtin.loaders.names import is_navigation, sources_ending
 from shirube_builtin.loaders.sections import mended
 
@@ -80,6 +78,9 @@ class Markdown(Stage):
         Raises:
             Unreadable: when its text cannot be had.
         """
+        from shirube_builtin.loaders.front_matter import front_matter  # noqa: PLC0415 - see links
+        from shirube_builtin.loaders.links import links  # noqa: PLC0415 - manuals need neither
+
         text, whole = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
         front = front_matter(text)
         lines = Lines(text)

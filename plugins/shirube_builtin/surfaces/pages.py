@@ -8,10 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from shirube import Answer, InvalidParameter, Lines, Params
-
-LEAST_CHARS = 256
-MOST_CHARS = 50_000
-PAGE_CHARS = 12_000
+from shirube_builtin.surfaces.sizes import LEAST_CHARS, MOST_CHARS
 
 MaxChars = Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS)]
 

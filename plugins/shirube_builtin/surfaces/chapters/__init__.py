@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Thread
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from shirube import ConfigError, Contented, Desk, Env, InvalidPath, Key, Stage, Tool, clean_path
-from shirube_builtin.surfaces.chapters.find_exceptions import find_exceptions_tool
-from shirube_builtin.surfaces.chapters.get_section import get_section_tool
-from shirube_builtin.surfaces.chapters.get_toc import get_toc_tool
-from shirube_builtin.surfaces.chapters.library import Library
-from shirube_builtin.surfaces.chapters.list_manuals import list_manuals_tool
-from shirube_builtin.surfaces.chapters.list_sections import list_sections_tool
-from shirube_builtin.surfaces.chapters.resolve_reference import resolve_reference_tool
-from shirube_builtin.surfaces.chapters.scope import Reader
-from shirube_builtin.surfaces.chapters.search_text import MOST_RESULTS, search_text_tool
-from shirube_builtin.surfaces.chapters.settings import Keeping, Reading
-from shirube_builtin.surfaces.chapters.shelf import Shelf
+from shirube import ConfigError, Desk, Env, InvalidPath, Key, Stage, Tool, clean_path
+from shirube_builtin.surfaces.chapters.settings import (
+    EXCEPTIONS,
+    MODES,
+    MOST_RESULTS,
+    Keeping,
+    Reading,
+)
 
-_MODES = ("plain", "regex", "loose")
-_EXCEPTIONS = "exceptions"
 _MANUAL = "{manual}/"
 
 
@@ -47,7 +40,7 @@ class ChaptersSurface(Stage):
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "toc-text"}],
-        "scorers": [*({"use": mode} for mode in _MODES), {"use": _EXCEPTIONS}],
+        "scorers": [*({"use": mode} for mode in MODES), {"use": EXCEPTIONS}],
     }
 
     resolve_reference: Annotated[bool, Env("SHIRUBE_CHAPTERS_RESOLVE_REFERENCE")] = False
@@ -110,25 +103,18 @@ class ChaptersSurface(Stage):
 
     def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which a client meets them."""
-        reader = _reader(self, desk)
-        scorers = {mode: desk.scorer(mode) for mode in _MODES}
-        further = (resolve_reference_tool(reader),) if self.resolve_reference else ()
-        return (
-            list_manuals_tool(reader.library),
-            get_toc_tool(reader.library),
-            list_sections_tool(reader.library),
-            get_section_tool(reader),
-            search_text_tool(reader, scorers, self.max_results),
-            find_exceptions_tool(reader, desk.scorer(_EXCEPTIONS)),
-            *further,
+        from shirube_builtin.surfaces.chapters.offered import reader, tools
+
+        kept = reader(desk, lambda: self.reading(desk), self.keeping(desk))
+        return tools(
+            desk, kept, max_results=self.max_results, resolve_reference=self.resolve_reference
         )
 
-    @contextmanager
-    def lifespan(self, desk: Desk) -> Iterator[None]:
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
         """Look through all manuals once, beside the calls, and log what is wrong."""
-        library = _reader(self, desk).library
-        Thread(target=library.validate, name="shirube validation", daemon=True).start()
-        yield
+        from shirube_builtin.surfaces.chapters.offered import reader, validated
+
+        return validated(reader(desk, lambda: self.reading(desk), self.keeping(desk)))
 
     def reading(self, desk: Desk) -> Reading:
         """Return where tables of contents are looked for, and which links are followed.
@@ -162,21 +148,3 @@ class ChaptersSurface(Stage):
             return workspace / self.cache_file
         folder = state if self.indices_dir is None else workspace / self.indices_dir
         return folder / "chapters" / "projections.sqlite"
-
-
-def _reader(surface: ChaptersSurface, desk: Desk) -> Reader:
-    """Return the one reader of a desk, which the tools and what goes on beside them share."""
-
-    def made() -> Reader:
-        loader = _contented(desk)
-        library = Library(desk.root, loader, surface.reading(desk))
-        return Reader(library, Shelf(loader, surface.keeping(desk)))
-
-    return desk.keep("reader", made)
-
-
-def _contented(desk: Desk) -> Contented:
-    for loader in desk.loaders():
-        if isinstance(loader, Contented):
-            return loader
-    raise ConfigError("pipelines.chapters.loaders: one that reads tables of contents is needed")

@@ -16,10 +16,10 @@ from shirube_builtin.surfaces.chapters.arguments import (
 )
 from shirube_builtin.surfaces.chapters.failures import refused, required
 from shirube_builtin.surfaces.chapters.scope import Reader
+from shirube_builtin.surfaces.chapters.settings import MOST_RESULTS
 
 Mode = Literal["plain", "regex", "loose"]
 
-MOST_RESULTS = 100
 _AROUND = 80
 _MATCH_SHOWN = 200
 

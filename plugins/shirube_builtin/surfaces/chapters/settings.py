@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+MODES = ("plain", "regex", "loose")
+"""The scorers that read texts through, by the mode of a search."""
+EXCEPTIONS = "exceptions"
+MOST_RESULTS = 100
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -9,23 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, field_validator
 
 from shirube import Adopted, Desk, InvalidPath, Root, Stage, Tool, clean_path
-from shirube_builtin.surfaces.graph.adopted import adopted
-from shirube_builtin.surfaces.graph.arguments import Room
-from shirube_builtin.surfaces.graph.check import check_tool
-from shirube_builtin.surfaces.graph.context import context_tool
-from shirube_builtin.surfaces.graph.docs import Docs
-from shirube_builtin.surfaces.graph.following import following
-from shirube_builtin.surfaces.graph.fulltext import fulltext_tool
-from shirube_builtin.surfaces.graph.indexing import index_tool
-from shirube_builtin.surfaces.graph.listing import list_tool
-from shirube_builtin.surfaces.graph.network import graph_tool
-from shirube_builtin.surfaces.graph.page import page_tool
-from shirube_builtin.surfaces.graph.pictures import picture_tool
-from shirube_builtin.surfaces.graph.search import search_tool
 from shirube_builtin.surfaces.graph.settings import Settings
-from shirube_builtin.surfaces.graph.stale import stale_tool
-from shirube_builtin.surfaces.graph.status import status_tool
-from shirube_builtin.surfaces.graph.suggesting import suggest_tool
 
 INCLUDE = ("**/*.md", "**/*.markdown")
 EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
@@ -83,42 +67,31 @@ class GraphSurface(Stage):
         Raises:
             ConfigError: when it is no JSON object, or says what cannot be.
         """
+        from shirube_builtin.surfaces.graph.adopted import adopted
+
         return adopted(workspace, str(settings.get("pipeline", "docs")), cls.pipeline)
 
     def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
-        room = self._room(desk)
-        return self._offered(room)
+        from shirube_builtin.surfaces.graph.offered import room, tools
+
+        return tools(room(desk, self._settings(), self.baseline_file))
 
     def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return what only the command line is offered; the six tools as they stand, too."""
-        room = self._room(desk)
-        return (
-            *self._offered(room.unrefreshed()),
-            index_tool(room),
-            status_tool(room),
-            stale_tool(room),
-            check_tool(room),
-            suggest_tool(room),
-            picture_tool(room),
-        )
+        from shirube_builtin.surfaces.graph.offered import commands, room
+
+        return commands(room(desk, self._settings(), self.baseline_file))
 
     def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
         """Hold the lock and follow the folder; without ``lock`` read what others follow."""
-        return following(self._room(desk), lock=self.lock)
+        from shirube_builtin.surfaces.graph.following import following
+        from shirube_builtin.surfaces.graph.offered import room
 
-    def _offered(self, room: Room) -> Sequence[Tool[Any, Any]]:
-        return (
-            search_tool(room),
-            page_tool(room),
-            context_tool(room),
-            fulltext_tool(room),
-            list_tool(room),
-            graph_tool(room),
-        )
+        return following(room(desk, self._settings(), self.baseline_file), lock=self.lock)
 
-    def _room(self, desk: Desk) -> Room:
-        settings = Settings(
+    def _settings(self) -> Settings:
+        return Settings(
             self.default_limit,
             self.max_depth,
             self.threshold_days,
@@ -126,4 +99,3 @@ class GraphSurface(Stage):
             self.max_edges,
             self.page_size,
         )
-        return desk.keep("room", lambda: Room(Docs(desk, self.baseline_file), settings))

@@ -8,17 +8,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, field_validator
 
 from shirube import Desk, Env, Prompt, Resources, Stage, Tool
-from shirube_builtin.surfaces.manual.find import find_tool
-from shirube_builtin.surfaces.manual.full import full_tool
-from shirube_builtin.surfaces.manual.hits import hits_tool
-from shirube_builtin.surfaces.manual.ls import ls_tool
-from shirube_builtin.surfaces.manual.prompts import manual_prompts
-from shirube_builtin.surfaces.manual.read import read_tool
-from shirube_builtin.surfaces.manual.resources import manual_resources
-from shirube_builtin.surfaces.manual.scan import scan_tool
 from shirube_builtin.surfaces.manual.settings import Extra, Settings
-from shirube_builtin.surfaces.manual.toc import toc_tool
-from shirube_builtin.surfaces.pages import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
+from shirube_builtin.surfaces.sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
 
 
 class ManualSurface(Stage):
@@ -70,26 +61,26 @@ class ManualSurface(Stage):
 
     def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
-        settings = self._settings()
-        return (
-            ls_tool(desk),
-            toc_tool(desk),
-            find_tool(desk, settings),
-            hits_tool(desk, settings),
-            read_tool(desk),
-            scan_tool(desk, self.scan_max_chars),
-        )
+        from shirube_builtin.surfaces.manual.offered import tools
+
+        return tools(desk, self._settings(), self.scan_max_chars)
 
     def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools whose whole answer callers inside the process may have."""
-        return (full_tool(desk, self._settings()),)
+        from shirube_builtin.surfaces.manual.offered import commands
+
+        return commands(desk, self._settings())
 
     def resources(self, desk: Desk) -> Resources:
         """Return the manuals' files, to be read by URI."""
+        from shirube_builtin.surfaces.manual.resources import manual_resources
+
         return manual_resources(desk)
 
     def prompts(self, desk: Desk) -> Sequence[Prompt]:
         """Return three ways to work with the tools."""
+        from shirube_builtin.surfaces.manual.prompts import manual_prompts
+
         return manual_prompts(desk)
 
     def _settings(self) -> Settings:

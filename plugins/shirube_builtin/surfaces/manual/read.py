@@ -22,12 +22,12 @@ from shirube import (
 from shirube_builtin.surfaces.manual.arguments import FilePath, ManualId, after_discovery, shelved
 from shirube_builtin.surfaces.manual.deliveries import record
 from shirube_builtin.surfaces.pages import (
-    PAGE_CHARS,
     LineRange,
     MaxChars,
     NextChar,
     page,
 )
+from shirube_builtin.surfaces.sizes import PAGE_CHARS
 
 
 class ReadRef(Params):

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from shirube import Desk, Stage, Tool, ToolError
-from shirube_builtin.surfaces.vault.create import create_tool
-from shirube_builtin.surfaces.vault.history import history_tool, show_tool
-from shirube_builtin.surfaces.vault.journal import Bounds
-from shirube_builtin.surfaces.vault.ls import ls_tool
-from shirube_builtin.surfaces.vault.notes import Notes
-from shirube_builtin.surfaces.vault.read import read_tool
-from shirube_builtin.surfaces.vault.replace import preview_tool, replace_tool
-from shirube_builtin.surfaces.vault.scan import scan_tool
-from shirube_builtin.surfaces.vault.undo import redo_tool, undo_tool
+from shirube import Desk, Stage, Tool
+from shirube_builtin.surfaces.vault.settings import Bounds
 
 _MIB = 1024 * 1024
-
-_log = logging.getLogger("shirube")
 
 
 class VaultSurface(Stage):
@@ -47,34 +36,21 @@ class VaultSurface(Stage):
 
     def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which an agent meets them."""
-        notes = self._notes(desk)
-        extra = (history_tool(notes), undo_tool(notes)) if self.history else ()
-        return (
-            ls_tool(notes),
-            create_tool(notes),
-            read_tool(notes),
-            scan_tool(notes),
-            replace_tool(notes),
-            *extra,
-        )
+        from shirube_builtin.surfaces.vault.offered import tools
+
+        return tools(desk, self._bounds(), self.note_bytes, history=self.history)
 
     def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, and the one that shows what would be replaced."""
-        notes = self._notes(desk)
-        made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool)
-        return tuple(make(notes) for make in made)
+        from shirube_builtin.surfaces.vault.offered import commands
 
-    @contextmanager
-    def lifespan(self, desk: Desk) -> Iterator[None]:
+        return commands(desk, self._bounds(), self.note_bytes)
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
         """Finish or roll back, at the start, what a crash left."""
-        try:
-            settled = self._notes(desk).journal.recover()
-            if settled:
-                _log.warning("unfinished writes to the vault, now settled: %d", settled)
-        except ToolError as error:
-            _log.warning("the vault's journal cannot be looked at: %s", error)
-        yield
+        from shirube_builtin.surfaces.vault.offered import recovered
 
-    def _notes(self, desk: Desk) -> Notes:
-        bounds = Bounds(self.journal_writes, self.journal_bytes, self.journal_days)
-        return Notes(desk.root, bounds, self.note_bytes)
+        return recovered(desk, self._bounds(), self.note_bytes)
+
+    def _bounds(self) -> Bounds:
+        return Bounds(self.journal_writes, self.journal_bytes, self.journal_days)

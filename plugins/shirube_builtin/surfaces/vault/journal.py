@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shirube import Conflict, NotFound, ToolError, Writable, content_hash
 from shirube_builtin.surfaces.vault.rules import JOURNAL
+from shirube_builtin.surfaces.vault.settings import Bounds
 
 Action = Literal["create", "replace", "undo", "redo"]
 
@@ -22,14 +23,6 @@ LOCKS = f"{JOURNAL}/locks"
 _INTENT, _DONE = ".intent", ".done"
 _FORM = re.compile(r"(\d{20})-([0-9a-f]+)-([0-9a-f]{2})-(\d{1,12})(\.intent|\.done)", re.ASCII)
 _DAY_NS = 24 * 60 * 60 * 1_000_000_000
-
-
-class Bounds(NamedTuple):
-    """How many writes are remembered, in how many bytes, and for how many days."""
-
-    writes: int
-    bytes: int
-    days: int
 
 
 class Write(BaseModel):

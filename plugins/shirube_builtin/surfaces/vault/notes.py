@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from shirube import Conflict, Decoded, NotFound, Root, Unreadable, Writable, content_hash, decoded
-from shirube_builtin.surfaces.vault.journal import LOCKS, Action, Bounds, Journal, Write
+from shirube_builtin.surfaces.vault.journal import LOCKS, Action, Journal, Write
 from shirube_builtin.surfaces.vault.rules import is_hidden
+from shirube_builtin.surfaces.vault.settings import Bounds
 
 _DIGITS = 12
 

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from shirube import Answer, Call, InvalidParameter, Lines, Params, Tool
-from shirube_builtin.surfaces.pages import PAGE_CHARS, LineRange, NextChar, within
+from shirube_builtin.surfaces.pages import LineRange, NextChar, within
+from shirube_builtin.surfaces.sizes import PAGE_CHARS
 from shirube_builtin.surfaces.vault.ends import CRLF, Ends
 from shirube_builtin.surfaces.vault.notes import Notes, short_hash
 from shirube_builtin.surfaces.vault.rules import NotePath

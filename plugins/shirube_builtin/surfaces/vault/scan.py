@@ -8,13 +8,13 @@ from pydantic import Field
 
 from shirube import Answer, Call, Params, Tool, unified
 from shirube_builtin.surfaces.pages import (
-    PAGE_CHARS,
     Cursor,
     LineRange,
     NextChar,
     page,
     start_offset,
 )
+from shirube_builtin.surfaces.sizes import PAGE_CHARS
 from shirube_builtin.surfaces.vault.notes import Notes, short_hash
 from shirube_builtin.surfaces.vault.rules import NotePath
 

@@ -1,0 +1,13 @@
+"""What the configuration may say of the journal of a vault."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Bounds(NamedTuple):
+    """How many writes are remembered, in how many bytes, and for how many days."""
+
+    writes: int
+    bytes: int
+    days: int

@@ -1,0 +1,130 @@
+"""What a new process does before its first answer: as little as it can."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import manuals
+import pytest
+from manuals import appears, stranger
+from stdio import Wire
+
+UNUSED = frozenset(
+    {
+        "anyio",
+        "asyncio",
+        "jsonschema",
+        "markdown_it",
+        "mcp",
+        "mcp_types",
+        "rapidfuzz",
+        "re2",
+        "regex",
+        "tqdm",
+        "yaml",
+    }
+)
+
+# A loader like any other, but that it does not come back from some files until it is let go.
+STUCK = """
+import os, time
+from shirube import Loader, Register, Section, Document, Source, Stage, hook
+
+class Stuck(Stage):
+    def sources(self, root):
+        return [Source(one.path) for one in root.files() if one.path.endswith(".stuck")]
+    def load(self, root, source):
+        text = root.read_bytes(source.path).decode()
+        open(os.environ["STUCK"] + ".begun", "w").close()
+        while not os.path.exists(os.environ["STUCK"]):
+            time.sleep(0.01)
+        lines = text.count("\\n") + 1
+        whole = Section("stuck", 1, lines, 0, len(text), len(text), 0)
+        return Document(source.path, "stuck", text, (whole,))
+
+@hook
+def register_loaders(register):
+    register("stuck", Stuck)
+"""
+
+
+def printed(*words: str, code: str, cwd: Path) -> str:
+    """Run some Python with these arguments in a fresh process, and return its last line."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=cwd,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.decode().splitlines()[-1]
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> dict[str, str]:
+    """A workspace whose manual ``b`` no loader comes back from; the environment to see it with."""
+    manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n", "b/b.stuck": "給付の条件\n"})
+    loaders = "[{use: markdown}, {use: stuck}]"
+    (tmp_path / "shirube.yaml").write_text(
+        f"surfaces: [{{use: manual}}, {{use: graph}}]\n"
+        f"pipelines:\n  manual:\n    loaders: {loaders}\n",
+        encoding="utf-8",
+    )
+    return {"PYTHONPATH": stranger(tmp_path, STUCK), "STUCK": str(tmp_path / "go")}
+
+
+def test_a_search_imports_no_tools_and_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parent.parent / "manuals", tmp_path / "manuals")
+    code = (
+        "import sys; from shirube.cli import main; main(sys.argv[1:]); print(*sorted(sys.modules))"
+    )
+    words = ("find", "申請 期限", "--manual", "業務ハンドブック")
+    printed(*words, code=code, cwd=tmp_path)
+    loaded = printed(*words, code=code, cwd=tmp_path).split()
+    assert "shirube_builtin.surfaces.manual" in loaded
+    assert [name for name in loaded if name.endswith(".offered")] == []
+    assert UNUSED.intersection(loaded) == set()
+
+
+def test_loading_the_plugins_imports_no_tools_of_any_surface(tmp_path: Path) -> None:
+    code = (
+        "import sys; from shirube.plugins import load_plugins; load_plugins(strangers=False); "
+        "print(*(m for m in sys.modules if m.startswith('shirube_builtin.surfaces.')))"
+    )
+    loaded = printed(code=code, cwd=tmp_path).split()
+    kinds = {"chapters", "graph", "manual", "vault"}
+    names = {name.removeprefix("shirube_builtin.surfaces.") for name in loaded}
+    assert names - {"sizes"} == kinds | {f"{kind}.settings" for kind in kinds}
+
+
+def test_a_client_is_answered_while_an_index_is_being_made(
+    tmp_path: Path, stuck: dict[str, str]
+) -> None:
+    with Wire(tmp_path, **stuck) as server:
+        assert server.request("tools/list", {})["result"]["tools"]
+        appears(Path(stuck["STUCK"] + ".begun"))  # nobody asked for it: it began beside the calls
+        server.ok("manual_ls")
+        found = server.ok("manual_find", query="日額", manual_id="a", required_terms=["日額"])
+        assert found["inline_hits"]["items"][0]["ref"]["path"] == "a.md"
+        Path(stuck["STUCK"]).touch()
+        found = server.ok("manual_find", query="条件", manual_id="b", required_terms=["条件"])
+        assert found["inline_hits"]["items"][0]["ref"]["path"] == "b.stuck"
+        assert "degraded" not in found
+
+
+def test_hanging_up_does_not_wait_for_an_index(tmp_path: Path, stuck: dict[str, str]) -> None:
+    with Wire(tmp_path, **stuck) as server:
+        appears(Path(stuck["STUCK"] + ".begun"))
+        assert "Traceback" not in server.hang_up()
+
+
+def test_who_asks_for_one_manual_does_not_index_another(tmp_path: Path) -> None:
+    manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n", "b/b.md": "# 給付\n条件。\n"})
+    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    assert script is not None
+    words = [script, "find", "日額", "--manual", "a"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    assert [one.name for one in (tmp_path / ".shirube" / "index").iterdir()] == ["a"]
