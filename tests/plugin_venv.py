@@ -1,6 +1,7 @@
 """A virtual environment in which the project and the example packages are really installed.
 
-A test module asks for it with ``pytest_plugins = ["plugin_venv"]`` and the fixture of that name.
+A test module asks for it with ``pytest_plugins = ["plugin_venv"]`` and the fixture of that name;
+``serving`` starts servers there, of the module's own ``workspace``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,8 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import stdio
+from stdio import Wire
 
 PROJECT = Path(__file__).parent.parent
+
+Serving = Callable[[], Wire]
 
 _PROBE = """
 import json, sys
@@ -84,6 +89,17 @@ class PluginVenv:
         """Run its interpreter, and return what it printed; ``path`` is imported from too."""
         return self._finished(arguments, path).stdout
 
+    def shirube(self, workspace: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run its command line over a workspace."""
+        return subprocess.run(
+            [self.bin / "shirube", *words, "--workspace", str(workspace)],
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
+
     def install(self, *names: str) -> None:
         """Install examples, in this order."""
         for name in names:
@@ -143,6 +159,26 @@ def plugin_venv(tmp_path_factory: pytest.TempPathFactory) -> PluginVenv:
     _pip("--python", venv.python, "install", "--no-deps", "--no-index", *built.values())
     _borrow_dependencies(venv)
     return venv
+
+
+@pytest.fixture
+def serving(
+    plugin_venv: PluginVenv, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Serving]:
+    """Start servers of the environment in which the plugins are installed."""
+    script = str(plugin_venv.bin / "shirube")
+    monkeypatch.setattr(
+        stdio, "command_line", lambda folder: [script, "serve", "--workspace", str(folder)]
+    )
+    started: list[Wire] = []
+
+    def start() -> Wire:
+        started.append(Wire(workspace))
+        return started[-1]
+
+    yield start
+    for wire in started:
+        wire.__exit__()
 
 
 def _borrow_dependencies(venv: PluginVenv) -> None:

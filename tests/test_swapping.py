@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import stdio
-from stdio import Wire
 
 if TYPE_CHECKING:
-    from plugin_venv import PluginVenv
+    from plugin_venv import PluginVenv, Serving
+    from stdio import Wire
 
 pytest_plugins = ["plugin_venv"]
 
@@ -36,33 +33,11 @@ BROKEN = (
     "broken-builtin-name",
 )
 
-Serving = Callable[[], Wire]
-
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     shutil.copytree(MANUALS / "field-guide", tmp_path / "manuals" / "field-guide")
     return tmp_path
-
-
-@pytest.fixture
-def serving(
-    plugin_venv: PluginVenv, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Serving]:
-    """Start servers of the environment in which the plugins are installed."""
-    script = str(plugin_venv.bin / "shirube")
-    monkeypatch.setattr(
-        stdio, "command_line", lambda folder: [script, "serve", "--workspace", str(folder)]
-    )
-    started: list[Wire] = []
-
-    def start() -> Wire:
-        started.append(Wire(workspace))
-        return started[-1]
-
-    yield start
-    for wire in started:
-        wire.__exit__()
 
 
 def gates(wire: Wire) -> list[Any]:
@@ -85,17 +60,6 @@ def configure(workspace: Path, text: str) -> None:
     (workspace / "shirube.yaml").write_text(text, encoding="utf-8")
 
 
-def command(venv: PluginVenv, workspace: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [venv.bin / "shirube", *words, "--workspace", str(workspace)],
-        env=venv.environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=60,
-    )
-
-
 def test_installing_a_plugin_changes_nothing(serving: Serving) -> None:
     assert [gate["gate"] for gate in gates(serving())] == ["g0", "g_req"]
 
@@ -114,7 +78,7 @@ def test_a_removed_plugin_stops_the_start_with_its_coordinate_and_comes_back(
 ) -> None:
     configure(workspace, BORDA)
     with plugin_venv.without("shirube-borda"):
-        done = command(plugin_venv, workspace, "serve")
+        done = plugin_venv.shirube(workspace, "serve")
         assert done.returncode == 2
         assert "pipelines.manual.fusers[0]: no fuser is called 'borda'" in done.stderr
         assert done.stdout == ""
@@ -129,9 +93,9 @@ def test_broken_plugins_stop_nothing_and_are_named(
     told = wire.hang_up()
     reports = {
         report["plugin"]: report
-        for report in json.loads(command(plugin_venv, workspace, "plugins", "--json").stdout)
+        for report in json.loads(plugin_venv.shirube(workspace, "plugins", "--json").stdout)
     }
-    doctor = command(plugin_venv, workspace, "doctor")
+    doctor = plugin_venv.shirube(workspace, "doctor")
     assert doctor.returncode == 1
     for name in BROKEN:
         assert reports[name]["problems"], name
@@ -143,7 +107,7 @@ def test_broken_plugins_stop_nothing_and_are_named(
 
 def test_without_plugins_only_the_built_ins_start(plugin_venv: PluginVenv, workspace: Path) -> None:
     configure(workspace, BORDA)
-    done = command(plugin_venv, workspace, "find", "solar", "--no-plugins")
+    done = plugin_venv.shirube(workspace, "find", "solar", "--no-plugins")
     assert done.returncode == 2
     assert "no fuser is called 'borda'" in done.stderr
 

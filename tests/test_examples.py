@@ -1,0 +1,109 @@
+"""The packages under examples/: complete, really installed, and swapped in by configuration.
+
+A package whose libraries are not installed is skipped: ``pip install ./examples/NAME`` brings them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from manuals import write
+
+if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
+    from plugin_venv import PluginVenv, Serving
+    from stdio import Wire
+
+pytest_plugins = ["plugin_venv"]
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("shirube-*"))
+NAMES = [folder.name for folder in EXAMPLES]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def project(folder: Path) -> dict[str, Any]:
+    text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    return dict(tomllib.loads(text)["project"])
+
+
+def needs(name: str) -> None:
+    """Skip the test unless the libraries of an example are installed."""
+    folder = EXAMPLES[NAMES.index(name)]
+    for requirement in project(folder)["dependencies"]:
+        library = re.split(r"[<>=\[; ]", requirement)[0]
+        try:
+            version(library)
+        except PackageNotFoundError:
+            pytest.skip(f"{library} is not installed: pip install ./examples/{name}")
+
+
+def configure(workspace: Path, pipeline: str, name: str = "manual") -> None:
+    text = f"pipelines:\n  {name}:\n    {pipeline}\n"
+    (workspace / "shirube.yaml").write_text(text, encoding="utf-8")
+
+
+# --- every one of them ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=NAMES)
+def test_an_example_is_a_complete_package(folder: Path) -> None:
+    said = project(folder)
+    module = folder.name.replace("-", "_")
+    assert said["name"] == folder.name
+    assert said["dependencies"][0] == "shirube>=0.1,<0.2"
+    assert said["optional-dependencies"]["test"] == ["shirube[testing]>=0.1,<0.2"]
+    assert said["entry-points"] == {"shirube.v1": {folder.name.removeprefix("shirube-"): module}}
+    assert (folder / "src" / module / "py.typed").exists()
+    readme = (folder / said["readme"]).read_text(encoding="utf-8")
+    assert readme.startswith(f"# {folder.name}\n")
+    assert "```yaml" in readme
+    assert f"shirube-{folder.name}" not in readme
+    assert any("Contract" in file.read_text(encoding="utf-8") for file in folder.rglob("test_*.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_passes_its_own_tests_as_it_is_installed(
+    plugin_venv: PluginVenv, name: str
+) -> None:
+    needs(name)
+    module = name.replace("-", "_")
+    where = f"import shirube, {module} as m; print(shirube.__file__, m.__file__, sep='\\n')"
+    for file in plugin_venv.run("-c", where).splitlines():
+        assert Path(file).is_relative_to(plugin_venv.folder), f"{file} is not the installed one"
+    tests = EXAMPLES[NAMES.index(name)] / "tests"
+    plugin_venv.run("-m", "pytest", "-q", "-p", "no:cacheprovider", tests)
+
+
+# --- swapped in -----------------------------------------------------------------------------
+
+
+def find(wire: Wire, query: str, *required: str) -> list[dict[str, Any]]:
+    """Search the manual ``m``, and return the hits."""
+    wire.ok("manual_ls")
+    asked = {"query": query, "manual_id": "m", "required_terms": [*required]}
+    trace = wire.ok("manual_find", **asked)["trace_id"]
+    return list(wire.ok("manual_hits", trace_id=trace)["items"])
+
+
+def test_html_pages_are_searched_read_and_skipped_with_a_reason(
+    plugin_venv: PluginVenv, serving: Serving, workspace: Path
+) -> None:
+    needs("shirube-html")
+    page = "<title>Guide</title><p>About.<h1 id=start>Start</h1><p>Turn the brass key.<h2>Stop</h2>"
+    write(workspace, {"m/guide.html": page, "m/bad.html": b"\xff\xfe\x00", "m/n.md": "# N\nx\n"})
+    configure(workspace, "loaders: [{use: markdown}, {use: html}]")
+    wire = serving()
+    (hit,) = find(wire, "brass key", "key")
+    assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("guide.html", 3)
+    read = wire.ok("manual_read", ref={"manual_id": "m", **hit["ref"]}, scope="section")
+    assert read["text"].startswith("# Start {#start}\n\nTurn the brass key.\n")
+    index = plugin_venv.shirube(workspace, "index")
+    assert "skipped: bad.html (no known encoding)" in index.stdout
