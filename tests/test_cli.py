@@ -552,14 +552,16 @@ def test_config_show_is_a_configuration_that_says_the_same(own: Path) -> None:
     assert yaml.safe_load(shown.out) == plain["config"]
     assert plain["from_environment"] == {}
     (own / "shirube.yaml").write_text(shown.out, encoding="utf-8")
-    assert shirube("config", "show", cwd=own).out == shown.out
+    again = shirube("config", "show", "--json", cwd=own).json
+    assert again["config"] == plain["config"]
+    assert set(again["origins"].values()) > {"shirube.yaml line 1"}
 
 
 def test_config_show_marks_what_the_environment_decided(own: Path) -> None:
     env = {"LEXICAL_COVERAGE_WEIGHT": "0.7", "SHIRUBE_SURFACE_EXTRAS": "none"}
     shown = shirube("config", "show", cwd=own, **env).out
-    assert "coverage_weight: 0.7  # from LEXICAL_COVERAGE_WEIGHT" in shown
-    assert "extras: []  # from SHIRUBE_SURFACE_EXTRAS" in shown
+    assert "coverage_weight: 0.7  # LEXICAL_COVERAGE_WEIGHT" in shown
+    assert "extras: []  # SHIRUBE_SURFACE_EXTRAS" in shown
 
 
 def test_config_schema_knows_every_stage(own: Path) -> None:

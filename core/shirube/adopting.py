@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from shirube.disk.paths import Root
 from shirube.errors import ConfigError
 from shirube.registry import Registry
 from shirube.surfaces import Adopted, Adopting
+from shirube.written import leaves
 
 
 def adopting(loaded: Loaded, registry: Registry) -> Loaded:
@@ -22,17 +23,29 @@ def adopting(loaded: Loaded, registry: Registry) -> Loaded:
         ConfigError: when what was left there cannot be used.
     """
     config = loaded.config
-    surfaces = []
-    for use in config.surfaces:
+    surfaces, sources = [], []
+    places: dict[str, str] = {}
+    for number, use in enumerate(config.surfaces):
         stage: Any = registry["surfaces"].take(use.use, "").stage if _known(use, registry) else None
         if isinstance(stage, type) and issubclass(stage, Adopting):
             found = stage.adopted(Root(loaded.workspace), use.settings)
+            places |= dict.fromkeys(_coordinates(found, number), found.source)
             config = _under(config, found)
+            sources.append(found.source)
             settings = {**found.settings, **use.settings}
             surfaces.append(use.model_copy(update={"settings": settings}))
         else:
             surfaces.append(use)
-    return replace(loaded, config=config.model_copy(update={"surfaces": tuple(surfaces)}))
+    config = config.model_copy(update={"surfaces": tuple(surfaces)})
+    written = {**places, **loaded.written}
+    return replace(loaded, config=config, adopted=tuple(sources), written=written)
+
+
+def _coordinates(found: Adopted, number: int) -> Iterator[str]:
+    """Yield where everything that was found would be written in the file."""
+    said = {"roots": found.roots, "pipelines": found.pipelines}
+    yield from (coordinate for coordinate, _ in leaves(said, ""))
+    yield from (one for one, _ in leaves(found.settings, f"surfaces[{number}].with"))
 
 
 def _known(use: Any, registry: Registry) -> bool:

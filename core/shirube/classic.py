@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from shirube.environment import expectation
 from shirube.errors import ConfigError
 from shirube.stages import Key
+from shirube.written import Written
 
 FILE = "config.yaml"
 
@@ -86,6 +87,11 @@ def merged(
         if key in said:
             _put(rest, place, said.pop(key), file)
     return rest, Sections(said, tuple(warnings))
+
+
+def places_of(written: Written) -> dict[str, str]:
+    """Return the file and the line of everything that is written, by the coordinate of today."""
+    return {MOVED.get(one, one): f"{written.file} line {n}" for one, n in written.lines.items()}
 
 
 def settings(

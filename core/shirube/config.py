@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shirube.classic import FILE as CLASSIC
-from shirube.classic import Sections, merged
+from shirube.classic import Sections, merged, places_of
 from shirube.environment import overridden
 from shirube.errors import ConfigError
 from shirube.hosting import Security, Server
@@ -22,7 +23,7 @@ from shirube.registry import KINDS
 from shirube.schemas import arguments_shape
 from shirube.sections import Adaptive, Bounds, Cache, ListingRules, Roots, Traces
 from shirube.stages import Env
-from shirube.written import read_yaml
+from shirube.written import Written, read_yaml
 
 FILE = "shirube.yaml"
 
@@ -81,7 +82,11 @@ class Config(_Closed):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A configuration, where it came from, and which values the environment decided."""
+    """A configuration, where it came from, and which values the environment decided.
+
+    ``origins`` are variables, ``written`` files with their lines, both by coordinate; ``adopted``
+    are the files of other programs.
+    """
 
     config: Config
     workspace: Path
@@ -90,6 +95,14 @@ class Loaded:
     origins: dict[str, str] = field(default_factory=dict)
     sections: Sections = field(default_factory=Sections)
     alone_as: str | None = None
+    adopted: tuple[str, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The files that decide it, whether or not they are there."""
+        beside = [self.workspace / name for name in (CLASSIC, *self.adopted)]
+        return [self.file or self.workspace / FILE, *beside]
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path, its links resolved once."""
@@ -97,6 +110,16 @@ class Loaded:
             return self.workspace
         relative: str = getattr(self.config.roots, name)
         return (self.workspace / relative).resolve()
+
+    def origin(self, coordinate: str) -> str:
+        """Say where a setting comes from: a variable, a file and its line, or ``default``."""
+        said = self.written.get(coordinate, "default")
+        inner, outer = coordinate, ""
+        while inner != outer:
+            if inner in self.origins:
+                return self.origins[inner]
+            inner, outer = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", inner), inner
+        return said
 
     def alone(self, only: Use) -> Loaded:
         """Return this configuration with one surface, whether or not it was among the others."""
@@ -131,16 +154,17 @@ def load_config(
     found = file if file is not None else workspace / FILE
     if file is not None and not file.is_file():
         raise ConfigError(f"--config: there is no file {file.name!r}")
-    given = read_yaml(found) if found.is_file() else {}
     beside = workspace / CLASSIC
-    further = read_yaml(beside) if classic and beside.is_file() else {}
-    given, sections = merged(given, found.name, further)
+    written = read_yaml(found) if found.is_file() else Written(found.name)
+    further = read_yaml(beside) if classic and beside.is_file() else Written(CLASSIC)
+    given, sections = merged(written.values, found.name, further.values)
     loaded = Loaded(Config(), workspace, found if found.is_file() else None, environ)
     config = build(Config, given, "", environ, loaded.origins)
     for name, folder in config.roots.model_dump().items():
         if (workspace / folder).is_file():
             raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
-    return Loaded(config, workspace, loaded.file, environ, loaded.origins, sections)
+    places = places_of(further) | places_of(written)
+    return replace(loaded, config=config, sections=sections, written=places)
 
 
 def build(

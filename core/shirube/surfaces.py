@@ -217,7 +217,7 @@ class Living(Protocol):
 class Adopted(NamedTuple):
     """What another program's configuration says: folders by root, stages by pipeline, settings.
 
-    ``source`` is how errors name it.
+    ``source`` is its file below the workspace, there or not; errors name it so.
     """
 
     source: str

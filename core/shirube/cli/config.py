@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 
-from shirube.app import Application
 from shirube.classic import FILE as CLASSIC
 from shirube.classic import imported, takes
+from shirube.cli.configurations import EFFECTIVE, configured, differences
+from shirube.cli.effective import effective, origins
 from shirube.cli.outline import outline
 from shirube.cli.output import print_json, table
 from shirube.cli.parser import Verbs, add_json, one_of
@@ -22,8 +22,6 @@ from shirube.cli.workspace import folder, opened, plugins_of
 from shirube.config import FILE, Config, build
 from shirube.environment import expectation, variables
 from shirube.errors import ConfigError
-from shirube.furnished import use_of
-from shirube.pipeline import Named
 from shirube.plugins import load_plugins
 from shirube.process import ProcessSettings
 from shirube.registry import Registry
@@ -43,31 +41,35 @@ def add(commands: Verbs) -> None:
     """Add the command."""
     parser = commands.add("config", run, "shirube config show > shirube.yaml")
     told = (
-        "show: the whole configuration in force, as YAML; "
+        "show: the whole configuration in force, as YAML, and where each value comes from; "
+        "diff A B: what two files say differently, or a file and what is in force (exit code 1); "
         "schema: the JSON Schema of shirube.yaml, with the settings of every stage; "
         "env: the environment variables; "
         "import: write shirube.yaml from a config.yaml of the classic manual tools"
     )
     parser.add_argument("part", metavar="PART", type=one_of("part", *_PARTS), help=told)
-    parser.add_argument("file", metavar="FILE", nargs="?", help=f"to import; default {CLASSIC}")
+    told = f"to import (default {CLASSIC}), or to compare; 'defaults' and 'effective' can be, too"
+    parser.add_argument("files", metavar="FILE", nargs="*", help=told)
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Print one part."""
-    _PARTS[options.part](options)
-    return 0
+    """Print one part; of a comparison 1 is returned when there is a difference."""
+    allowed = {"diff": 2, "import": 1}.get(options.part, 0)
+    if len(options.files) > allowed:
+        raise ConfigError(f"config {options.part}: unexpected argument {options.files[allowed]!r}")
+    return _PARTS[options.part](options) or 0
 
 
 def _show(options: Namespace) -> None:
     with opened(options) as application:
         shown = effective(application)
-        origins = application.loaded.origins
+        sources = origins(application)
+        environ = application.loaded.origins
     if options.json:
-        print_json({"config": shown, "from_environment": {**origins}})
+        print_json({"config": shown, "origins": {**sources}, "from_environment": {**environ}})
         return
-    comments = {coordinate: f"from {variable}" for coordinate, variable in origins.items()}
-    for line in outline(shown, comments):
+    for line in outline(shown, sources):
         print(line)
 
 
@@ -90,32 +92,38 @@ def _env(options: Namespace) -> None:
 
 def _import(options: Namespace) -> None:
     workspace = folder(options)
-    source, target = workspace / (options.file or CLASSIC), workspace / FILE
+    source, target = workspace / ((*options.files, CLASSIC)[0]), workspace / FILE
     if target.exists():
         raise ConfigError(f"{FILE} is there already; move it away, or write into it by hand")
     if not source.is_file():
         raise ConfigError(f"there is no file {source.name!r}; name the one to import")
     registry = load_plugins(strangers=not options.no_plugins).registry
     offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
-    made = imported(read_yaml(source), offer.stage, offer.name)
+    made = imported(read_yaml(source).values, offer.stage, offer.name)
     build(Config, made, "", {}, {})
     target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
     print(f"{FILE}: written; {source.name} is no longer needed")
 
 
-_PARTS = {"show": _show, "schema": _schema, "env": _env, "import": _import}
+def _diff(options: Namespace) -> int:
+    if not options.files:
+        raise ConfigError("config diff: name a file, or two; 'defaults' and 'effective' are known")
+    names = [*options.files, EFFECTIVE][:2]
+    found = [*differences(*(configured(name, options) for name in names))]
+    if options.json:
+        print_json([one._asdict() for one in found])
+    for one in found if not options.json else ():
+        print(one.line)
+    return 1 if found else 0
 
 
-def effective(application: Application) -> JsonValue:
-    """Return the configuration in force: every stage that runs, with all its settings."""
-    registry = application.plugins.registry
-    settings = application.config.model_dump(mode="json", by_alias=True)
-    settings["pipelines"] = {one.name: {**one.uses} for one in application.surfaces}
-    settings["surfaces"] = [
-        use_of("surfaces", Named(one.name, one.surface), registry) for one in application.surfaces
-    ]
-    shown: JsonValue = settings
-    return shown
+_PARTS: Mapping[str, Callable[[Namespace], int | None]] = {
+    "show": _show,
+    "schema": _schema,
+    "env": _env,
+    "diff": _diff,
+    "import": _import,
+}
 
 
 def _variables(registry: Registry) -> Iterator[Variable]:

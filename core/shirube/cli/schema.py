@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shirube.classic import MOVED, keys
 from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config
 from shirube.registry import Kind, Offer, Registry
 
@@ -30,7 +31,28 @@ def file_schema(registry: Registry) -> dict[str, Any]:
         "additionalProperties": {"$ref": "#/$defs/pipeline"},
     }
     properties["surfaces"] = {"type": "array", "items": {"$ref": "#/$defs/surface"}}
+    _add_classic(properties, definitions, registry)
     return {"$schema": _DIALECT, **schema, "$defs": dict(sorted(definitions.items()))}
+
+
+def _add_classic(
+    properties: dict[str, Any], definitions: dict[str, Any], registry: Registry
+) -> None:
+    """Add the keys of the classic sections, each with the schema of the setting it decides."""
+    known = {key: {"type": "string"} for key in MOVED}
+    for offer in registry["surfaces"]:
+        settings = _model(offer.stage, f"surface.{offer.name}", {})["properties"]
+        for name, info in offer.stage.model_fields.items():
+            known |= dict.fromkeys(keys(info), settings[info.alias or name])
+    for key, schema in known.items():
+        section, _, name = key.rpartition(".")
+        inner = properties
+        if section:
+            empty = {"type": "object", "additionalProperties": False, "properties": {}}
+            inner = definitions.get(
+                f"config.{section.capitalize()}", properties.setdefault(section, empty)
+            )["properties"]
+        inner.setdefault(name, schema)
 
 
 def _kinds(registry: Registry) -> dict[str, Any]:
