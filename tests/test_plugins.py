@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -178,6 +182,51 @@ def test_a_plugin_is_gone_when_removed_and_back_when_added(
         assert "borda" not in gone.reports
         assert "fuser borda" not in gone.offered
     assert plugin_venv.load().offered == everything.offered
+
+
+def test_a_plugin_comes_and_goes_while_tools_are_served(
+    plugin_venv: PluginVenv, tmp_path: Path
+) -> None:
+    (tmp_path / "manuals").mkdir()
+    with plugin_venv.without("shirube-borda"), served(plugin_venv, tmp_path) as said:
+        write_configuration = (tmp_path / "shirube.yaml").write_text
+        write_configuration("pipelines: {manual: {fusers: [{use: borda}]}}\n")
+        missing = "reload refused: pipelines.manual.fusers[0]: no fuser is called 'borda'"
+        assert said("reload").startswith(missing)
+        plugin_venv.install("shirube-borda")
+        assert said("reload") == "reloaded\n"
+        plugin_venv.uninstall("shirube-borda")
+        assert said("reload").startswith(missing)
+        plugin_venv.install("shirube-borda")
+        write_configuration("pipelines: {manual: {fusers: [{use: borda}], refiners: []}}\n")
+        assert said("reload") == "reloaded\n"
+        plugin_venv.uninstall("shirube-borda")
+
+
+@contextmanager
+def served(plugin_venv: PluginVenv, workspace: Path) -> Iterator[Callable[[str], str]]:
+    """Serve a workspace; give what returns the next line on standard error that begins so."""
+    command = [plugin_venv.bin / "shirube", "serve", "--workspace", workspace]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=plugin_venv.environment, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        told = process.stderr
+        process.stdin.write(f"{json.dumps({**_PING, 'params': {}})}\n")
+        process.stdin.flush()
+        assert process.stdout.readline(), "it answers, so it is up"
+
+        def said(start: str) -> str:
+            return next(line for line in told if line.startswith(start))
+
+        yield said
+        process.kill()
+
+
+_PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 # --- strangers made up for the occasion -----------------------------------------------------

@@ -271,9 +271,12 @@ def open_application(
     Raises:
         ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
             ``empty`` one will do.
+        PluginError: when a plugin of the former application cannot be loaded any more.
     """
     loaded = load_config(workspace, file, environ)
     plugins = load_plugins(strangers=strangers, revision=revision)
+    if former is not None:
+        plugins.check_against(former.plugins)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
     if any(use.use in known and takes(known[use.use]) for use in loaded.config.surfaces):
         loaded = load_config(workspace, file, environ, classic=True)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from shirube.model import Tool
 from shirube.prompts import Prompt, check_prompt
 from shirube.resources import Resources, check_resources
+from shirube.schemas import input_schema, output_schema
 from shirube.surfaces import Commanding, Desk, Prompting, Readable, Surface
 
 Served: TypeAlias = Sequence[tuple[Surface, Desk]]
@@ -22,6 +23,10 @@ class Menu:
     tools: Sequence[Tool[Any, Any]] = ()
     resources: Sequence[Resources] = ()
     prompts: Sequence[Prompt] = ()
+
+    def looks_like(self, other: Menu) -> bool:
+        """Tell whether clients are shown the same; how it is done may differ."""
+        return _shown(self) == _shown(other)
 
 
 class Board:
@@ -37,11 +42,14 @@ class Board:
         """What is offered now."""
         return self._menu
 
-    def hang(self, menu: Menu) -> None:
-        """Offer something else from now on, and tell every client. Any thread may call this."""
+    def hang(self, menu: Menu, *, news: bool = True) -> None:
+        """Offer something else from now on. Any thread may call this.
+
+        Without ``news`` nobody is told: clients are shown what they know.
+        """
         with self._lock:
             self._menu = menu
-            watching = [*self._watching.values()]
+            watching = [*self._watching.values()] if news else []
         for told in watching:
             told()
 
@@ -56,6 +64,20 @@ class Board:
                 self._watching.pop(token, None)
 
         return end
+
+
+def _shown(menu: Menu) -> Sequence[object]:
+    tools = [
+        (
+            (tool.name, tool.title, tool.summary, [*tool.examples]),
+            (tool.read_only, tool.destructive, tool.idempotent),
+            (input_schema(tool), output_schema(tool)),
+        )
+        for tool in menu.tools
+    ]
+    resources = [(one.scheme, [*one.templates]) for one in menu.resources]
+    prompts = [(one.name, one.title, one.summary, [*one.arguments]) for one in menu.prompts]
+    return tools, resources, prompts
 
 
 def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:

@@ -54,6 +54,13 @@ class Plugins:
         names = " ".join(f"{one.plugin}={one.distribution}-{one.version}" for one in loaded)
         return f"{names} #{self.revision}" if self.revision else names
 
+    def check_against(self, former: Plugins) -> None:
+        """Raise a :class:`PluginError` when one that was loaded before cannot be any more."""
+        loaded = {report.plugin for report in former.reports if report.status == "loaded"}
+        for report in self.reports:
+            if report.plugin in loaded and report.status == "refused":
+                raise PluginError(f"plugin {report.plugin}: {'; '.join(report.problems)}")
+
     @property
     def problems(self) -> list[str]:
         """Return every problem as one line that names its plugin."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import signal
 from argparse import Namespace
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 
 from shirube import __version__
 from shirube.app import Application
@@ -13,8 +15,9 @@ from shirube.cli.parser import Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
 from shirube.greeting import instructions, server_name
-from shirube.menu import Board
+from shirube.inputs import Watched
 from shirube.process import process_settings
+from shirube.reloading import Edition, Reloading, Through
 from shirube.wire import claim_wire, leave
 
 
@@ -43,19 +46,18 @@ def _over_stdio(options: Namespace) -> int:
         from shirube.bridge import backend_of, bridged  # noqa: PLC0415 - as `mcp` does, which needs it
         from shirube.server import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
-        backend = backend_of(application.loaded)
-        application.drop_faulty_tools()
+        through = partial(bridged, backend=backend_of(application.loaded))
         # What begins here would take its time from the imports, and so from the first answer.
-        menu = application.menu
-        with application.lifespan(), bridged(menu.tools, backend) as tools:
+        with _reloading(options, application, through) as reloading:
             _tell(application)
-            run_stdio(
-                Board(replace(menu, tools=tools)),
-                name=server_name(application),
-                version=__version__,
-                instructions=instructions(application),
-                wire=wire,
-            )
+            with reloading.running():
+                run_stdio(
+                    reloading.board,
+                    name=server_name(application),
+                    version=__version__,
+                    instructions=instructions(application),
+                    wire=wire,
+                )
     return leave()
 
 
@@ -66,7 +68,7 @@ def _over_http(options: Namespace) -> int:
     with opened(options, empty=True) as application:
         gc.disable()
         try:
-            from shirube.http.application import build_app  # noqa: PLC0415 - over a second
+            from shirube.http.application import House  # noqa: PLC0415 - over a second
             from shirube.http.log import start_logging  # noqa: PLC0415 - the same
             from shirube.http.serving import bound, serve  # noqa: PLC0415 - the same
             from shirube.http.settings import address  # noqa: PLC0415 - the same
@@ -76,14 +78,33 @@ def _over_http(options: Namespace) -> int:
             ) from error
 
         host, port = address(application.loaded, options.http)
-        app = build_app(application, alive=True)
-        level = process_settings(application.loaded.environ).log_level
-        start_logging(level, application.loaded.folder("runtime"))
-        base = application.config.server.base_path.rstrip("/")
-        with application.lifespan():  # here, because what it raises ends the command
+        with _reloading(options, application, nullcontext) as reloading:
+            house = House(application, reloading.board)
+            level = process_settings(application.loaded.environ).log_level
+            start_logging(level, application.loaded.folder("runtime"))
+            base = application.config.server.base_path.rstrip("/")
             _tell(application)
-            serve(app, bound(host, port), lambda h, p: print(_url(h, p) + base, flush=True))
+            reloading.follow(house.furnish)
+            with reloading.running():
+                listening = bound(host, port)
+                serve(house.app, listening, lambda h, p: print(_url(h, p) + base, flush=True))
     return leave()
+
+
+@contextmanager
+def _reloading(
+    options: Namespace, application: Application, through: Through
+) -> Iterator[Reloading]:
+    """Begin to serve an application, and give what will put others in its place."""
+    from shirube.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
+
+    edition = Edition(application, through)  # what this raises ends the command
+    watched = Watched(application.loaded.inputs, strangers=not options.no_plugins)
+    reloading = Reloading(edition, watched, partial(reopen, options), through)
+    try:
+        yield reloading
+    finally:
+        reloading.close()
 
 
 def _url(host: str, port: int) -> str:

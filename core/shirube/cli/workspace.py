@@ -72,6 +72,23 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         application.close()
 
 
+def reopen(options: Namespace, former: Application, revision: int) -> Application:
+    """Open it once more, to take the place of a former one.
+
+    Raises:
+        ConfigError: when that cannot be done; the former one is as it was.
+    """
+    return open_application(
+        former.loaded.workspace,
+        options.config,
+        strangers=not options.no_plugins,
+        empty=True,
+        only=getattr(options, "only", None),
+        former=former,
+        revision=revision,
+    )
+
+
 def plugins_of(options: Namespace) -> Plugins:
     """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
     try:

@@ -33,6 +33,7 @@ from shirube.http.openapi import endpoint_fault, of_endpoint, of_tool
 from shirube.http.problems import Problem, invalid
 from shirube.http.replies import reply
 from shirube.http.settings import check_hosts
+from shirube.menu import Board
 from shirube.model import Tool
 from shirube.plugins import load_plugins
 from shirube.process import process_settings
@@ -52,39 +53,47 @@ def create_app(config: Loaded | None = None) -> FastAPI:
     return build_app(Application(config, load_plugins()))
 
 
-def build_app(application: Application, *, alive: bool = False) -> FastAPI:
+def build_app(application: Application) -> FastAPI:
     """Return the application that serves the tools of an opened one, and what lives beside them.
-
-    ``alive`` says that the caller has begun the opened one's lifespan, and will end it.
 
     Raises:
         ConfigError: when its settings cannot be used.
     """
     application.drop_faulty_tools()
-    return _House(application, alive=alive).build()
+    return House(application).app
 
 
-class _House:
-    """The rooms of one application, by their paths."""
+class House:
+    """The rooms of a server, by their paths; they can be furnished anew while it runs.
 
-    def __init__(self, application: Application, *, alive: bool) -> None:
+    Who gives a ``board`` has begun the application's lifespan, and will end it.
+
+    Raises:
+        ConfigError: when the settings cannot be used.
+    """
+
+    def __init__(self, application: Application, board: Board | None = None) -> None:
         check_hosts(application.loaded)
-        self._alive = alive
+        self._alive = board is not None
         self._application = application
         self._base = application.config.server.base_path.rstrip("/")
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
-        self._taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
         self._workers = Workers()
-        self._mcp = Mcp(application)
+        self._mcp = Mcp(application, board or Board(application.menu))
+        self.app = self._furnished(application)
 
-    def build(self) -> FastAPI:
+    def furnish(self, application: Application) -> None:
+        """Serve the tools of another application to the requests that come in from now on."""
+        self.app.router.routes = self._furnished(application).router.routes
+
+    def _furnished(self, application: Application) -> FastAPI:
         """Put everything at its path."""
         base = self._base
         app = FastAPIOffline(
             title="Shirube",
             version=__version__,
-            description=instructions(self._application),
+            description=instructions(application),
             openapi_url=f"{base}/openapi.json",
             docs_url=f"{base}/docs",
             redoc_url=None,
@@ -98,8 +107,12 @@ class _House:
         app.add_exception_handler(HTTPException, _tell_http)
         app.get(self._health, summary="Whether the server runs")(_healthz)
         app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
-        for tool in self._application.tools.values():
-            self._add(app, tool)
+        taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
+        for tool in application.tools.values():
+            fault = self._add(app, tool, taken)
+            if fault:
+                told = f"tool {tool.name}: its endpoint is left out: {fault}"
+                application.problems.append(told)
         return app
 
     def _middleware(self) -> list[Middleware]:
@@ -122,22 +135,22 @@ class _House:
             async with self._mcp.running():
                 yield
 
-    def _add(self, app: FastAPI, tool: Tool[Any, Any]) -> None:
-        """Give a tool its endpoint under ``/tools``, and that of its own if it declares one."""
-        self._route(
-            app, "POST", f"/tools/{tool.name}", ToolEndpoint(tool, self._workers), of_tool(tool)
-        )
+    def _add(self, app: FastAPI, tool: Tool[Any, Any], taken: set[str]) -> str | None:
+        """Give a tool its endpoint under ``/tools``, and that of its own if it declares one.
+
+        Say what is wrong with the latter.
+        """
+        endpoint = ToolEndpoint(tool, self._workers)
+        self._route(app, "POST", f"/tools/{tool.name}", endpoint, of_tool(tool))
         if tool.http is None:
-            return
-        fault = endpoint_fault(tool, self._taken)
-        if fault:
-            told = f"tool {tool.name}: its endpoint is left out: {fault}"
-            self._application.problems.append(told)
-            return
-        method, path = tool.http
-        self._taken.add(path)
-        endpoint = _OWN[method](tool, self._workers)
-        self._route(app, method, path, endpoint, of_endpoint(tool, method))
+            return None
+        fault = endpoint_fault(tool, taken)
+        if not fault:
+            method, path = tool.http
+            taken.add(path)
+            endpoint = _OWN[method](tool, self._workers)
+            self._route(app, method, path, endpoint, of_endpoint(tool, method))
+        return fault
 
     def _route(
         self,

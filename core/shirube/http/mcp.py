@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class Mcp:
     """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, board: Board) -> None:
         self._application = application
+        self._board = board
         self._served: Streamable | None = None
         self._ready: anyio.Event | None = None
 
@@ -63,7 +64,7 @@ class Mcp:
 
         application = self._application
         return Streamable(
-            Board(application.menu),
+            self._board,
             name=server_name(application),
             version=__version__,
             instructions=instructions(application),
