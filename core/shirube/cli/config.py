@@ -78,7 +78,7 @@ def _schema(options: Namespace) -> None:
 
 
 def _env(options: Namespace) -> None:
-    rows = list(_variables(plugins_of(options).registry))
+    rows = list(all_variables(plugins_of(options).registry))
     if options.json:
         print_json([row._asdict() for row in rows])
         return
@@ -126,7 +126,8 @@ _PARTS: Mapping[str, Callable[[Namespace], int | None]] = {
 }
 
 
-def _variables(registry: Registry) -> Iterator[Variable]:
+def all_variables(registry: Registry) -> Iterator[Variable]:
+    """Yield every variable that decides something, the process's own first."""
     yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
     for name, _, info in variables(ProcessSettings):
         yield _variable(name, "(the environment only)", info)
