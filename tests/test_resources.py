@@ -304,3 +304,25 @@ def test_lines_agree_with_the_tools(server: Shirube) -> None:
         )
         (content,) = read(server, f"{uri}#L{line}-L{Lines(text).total}")
         assert scanned["text"] == content.text
+
+
+def test_results_that_may_quote_documents_say_so(tmp_path: Path) -> None:
+    write(tmp_path, {"m1/rules.md": RULES}).joinpath("vault").mkdir()
+    note = {"path": "a.md", "content": "x\n"}
+    change = {"path": "a.md", "find": "x", "replace": "y"}
+    with Shirube(tmp_path) as server:
+        results = {
+            name: server.asked("call_tool", name, arguments)
+            for name, arguments in (
+                ("manual_ls", {}),
+                ("manual_scan", {"manual_id": "m1", "path": "rules.md"}),
+                ("vault_create", note),
+                ("vault_read", {"path": "a.md", "full": True}),
+                ("vault_replace", change),
+            )
+        }
+    assert not any(result.is_error for result in results.values())
+    marked = {name for name, one in results.items() if one.meta}
+    assert marked == {"manual_ls", "manual_scan", "vault_read"}
+    for name in marked:
+        assert results[name].meta == {"shirube/content_trust": "untrusted"}

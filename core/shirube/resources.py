@@ -34,10 +34,10 @@ class Template(NamedTuple):
 
 
 class Content(NamedTuple):
-    """A text that was read, and the URI of just that."""
+    """What was read, a text or bytes, and the URI of just that."""
 
     uri: str
-    text: str
+    body: str | bytes
     mime: str = "text/plain"
 
 

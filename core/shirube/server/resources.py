@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import partial
 
 import mcp_types as types
@@ -86,7 +87,10 @@ def _template(one: Template) -> types.ResourceTemplate:
     )
 
 
-def _content(one: Content) -> types.TextResourceContents:
-    return types.TextResourceContents(
-        uri=one.uri, mime_type=one.mime, text=scrubbed(one.text), _meta={**TRUST}
-    )
+def _content(one: Content) -> types.TextResourceContents | types.BlobResourceContents:
+    uri, mime, trust = one.uri, one.mime, {**TRUST}
+    if isinstance(one.body, bytes):
+        coded = b64encode(one.body).decode()
+        return types.BlobResourceContents(uri=uri, mime_type=mime, blob=coded, _meta=trust)
+    text = scrubbed(one.body)
+    return types.TextResourceContents(uri=uri, mime_type=mime, text=text, _meta=trust)

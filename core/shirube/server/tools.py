@@ -111,12 +111,15 @@ class _Set:
 
 
 def _listed(tool: Tool[Any, Any]) -> types.Tool:
-    examples = "".join(f"\n\nExample: {compact(dict(example))}" for example in tool.examples)
+    # One says how it is meant; every further one would be paid for in each conversation.
+    example = "".join(f"\n\nExample: {compact(dict(one))}" for one in tool.examples[:1])
+    # What the arguments are as a whole, the summary says.
+    arguments = {key: told for key, told in input_schema(tool).items() if key != "description"}
     return types.Tool(
         name=tool.name,
         title=tool.title,
-        description=tool.summary + examples,
-        input_schema=input_schema(tool),
+        description=tool.summary + example,
+        input_schema=arguments,
         output_schema=output_schema(tool),
         annotations=types.ToolAnnotations(
             title=tool.title,

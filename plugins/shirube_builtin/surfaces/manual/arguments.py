@@ -29,14 +29,14 @@ def _one_folder(value: str) -> str:
 ManualId = Annotated[
     str,
     AfterValidator(_one_folder),
-    Field(description="Id of a manual, from manual_ls.", min_length=1),
+    Field(description="From manual_ls.", min_length=1),
 ]
 
 FilePath = Annotated[
     str,
     AfterValidator(clean_path),
     FailsWith(InvalidPath),
-    Field(description="Path of a file inside the manual, from manual_toc, manual_ls or a hit."),
+    Field(description="Path of a file inside the manual."),
 ]
 
 

@@ -98,26 +98,26 @@ class FindParams(Params):
 
     query: Annotated[
         str,
-        Field(max_length=QUERY_CHARS, description="The question, as it was asked, or keywords."),
+        Field(max_length=QUERY_CHARS, description="A question, or keywords."),
         AfterValidator(_not_blank),
     ]
     manual_id: ManualId
     required_terms: Annotated[
         tuple[Term, ...],
-        Field(description="One or two words that the answer's section should hold."),
+        Field(description="One or two words."),
         AfterValidator(_terms),
     ]
-    expand_scope: bool | None = None
+    expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
-        Field(description="A trace_id: leave out what it, and its own one, returned."),
+        Field(description="A trace_id: leave out what it returned, and what has been read."),
     ] = None
     budget: FindBudget | None = None
     include_claim_graph: Annotated[
         bool | None,
-        Field(description="Also draw the graph of claims, for manual_hits(kind='claims')."),
+        Field(description="Draw the graph of claims too."),
     ] = None
-    use_cache: bool | None = None
+    use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None
 
 
@@ -164,11 +164,11 @@ def find_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FindAnswer]:
         name="manual_find",
         title="Search a manual",
         summary=(
-            "Search one manual and get the best sections, ranked. Ask with the user's own words, "
-            "in the manual's language, and name one or two required_terms that the right section "
-            "should hold; they guide the ranking, and status says what they did. Comparisons "
-            "('A and B') search both sides. Costs about 100 tokens a hit. Next: manual_read with a "
-            "hit's ref; manual_hits(trace_id) for more hits."
+            "Search one manual and get the best sections, ranked. Ask in the user's own words "
+            "and the manual's language, and name one or two required_terms that the right "
+            "section should hold: they guide the ranking, and status says what they did. 'A and "
+            "B' searches both sides. About 100 tokens a hit. Next: manual_read with a hit's ref; "
+            "manual_hits(trace_id) for more."
         ),
         params=FindParams,
         answer=FindAnswer,

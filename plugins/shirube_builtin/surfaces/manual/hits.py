@@ -100,12 +100,11 @@ def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
         name="manual_hits",
         title="Page through hits",
         summary=(
-            "Page through what a manual_find found, by its trace_id. kind='candidates' lists all "
-            "hits, 'integrated_top' adds titles, 'unscanned' what was ranked but not returned and "
-            "why (for further matches search again with only_unscanned_from_trace_id), 'gaps' what "
-            "is missing, 'claims', 'evidences' and 'edges' the graph that include_claim_graph "
-            "asked for, 'gate_runs' and 'fusion_debug' how the ranking came about. Costs "
-            "about 60 tokens a hit. Next: manual_read with a hit's ref."
+            "Page through what a manual_find found. kind: 'candidates' all hits; "
+            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, and "
+            "why; 'gaps' what is missing; 'claims', 'evidences', 'edges' the graph of "
+            "include_claim_graph; 'gate_runs', 'fusion_debug' how the ranking came about. About "
+            "60 tokens a hit. Next: manual_read with a hit's ref."
         ),
         params=HitsParams,
         answer=HitsAnswer,

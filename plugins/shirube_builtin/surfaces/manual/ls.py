@@ -74,10 +74,10 @@ def ls_tool(desk: Desk) -> Tool[LsParams, LsAnswer]:
         name="manual_ls",
         title="List manuals",
         summary=(
-            "List the manuals, or the folders and files directly inside one. Call this first: the "
-            "other manual_* tools need the ids it returns. Without arguments it lists all manuals; "
-            "with a manual's id, or a folder's id from an earlier answer, what lies inside. Cheap. "
-            "Next: manual_find to search a manual, or manual_toc for its files and headings."
+            "List the manuals, or what lies directly inside one. Call this first: the other "
+            "manual_* tools need its ids. Without arguments it lists all manuals; with the id of "
+            "a manual or a folder its folders and files. Cheap. Next: manual_find to search, "
+            "manual_toc for files and headings."
         ),
         params=LsParams,
         answer=LsAnswer,

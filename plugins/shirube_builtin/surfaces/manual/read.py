@@ -39,7 +39,7 @@ class ReadRef(Params):
     path: FilePath
     start_line: Annotated[
         int | None,
-        Field(ge=1, description="Line of the section's heading; the first section if absent."),
+        Field(ge=1, description="Line of its heading; default the first."),
     ] = None
 
 
@@ -114,11 +114,10 @@ def read_tool(desk: Desk) -> Tool[ReadParams, ReadAnswer]:
         name="manual_read",
         title="Read a section",
         summary=(
-            "Read one section of a Markdown file or a chapter, with its sub-sections. Pass the ref "
-            "of a hit, or a path with a heading's line from manual_toc. Asked for the same section "
-            "again, it goes on after it. For JSON, and to read a file from end to end, use "
-            "manual_scan with next_cursor. Costs up to max_chars characters; Japanese is about a "
-            "token each."
+            "Read one section with its sub-sections: pass a hit's ref, or a path with a "
+            "heading's line from manual_toc. Asked again for the same section, it goes on after "
+            "it. For JSON, or a file from end to end, use manual_scan. Costs up to max_chars "
+            "characters; Japanese is about a token each."
         ),
         params=ReadParams,
         answer=ReadAnswer,

@@ -78,9 +78,9 @@ def scan_tool(desk: Desk, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
         name="manual_scan",
         title="Read on, page by page",
         summary=(
-            "Read a file as it stands, from a line or a cursor on. Use it for JSON, to go on after "
-            "manual_read, or to read everything when nothing may be missed: pass next_cursor until "
-            "eof is true, and every character comes exactly once. Costs up to max_chars characters."
+            "Read a file as it stands from a line or a cursor on: JSON, what follows a "
+            "manual_read, or all of it when nothing may be missed. Pass next_cursor until eof is "
+            "true: every character comes exactly once. Costs up to max_chars characters."
         ),
         params=ScanParams,
         answer=ScanAnswer,

@@ -69,7 +69,7 @@ class TocParams(Params):
     path_prefix: Annotated[
         str | None,
         FailsWith(InvalidPath),
-        Field(description="A file, or a folder whose files are wanted; needed when deep."),
+        Field(description="A file or a folder."),
     ] = None
     max_files: Annotated[
         int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; at most 50 when deep.")
@@ -77,7 +77,7 @@ class TocParams(Params):
     cursor: Annotated[TocCursor | None, Field(description="next_cursor of the last page.")] = None
     depth: Annotated[
         Annotated[Literal["shallow", "deep"], BeforeValidator(_lowered)] | None,
-        Field(description="'shallow' (default): paths only. 'deep': headings too."),
+        Field(description="Default 'shallow'."),
     ] = None
     max_headings_per_file: Annotated[int | None, Field(ge=1, le=_MOST_FILES)] = None
 
@@ -162,11 +162,10 @@ def toc_tool(desk: Desk) -> Tool[TocParams, TocAnswer]:
         name="manual_toc",
         title="List files and headings",
         summary=(
-            "List the files of a manual, and with depth='deep' their headings with line numbers. "
-            "Use it to see how a manual is built, or to find a section by its place; to search by "
-            "content use manual_find. deep needs a path_prefix. Costs about 15 tokens a heading. "
-            "Go on with next_cursor; a long page ends early. "
-            "Next: manual_read with a path and a heading's line_start."
+            "List a manual's files; with depth='deep', which needs a path_prefix, also their "
+            "headings with line numbers. For a section by its place; by content, use "
+            "manual_find. About 15 tokens a heading. Go on with next_cursor. Next: manual_read "
+            "with a path and a heading's line_start."
         ),
         params=TocParams,
         answer=TocAnswer,

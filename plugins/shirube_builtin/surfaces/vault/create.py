@@ -54,15 +54,16 @@ def create_tool(notes: Notes) -> Tool[CreateParams, CreateAnswer]:
         name="vault_create",
         title="Write a new note",
         summary=(
-            "Write a new note into the vault, as UTF-8, exactly as given; folders are made. It "
-            "never overwrites: an existing name is a conflict, then choose another name or use "
-            "vault_replace. Under daily/ only daily/YYYY-MM-DD.md. Cite manuals by their cite, "
-            "manual://…, so that 'shirube cite check' can verify the note later."
+            "Write a new note, as UTF-8, exactly as given; folders are made. It never "
+            "overwrites: an existing name is a conflict; choose another, or use vault_replace. "
+            "Under daily/ only daily/YYYY-MM-DD.md. Cite manuals by the cite of a hit "
+            "(manual://…): it can be verified later."
         ),
         params=CreateParams,
         answer=CreateAnswer,
         run=run,
         read_only=False,
+        quotes=False,
         idempotent=False,
         examples=({"path": "projects/plan.md", "content": "# Plan\n"},),
     )

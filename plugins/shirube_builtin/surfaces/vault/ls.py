@@ -51,9 +51,8 @@ def ls_tool(notes: Notes) -> Tool[LsParams, LsAnswer]:
         name="vault_ls",
         title="List notes",
         summary=(
-            "List the notes and folders directly inside a folder of the vault; without a path, "
-            "inside the vault itself. Use it to see what has been written down before; then read "
-            "with vault_read or vault_scan. Cheap."
+            "List the notes and folders directly inside a folder of the vault, or inside the "
+            "vault itself: what was written down before. Cheap. Next: vault_read or vault_scan."
         ),
         params=LsParams,
         answer=LsAnswer,

@@ -96,9 +96,9 @@ def read_tool(notes: Notes) -> Tool[ReadParams, ReadAnswer]:
         name="vault_read",
         title="Read a note",
         summary=(
-            "Read lines of a note: give a range, or full=true for all of it. At most 12000 "
-            "characters come; go on with vault_scan from next_cursor. content_hash tells the "
-            "state that was read: pass it to vault_replace as expected_hash."
+            "Read lines of a note: give a range, or full=true for all. At most 12000 characters "
+            "come; go on with vault_scan from next_cursor. Pass content_hash to vault_replace as "
+            "expected_hash."
         ),
         params=ReadParams,
         answer=ReadAnswer,

@@ -63,15 +63,16 @@ def replace_tool(notes: Notes) -> Tool[ReplaceParams, ReplaceAnswer]:
         name="vault_replace",
         title="Replace words in a note",
         summary=(
-            "Replace a literal text in a note: the first place, or the first max_replacements. "
-            "Line ends, encoding and everything else stay. Pass content_hash from vault_read as "
-            "expected_hash, and a note that was changed meanwhile is a conflict; read it again "
-            "then. No match is no error: replacements is 0. Daily notes cannot be changed."
+            "Replace a literal text in a note: the first place, or the first max_replacements; "
+            "all else stays. Pass content_hash from vault_read as expected_hash: a note changed "
+            "meanwhile is then a conflict. No match is no error: replacements is 0. Daily notes "
+            "cannot be changed."
         ),
         params=ReplaceParams,
         answer=ReplaceAnswer,
         run=run,
         read_only=False,
+        quotes=False,
         destructive=True,
         idempotent=False,
         examples=({"path": "projects/plan.md", "find": "draft", "replace": "final"},),

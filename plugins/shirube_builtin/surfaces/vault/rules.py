@@ -20,7 +20,7 @@ NotePath = Annotated[
     str,
     AfterValidator(clean_path),
     FailsWith(InvalidPath),
-    Field(description="Path of a note inside the vault, such as projects/plan.md."),
+    Field(description="Path inside the vault."),
 ]
 
 

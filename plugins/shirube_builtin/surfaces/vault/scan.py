@@ -69,9 +69,8 @@ def scan_tool(notes: Notes) -> Tool[ScanParams, ScanAnswer]:
         name="vault_scan",
         title="Read a note on, page by page",
         summary=(
-            "Read a note from a line or a cursor on, 12000 characters a page. Use it for long "
-            "notes, and to go on after vault_read: pass next_cursor until eof is true, and every "
-            "character comes exactly once. Line ends come as LF."
+            "Read a note from a line or a cursor on, 12000 characters a page: pass next_cursor "
+            "until eof is true, and every character comes exactly once. Line ends come as LF."
         ),
         params=ScanParams,
         answer=ScanAnswer,
