@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -92,12 +93,18 @@ class Shirube(_Caller):
     The client checks every result against the tool's output schema.
     """
 
-    def __init__(self, workspace: Path, era: str = "legacy", **environ: str) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        era: str = "legacy",
+        started: Sequence[str] | None = None,
+        **environ: str,
+    ) -> None:
         self.workspace = workspace
         with ExitStack() as stack:
             errors = stack.enter_context(Path(os.devnull).open("w"))
             self._portal = stack.enter_context(start_blocking_portal())
-            command, *args = command_line(workspace)
+            command, *args = started or command_line(workspace)
             parameters = StdioServerParameters(command=command, args=args, env=environ or None)
             client = Client(stdio_client(parameters, errlog=errors), mode=era)
             self.client = stack.enter_context(self._portal.wrap_async_context_manager(client))

@@ -29,7 +29,8 @@ _TRACE = re.compile(r"\b[0-9a-f]{32}\b")
 _ENDS = {
     "bash": "run verbatim, in fresh clones, by .ci/run",
     "sh": (
-        "claude mcp add|.venv/bin/python -m pip install . ./examples/shirube-borda"
+        # Those after the mark "init" are run by test_init.py.
+        "shirube init --client|.venv/bin/python -m pip install . ./examples/shirube-borda"
         "|shirube vault (replace .* --dry-run|log|undo)$"
         # Those after the mark "http" are run together by test_http_start.py.
         "|shirube serve --http|curl -s "

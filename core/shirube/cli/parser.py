@@ -38,6 +38,7 @@ VERBS = {
     "call": Verb("tools", "call any tool with JSON, and print its JSON answer"),
     "tools": Verb("tools", "list the tools that an MCP client sees"),
     "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
+    "init": Verb("init", "name this server in the configuration of an MCP client"),
     "coverage": Verb("tracing", "show what a past search saw, and what is still unread"),
     "trace": Verb("traces", "write past searches as files, run them again, and compare two"),
     "cite": Verb(

@@ -1,0 +1,1 @@
+"""The configuration files of MCP clients: where they are, and how a server is named in them."""
