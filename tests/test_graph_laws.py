@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shirube.app import Application
+from shirube_builtin.surfaces.graph import narrowing
+from shirube_builtin.surfaces.graph.texts import folded, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
 TYPES = ("references", "depends_on", "implements", "extends", "conflicts_with")
@@ -212,6 +215,66 @@ def test_any_piece_of_a_text_is_found(name: str, start: int, length: int) -> Non
         if query and not query.startswith("#"):
             found = asked(application, "ubp_fulltext_search", query=query, limit=50)
             assert name in {one["filepath"] for one in found["results"]}, query
+
+
+pieces = st.one_of(
+    st.sampled_from(
+        ["設計", "検索の設計", "rank", "Ｒａｎｋ", "ranking", "を", "e", "aa", "aaa", "İ", "ß"]
+    ),
+    st.sampled_from(
+        ["100%", "_x_", "(so)", '"', "*", "\\", "a b", "\u2423", "ガ", "か\u3099", "<mark>"]
+    ),
+    st.text(max_size=3),
+)
+plain = st.lists(pieces, max_size=5).map(" ".join).map(lambda text: re.sub(r"[#\[\]`]", "", text))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(NAMES),
+        st.tuples(plain, st.lists(st.tuples(plain, plain), max_size=3)),
+        min_size=1,
+    ),
+    st.lists(pieces, min_size=1, max_size=3),
+    st.integers(1, 3),
+)
+def test_full_text_over_the_index_is_a_scan_of_the_documents(
+    tree: dict[str, tuple[str, list[tuple[str, str]]]], query: list[str], most: int
+) -> None:
+    files = {
+        name: "\n\n".join([f"# x{title}", *(f"x{a}\n\n## x{b}" for a, b in parts)])
+        for name, (title, parts) in tree.items()
+    }
+    asked_for = " ".join(query).encode("utf-8", "ignore").decode()
+    with folder(files) as workspace:
+        with opened(workspace) as application:
+            found = asked(application, "ubp_fulltext_search", query=asked_for, limit=50)
+            pages = pages_of(application)
+        expected = set(scanned(pages, units(asked_for).units))
+        hits = [(one["filepath"], one["line_start"]) for one in found["results"]]
+        assert set(hits) == expected
+        assert found["total_found"] == len(hits) == len(expected)
+        (workspace / "shirube.yaml").write_text("pipelines: {docs: {tokenizer: {use: pairs}}}")
+        narrowing.MOST, usual = most, narrowing.MOST
+        try:
+            with opened(workspace) as application:
+                narrowed = asked(application, "ubp_fulltext_search", query=asked_for, limit=50)
+        finally:
+            narrowing.MOST = usual
+        assert narrowed == found, "the terms of the index lose something"
+
+
+def scanned(pages: list[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    """Yield where all units stand, one of them not in the title alone but at the beginning."""
+    for page in pages:
+        title = folded(page["title"])
+        for number, part in enumerate(page["sections"]):
+            own = folded(part["content"]), folded(part["heading"] or "")
+            where = [any(unit in text for text in own) for unit in wanted]
+            held = (here or unit in title for here, unit in zip(where, wanted, strict=True))
+            if wanted and all(held) and (any(where) or number == 0):
+                yield page["filepath"], part["line_start"]
 
 
 _OPEN: list[Application] = []

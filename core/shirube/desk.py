@@ -19,9 +19,9 @@ from shirube.errors import ConfigError, Forbidden
 from shirube.furnished import Furnished, Shared, named_embedder, running
 from shirube.indexing import Indexed, State
 from shirube.library import FIELDS, Library, Manual
-from shirube.model import Hit, Progress, Query, Ranking, Span, Trace
+from shirube.model import Progress, Query, Span, Trace
 from shirube.origins import Origin, Recipe
-from shirube.pipeline import Pipeline, failures, ran_out
+from shirube.pipeline import Pipeline, failures, ran_out, read_again
 from shirube.stages import (
     Corpus,
     Fields,
@@ -87,7 +87,7 @@ class WorkDesk:
         if looked.kept:
             saved = round(max(0.0, looked.kept.ms - _since(began)), 3)
             trace = asked.trace(looked.kept.search, Cached(looked.mode, looked.score, saved))
-            finding = Finding(trace, partial(_read_again, trace.search, state.corpus))
+            finding = Finding(trace, partial(read_again, trace.search, state.corpus))
         else:
             ranking, span = self._pipeline.search(query, state.corpus)
             trace = asked.trace(span, Cached(looked.mode, looked.score))
@@ -101,6 +101,10 @@ class WorkDesk:
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
         return [named.stage for named in self._stages["loaders"]]
+
+    def tokenizer(self) -> Tokenizer | None:
+        """Return the pipeline's tokenizer, if it has one."""
+        return next((named.stage for named in self._stages["tokenizers"]), None)
 
     def scorer(self, name: str) -> Scorer:
         """Return a scorer of the pipeline, running, by its name there."""
@@ -285,15 +289,3 @@ class _Asked:
 
 def _since(began: float) -> float:
     return (time.perf_counter() - began) * 1000
-
-
-def _read_again(search: Span, corpus: Corpus) -> Ranking:
-    """Return the ranking that a search ended in, with its passages from the index."""
-    paths = {row.path for row in search.rows}
-    passages = {passage.key: passage for path in paths for passage in corpus.page(path)}
-    hits = (
-        Hit(passages[key], row.score, row.marks, row.coverage, row.matched, row.signals)
-        for row in search.rows
-        if (key := (row.path, row.start_line)) in passages
-    )
-    return Ranking(tuple(hits), search.left_out, search.notes)

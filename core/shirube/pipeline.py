@@ -181,6 +181,18 @@ class Pipeline:
         _log.error("%s %r failed and was skipped", kind, name, exc_info=error)
 
 
+def read_again(search: Span, corpus: Corpus) -> Ranking:
+    """Return the ranking that a search ended in, with its passages from the index."""
+    paths = {row.path for row in search.rows}
+    passages = {passage.key: passage for path in paths for passage in corpus.page(path)}
+    hits = (
+        Hit(passages[key], row.score, row.marks, row.coverage, row.matched, row.signals)
+        for row in search.rows
+        if (key := (row.path, row.start_line)) in passages
+    )
+    return Ranking(tuple(hits), search.left_out, search.notes)
+
+
 def failures(span: Span) -> list[str]:
     """Return what failed anywhere below a span, in order, each once."""
     found = [span.error] if span.error else []

@@ -15,7 +15,7 @@ from shirube.disk.paths import Root
 from shirube.model import Document, Progress, Query, Ranking, Tool, Trace
 from shirube.prompts import Prompt
 from shirube.resources import Resources
-from shirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer
+from shirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer, Tokenizer
 from shirube.verdict import Verdict
 
 T = TypeVar("T")
@@ -113,6 +113,10 @@ class Desk(Protocol):
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
+        ...
+
+    def tokenizer(self) -> Tokenizer | None:
+        """Return the pipeline's tokenizer, if it has one."""
         ...
 
     def scorer(self, name: str) -> Scorer:

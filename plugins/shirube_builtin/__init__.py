@@ -45,6 +45,7 @@ from shirube_builtin.surfaces.manual import ManualSurface
 from shirube_builtin.surfaces.vault import VaultSurface
 from shirube_builtin.tokenizers.bigram import Bigram
 from shirube_builtin.tokenizers.ngram import NGram
+from shirube_builtin.tokenizers.pairs import Pairs
 
 
 @hook
@@ -57,9 +58,10 @@ def register_loaders(register: Register[Loader]) -> None:
 
 @hook
 def register_tokenizers(register: Register[Tokenizer]) -> None:
-    """Offer character n-grams for Japanese, with whole words for everything else."""
+    """Offer character n-grams for Japanese, with whole words for all else; and pairs of all."""
     register("bigram", Bigram)
     register("ngram", NGram)
+    register("pairs", Pairs)
 
 
 @hook

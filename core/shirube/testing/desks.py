@@ -33,6 +33,7 @@ from shirube import (
     Source,
     Span,
     Term,
+    Tokenizer,
     Trace,
     Verdict,
 )
@@ -130,6 +131,10 @@ class MemoryDesk:
         )
         self._traces[trace.id] = trace
         return Finding(trace, lambda: ranking)
+
+    def tokenizer(self) -> Tokenizer | None:
+        """Return no tokenizer: a desk in memory knows words only."""
+        return None
 
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:  # noqa: ARG002
         """Return no embedder."""

@@ -33,6 +33,8 @@ section is needed, which would be as long as the last field itself.
 """
 
 _CLAUSES_KEPT = 256
+_META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
+"""What means something to the engine's expressions; it refuses to have anything else escaped."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -164,4 +166,4 @@ def _either(queries: Sequence[Query]) -> Query:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([^\w\s])", r"\\\1", text)
+    return _META.sub(r"\\\g<0>", text)

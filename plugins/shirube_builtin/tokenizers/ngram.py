@@ -30,12 +30,12 @@ class NGram(Stage):
         terms: list[str] = []
         parts: list[str] = []
         found = list(words(text))
-        windows = _windows("".join(run for run, japanese in found if japanese), self.n)
+        slid = windows("".join(run for run, japanese in found if japanese), self.n)
         start = 0
         for run, japanese in found:
             if japanese:
                 end = start + len(run)
-                terms += windows[start : end - self.n + 1] if len(run) > self.n else [run]
+                terms += slid[start : end - self.n + 1] if len(run) > self.n else [run]
                 start = end
             else:
                 terms.append(run)
@@ -72,7 +72,7 @@ def grams(run: str, n: int) -> list[str]:
     return [run[start : start + n] for start in range(len(run) - n + 1)]
 
 
-def _windows(text: str, n: int) -> list[str]:
+def windows(text: str, n: int) -> list[str]:
     """Return what stands in every window of ``n`` characters that slides over a single line.
 
     Most of an index is made here: the windows are written side by side, a column of characters at
@@ -85,7 +85,9 @@ def _windows(text: str, n: int) -> list[str]:
     woven = array("I", _END.encode(_WIDE) * (number * (n + 1)))
     for place in range(n):
         woven[place :: n + 1] = characters[place : place + number]
-    return woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
+    found = woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
+    found.pop()  # behind the last end there is nothing
+    return found
 
 
 def phrase(terms: Iterable[str]) -> Clause:

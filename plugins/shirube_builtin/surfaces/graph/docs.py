@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
 
-from shirube import Budget, Desk, NamedEmbedder, OpenIndex, Page, ToolError, Watch
+from shirube import Budget, Desk, NamedEmbedder, OpenIndex, Page, Passage, ToolError, Watch
 from shirube_builtin.surfaces.graph.lock import FOLDER, NAME, holder
+from shirube_builtin.surfaces.graph.narrowing import Narrower
 from shirube_builtin.surfaces.graph.reading import Reader, Spoken, sha_of
 from shirube_builtin.surfaces.graph.records import Doc, Record
 from shirube_builtin.surfaces.graph.refusals import docs_missing, still_indexing
@@ -68,6 +70,7 @@ class Docs:
         self._watch = Watch(desk.root.path)
         self._marked = False
         self._reader = Reader(desk)
+        self._narrower = Narrower(desk.tokenizer())
 
     @property
     def root_name(self) -> str:
@@ -152,15 +155,16 @@ class Docs:
         with self._lock:
             index = self._opened()
             index.refresh()
-            return self._viewed(index.pages())
+            return self._viewed(index.pages(), index)
 
-    def _viewed(self, pages: Mapping[str, Page]) -> View:
+    def _viewed(self, pages: Mapping[str, Page], index: OpenIndex | None = None) -> View:
         if self._seen is None or self._seen[0] is not pages:
             with _uncollected():
                 self._docs = dict(self._documents(pages))
                 docs = {path: doc for path, (_, doc) in self._docs.items()}
                 skipped = {p: page.skipped for p, page in sorted(pages.items()) if page.skipped}
-                self._seen = (pages, View(_NAME, docs, self.vectors, skipped))
+                narrowing = self._narrower.over(index.corpus(_NAME)) if index else None
+                self._seen = (pages, View(_NAME, docs, self.vectors, skipped, narrowing))
         return self._seen[1]
 
     def refresh(self, *, full: bool = False, only: str | None = None) -> Change:
@@ -197,11 +201,19 @@ class Docs:
     ) -> Change:
         pages = index.pages()
         known = self._reader.compared(pages, spoken, full=full, only=only)
-        read = [(p, self._reader.page(spoken[p], pages.get(p), full=full)) for p in known.changed]
-        index.sync(known.gone, [(page, ()) for _, page in read])
-        added = sum(path not in pages for path, _ in read)
-        updated = sum(path in pages and sha_of(pages[path]) != sha_of(page) for path, page in read)
-        return Change(added, updated, len(known.gone), len(spoken) - added - updated)
+        done = Counter[str]()
+
+        def read() -> Iterator[tuple[Page, Sequence[Passage]]]:
+            # One at a time, so that the index works on a page while the next is read.
+            for path in known.changed:
+                before = pages.get(path)
+                page = self._reader.page(spoken[path], before, full=full)
+                done["added"] += before is None
+                done["updated"] += before is not None and sha_of(before) != sha_of(page)
+                yield page, self._narrower.passages(page)
+
+        index.sync(known.gone, read())
+        return Change(done["added"], done["updated"], len(known.gone), len(spoken) - done.total())
 
     def embed(self, go_on: Callable[[], bool] = lambda: True) -> Embedding:
         """Make the vectors that are missing, one thread at a time; a failure becomes a warning."""

@@ -1,4 +1,4 @@
-"""Full text over one generation: every section is looked at, so that any substring is found."""
+"""Full text over one generation: any substring is found, and what it is worth is exact."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from heapq import nlargest
 from threading import Lock
 from typing import NamedTuple
 
+from shirube_builtin.surfaces.graph.narrowing import Narrowing, passage_of
 from shirube_builtin.surfaces.graph.records import Doc
 
 _K1, _B = 1.2, 0.75
@@ -34,32 +36,35 @@ class Scored(NamedTuple):
 class Texts:
     """The folded texts of all sections, in the order of paths and lines.
 
-    Counting in 35,000 sections takes some ten milliseconds, and is exact; a table of all pairs of
-    characters would take longer to make than everything else together.
+    Where the index can say which documents may hold a text, only those are looked at. What stands
+    almost everywhere is counted in all texts, which takes some ten milliseconds.
     """
 
-    def __init__(self, docs: Sequence[Doc]) -> None:
+    def __init__(self, docs: Sequence[Doc], narrowing: Narrowing | None = None) -> None:
+        self._docs = docs
+        self._narrowing = narrowing
         self._places: list[Place] = []
-        self._contents: list[str] = []
-        self._headings: list[str] = []
-        self._titles: list[str] = []
-        self._numbers: list[range] = []
+        self._numbers: dict[str, range] = {}
         for doc in docs:
-            title, sections = doc.folded
-            self._titles.append(title)
             start = len(self._places)
-            self._numbers.append(range(start, start + len(sections)))
-            for number, (heading, content) in enumerate(sections):
-                self._places.append(Place(doc, number))
-                self._headings.append(heading)
-                self._contents.append(content)
+            self._places += [Place(doc, number) for number in range(len(doc.record.parts) or 1)]
+            self._numbers[doc.path] = range(start, len(self._places))
         self._known: dict[str, _Worth] = {}
         self._lock = Lock()
-        self._all_headings = "\n".join(self._headings)
-        self._all_titles = "\n".join(self._titles)
-        lengths = [len(content) for content in self._contents]
-        mean = sum(lengths) / len(lengths) if lengths else 0.0
-        self._norms = [_K1 * (1 - _B + _B * n / mean if mean else 1.0) for n in lengths]
+
+    @cached_property
+    def everything(self) -> _Side:
+        """The texts of all sections."""
+        return _Side.of((doc, self._numbers[doc.path]) for doc in self._docs)
+
+    @cached_property
+    def _mean(self) -> float:
+        """How many characters there are a section, titles and headings included."""
+        if self._narrowing is not None:
+            total = self._narrowing.characters
+        else:
+            total = sum(len(passage_of(doc).fields["body"]) for doc in self._docs)
+        return total / self.size if self.size else 0.0
 
     @property
     def size(self) -> int:
@@ -99,30 +104,61 @@ class Texts:
 
     def _look(self, unit: str) -> _Worth:
         """Return where a unit stands, and what that is worth."""
-        weights: dict[int, int] = {
-            number: count
-            for number, count in enumerate([text.count(unit) for text in self._contents])
-            if count
-        }
-        if unit in self._all_headings:
-            for number, heading in enumerate(self._headings):
-                if unit in heading:
-                    weights[number] = weights.get(number, 0) + _HEADING * heading.count(unit)
-        by_title: set[int] = set()
-        if unit in self._all_titles:
-            for title, places in zip(self._titles, self._numbers, strict=True):
-                if unit in title:
-                    above = _TITLE * title.count(unit)
-                    by_title.update(n for n in places if n not in weights)
-                    weights.update((n, weights.get(n, 0) + above) for n in places)
+        paths = self._narrowing.holding(unit) if self._narrowing else None
+        if paths is None:
+            side = self.everything
+        else:
+            numbers = [self._numbers[path] for path in paths]
+            side = _Side.of((self._places[one[0]].doc, one) for one in numbers)
+        weights, by_title = side.weights(unit)
         # More sections than hold it cannot be; one more inside keeps the logarithm positive.
         rarity = math.log(1 + (self.size - len(weights) + 0.5) / (len(weights) + 0.5))
         rarity *= _K1 + 1
-        norms = self._norms
-        order = sorted(weights) if by_title or unit in self._all_headings else weights
-        numbers = array("L", order)
-        values = array("d", [rarity * (w := weights[n]) / (w + norms[n]) for n in numbers])
-        return _Worth(numbers, values, frozenset(by_title))
+        order, lengths, least = sorted(weights), side.lengths, _K1 * (1 - _B)
+        each = _K1 * _B / self._mean if order else 0.0
+        values = [rarity * (w := weights[n]) / (w + least + each * lengths[n]) for n in order]
+        return _Worth(array("L", order), array("d", values), frozenset(by_title))
+
+
+class _Side(NamedTuple):
+    """The folded texts of some sections side by side, under their numbers."""
+
+    lengths: dict[int, int]
+    contents: list[str]
+    headings: list[str]
+    all_headings: str
+    titles: list[tuple[str, range]]
+
+    @classmethod
+    def of(cls, docs: Iterable[tuple[Doc, range]]) -> _Side:
+        lengths: dict[int, int] = {}
+        contents: list[str] = []
+        headings: list[str] = []
+        titles: list[tuple[str, range]] = []
+        for doc, numbers in docs:
+            title, sections = doc.folded
+            titles.append((title, numbers))
+            for number, (heading, content) in zip(numbers, sections, strict=True):
+                lengths[number] = len(content)
+                headings.append(heading)
+                contents.append(content)
+        return cls(lengths, contents, headings, "\n".join(headings), titles)
+
+    def weights(self, unit: str) -> tuple[dict[int, int], set[int]]:
+        """Return how often a unit stands in each section, and where only the title has it."""
+        counts = [text.count(unit) for text in self.contents]
+        weights = {n: count for n, count in zip(self.lengths, counts, strict=True) if count}
+        if unit in self.all_headings:
+            for number, heading in zip(self.lengths, self.headings, strict=True):
+                if unit in heading:
+                    weights[number] = weights.get(number, 0) + _HEADING * heading.count(unit)
+        by_title: set[int] = set()
+        for title, numbers in self.titles:
+            if unit in title:
+                above = _TITLE * title.count(unit)
+                by_title.update(n for n in numbers if n not in weights)
+                weights.update((n, weights.get(n, 0) + above) for n in numbers)
+        return weights, by_title
 
 
 class _Worth(NamedTuple):

@@ -21,6 +21,7 @@ from shirube import (
     nfc,
 )
 from shirube_builtin.surfaces.graph.matching import matches
+from shirube_builtin.surfaces.graph.narrowing import Narrowing
 from shirube_builtin.surfaces.graph.records import Doc
 from shirube_builtin.surfaces.graph.resolution import Catalogue, Edge, Issue
 from shirube_builtin.surfaces.graph.scanning import Texts
@@ -33,13 +34,20 @@ _EXTENSIONS = ("", ".md", ".markdown")
 class View:
     """All documents as they stood at one moment; a corpus of the framework besides.
 
-    ``skipped`` are the files that could not be read, each with the reason.
+    ``skipped`` are the files that could not be read, each with the reason; ``narrowing`` is the
+    index of this generation, where that can say which documents may hold a text.
     """
 
     def __init__(
-        self, name: str, docs: Mapping[str, Doc], vectors: Vectors, skipped: Mapping[str, str]
+        self,
+        name: str,
+        docs: Mapping[str, Doc],
+        vectors: Vectors,
+        skipped: Mapping[str, str],
+        narrowing: Narrowing | None = None,
     ) -> None:
         self.manual_id = name
+        self._narrowing = narrowing
         self.skipped = skipped
         self.docs = dict(sorted(docs.items()))
         self.by_id = {doc.id: doc for doc in self.docs.values()}
@@ -64,11 +72,11 @@ class View:
     @cached_property
     def texts(self) -> Texts:
         """The folded texts of all sections."""
-        return Texts(list(self.docs.values()))
+        return Texts(list(self.docs.values()), self._narrowing)
 
     def prepare(self) -> None:
         """Make what the first search would have to wait for."""
-        _ = self.texts
+        _ = self.texts.everything
 
     def named(self, wanted: str, root: str) -> Doc | None:
         """Return the page that a caller names, by path, with or without extension, or by id."""
