@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from shirube.calling import EXACT, call_tool, parse_arguments, plain
+from shirube.calling import EXACT, call_tool, compact, parse_arguments, plain
 from shirube.disk.naming import clean_path
 from shirube.errors import (
     MESSAGE_LIMIT,
@@ -441,3 +441,10 @@ def test_integers_beyond_the_exact_ones_are_strings() -> None:
         str(-EXACT - 1),
         True,
     ]
+
+
+@given(st.text(max_size=50), st.integers(0, 20_000), st.text(max_size=5))
+def test_a_long_text_is_written_like_a_short_one(text: str, times: int, name: str) -> None:
+    answer = {"title": None, name: text * times, "list": [text]}
+    written = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    assert compact(answer) == written  # type: ignore[arg-type]

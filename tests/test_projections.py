@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import LOOSE, NORMAL, Form, Stretch, form_of, project
+from shirube import LOOSE, NORMAL, Form, Stretch, Stretches, form_of, project
 from shirube.projections import SEPARATORS
 
 MIXED = st.text(
@@ -21,6 +21,8 @@ MIXED = st.text(
     ),
     max_size=40,
 )
+
+SIZES = st.integers(0, 2**32 - 1)
 
 
 @given(MIXED)
@@ -100,3 +102,27 @@ def test_a_stretch_is_shown_with_marks_where_it_was_cut() -> None:
 def test_long_texts_project_like_short_ones() -> None:
     part = "第1章（ｶﾞ）ABC か\u3099・"
     assert project(part * 20_000, LOOSE).text == project(part, LOOSE).text * 20_000
+
+
+@given(st.integers(0, 9), st.integers(4080, 4110), MIXED)
+def test_where_a_long_text_is_divided_does_not_show(before: int, plain: int, text: str) -> None:
+    whole = "a" * before + "字" * plain + text * 3
+    assert project(whole, NORMAL).text == unicodedata.normalize("NFKC", whole)
+
+
+def test_a_row_of_marks_without_end_takes_no_time_without_end() -> None:
+    """Putting such a row in order takes time that grows with its square: hours for this one."""
+    marks = "\u0301\u0323" * 500_000
+    projection = project(f"標的a{marks}標的", NORMAL)
+    place = projection.text.rindex("標的")
+    assert projection.span(place, place + 2) == (3 + len(marks), 5 + len(marks))
+
+
+@given(st.lists(st.builds(Stretch, SIZES, SIZES, st.booleans(), st.booleans())))
+def test_many_stretches_are_a_sequence_of_stretches(given: list[Stretch]) -> None:
+    stretches = Stretches(given)
+    assert list(stretches) == given
+    assert list(stretches[1:-1]) == given[1:-1]
+    assert (stretches == Stretches(given[:3])) is (len(given) <= 3)
+    with pytest.raises(IndexError):
+        stretches[len(given)]

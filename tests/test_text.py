@@ -67,6 +67,10 @@ def test_every_dash_is_a_hyphen(dash: str) -> None:
     assert fold(f"E{dash}104") == "e-104"
 
 
+def test_marks_without_end_are_folded_in_time() -> None:
+    assert fold("標的" + "\u0301\u0323" * 200_000 + "標的").endswith("標的")
+
+
 def test_the_long_vowel_mark_is_no_dash() -> None:
     assert fold("サーバー") == "サーバー"
     assert fold("ｻｰﾊﾞｰ") == "サーバー"

@@ -57,7 +57,17 @@ from shirube.model import (
     Tool,
     Trace,
 )
-from shirube.projections import LOOSE, NORMAL, Form, Projection, Stretch, Way, form_of, project
+from shirube.projections import (
+    LOOSE,
+    NORMAL,
+    Form,
+    Projection,
+    Stretch,
+    Stretches,
+    Way,
+    form_of,
+    project,
+)
 from shirube.prompts import Argument, Prompt
 from shirube.refusals import FailsWith
 from shirube.registry import Register
@@ -215,6 +225,7 @@ __all__ = [
     "Stage",
     "Standing",
     "Stretch",
+    "Stretches",
     "Studying",
     "Surface",
     "Survey",

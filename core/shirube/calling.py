@@ -23,6 +23,9 @@ LOG = logging.getLogger("shirube")
 EXACT = 2**53
 """Beyond this, JSON readers lose digits."""
 
+_BREATH = 262_144
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
     """Check the arguments, run the tool, and return its answer as plain JSON.
@@ -113,7 +116,22 @@ def described(error: ToolError) -> dict[str, JsonValue]:
 
 def compact(value: JsonValue) -> str:
     """Return a value as JSON without spaces, in its own script."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, dict) and any(map(_is_long, value.values())):
+        members = (f"{_json(str(name))}:{_member(one)}" for name, one in value.items())
+        return f"{{{','.join(members)}}}"
+    return _json(value)
+
+
+def _is_long(value: JsonValue) -> bool:
+    return isinstance(value, str) and len(value) > _BREATH
+
+
+def _member(value: JsonValue) -> str:
+    """Write a long text in pieces: while one is written, no other thread runs."""
+    if not isinstance(value, str):
+        return _json(value)
+    starts = range(0, len(value), _BREATH)
+    return f'"{"".join(_json(value[at : at + _BREATH])[1:-1] for at in starts)}"'
 
 
 def failure_line(tool: str, error: ToolError, seconds: float) -> str:

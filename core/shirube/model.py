@@ -154,7 +154,7 @@ class Hit(NamedTuple):
     coverage: float = 0.0
     matched: tuple[str, ...] = ()
     signals: Mapping[str, float] = NOTHING
-    places: tuple[Stretch, ...] = ()
+    places: Sequence[Stretch] = ()
 
     def scored(self, score: float, *marks: str) -> Hit:
         """Return this hit with another score, and with further marks."""

@@ -243,7 +243,7 @@ def _merge(
                 max(before.coverage, hit.coverage),
                 before.matched + tuple(m for m in hit.matched if m not in before.matched),
                 {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
-                before.places + hit.places,
+                (*before.places, *hit.places),
             )
 
 

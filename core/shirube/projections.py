@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, overload
+
+from shirube.text import joins, nfkc, pieces
 
 SEPARATORS = (
     "\u00ad\u200b-\u200d\u2060\ufeff"  # invisible
@@ -22,7 +24,7 @@ _BLOCK = 65_536
 
 # The NFKC form of each of these is one character, and joins nothing that comes before it.
 _PLAIN = "\0-\x7f\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uff01-\uff5e"
-_PIECES = f"(?P<plain>[{_PLAIN}]{{1,{_BLOCK}}}(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
+_PARTS = f"(?P<plain>[{_PLAIN}]+(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
 
 
 class Stretch(NamedTuple):
@@ -37,6 +39,37 @@ class Stretch(NamedTuple):
         """Return this stretch of the text without outer white space, ``…`` where it was cut."""
         before, after = "…" * self.cut_before, "…" * self.cut_after
         return f"{before}{text[self.start : self.end].strip()}{after}"
+
+
+class Stretches(Sequence[Stretch]):
+    """Many stretches, of which each takes a few bytes and is made when it is asked for."""
+
+    def __init__(self, found: Iterable[Stretch]) -> None:
+        self._flat = array("L")
+        for start, end, before, after in found:
+            self._flat.extend((start, end, before + 2 * after))
+
+    def __len__(self) -> int:
+        return len(self._flat) // 3
+
+    @overload
+    def __getitem__(self, place: int) -> Stretch: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Stretch]: ...
+
+    def __getitem__(self, place: int | slice) -> Stretch | Sequence[Stretch]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        first = 3 * range(len(self))[place]
+        start, end, cut = self._flat[first : first + 3]
+        return Stretch(start, end, bool(cut & 1), bool(cut & 2))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stretches) and self._flat == other._flat
+
+    def __hash__(self) -> int:
+        return hash(self._flat.tobytes())
 
 
 class Form(NamedTuple):
@@ -98,11 +131,12 @@ def project(text: str, form: Form) -> Projection:
 def normal(text: str) -> Projection:
     """Return the NFKC form of a text."""
     written = _Written()
-    for piece in re.finditer(_PIECES, text):
-        if piece["plain"]:
-            written.same(unicodedata.normalize("NFKC", piece.group()))
+    found = re.compile(_PARTS).finditer
+    for part in chain.from_iterable(map(found, pieces(text))):
+        if part["plain"]:
+            written.same(nfkc(part.group()))
         else:
-            written.clusters(piece.group())
+            written.clusters(part.group())
     return written.projection(())
 
 
@@ -138,7 +172,7 @@ def loose(below: Projection, extra: str = "") -> Projection:
 
 def form_of(query: str, form: Form) -> str:
     """Return a query in a form; its own text, without the way back."""
-    query = unicodedata.normalize("NFKC", query)
+    query = nfkc(query)
     query = query.casefold() if form.fold else query
     return query if form.separators is None else _separating(form.separators).sub("", query)
 
@@ -169,7 +203,7 @@ class _Written:
     def clusters(self, part: str) -> None:
         """Write the NFKC form of a part, divided where nothing joins."""
         found = [*_clusters(part)]
-        whole = unicodedata.normalize("NFKC", part)
+        whole = nfkc(part)
         if "".join(new for _, new in found) != whole:
             self.cluster(len(part), whole)
             return
@@ -192,27 +226,14 @@ def _clusters(part: str) -> Iterator[tuple[int, str]]:
     start = 0
     for place in range(1, len(part) + 1):
         tail = part[max(start, place - 2) : place]
-        if place == len(part) or not _joins(tail, part[place]):
-            yield place - start, _nfkc(part[start:place])
+        if place == len(part) or not joins(tail, part[place]):
+            yield place - start, nfkc(part[start:place])
             start = place
-
-
-@lru_cache(maxsize=16_384)
-def _joins(before: str, character: str) -> bool:
-    """Tell whether NFKC may join a character to what stands before it."""
-    if unicodedata.combining(unicodedata.normalize("NFKD", character)[:1] or "\0"):
-        return True
-    return _nfkc(before + character) != _nfkc(before) + _nfkc(character)
-
-
-@lru_cache(maxsize=16_384)
-def _nfkc(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
 
 
 @lru_cache(maxsize=16)
 def _separating(extra: str) -> re.Pattern[str]:
-    further = re.escape(unicodedata.normalize("NFKC", extra))
+    further = re.escape(nfkc(extra))
     return re.compile(f"[\\s{SEPARATORS}{further}]{{1,{_BLOCK}}}")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
-from itertools import accumulate
+from functools import cached_property, lru_cache
+from itertools import accumulate, islice
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3005-\u3007\U00020000-\U0003ffff"
 HIRAGANA = "\u3041-\u309f"
@@ -22,6 +23,8 @@ _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<word>[^\\W_{CJK}]+)"
 )
+_PIECE = 4096
+_BLOCK = 65_536
 _WORD_CHARACTER = re.compile(f"[^\\W_{CJK}]")
 _SHORT = 64
 
@@ -40,9 +43,40 @@ def fold(text: str) -> str:
 def _folded(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = nfkc(nfkc(text).casefold())
     text = " ".join(_CJK_GAPS.sub("", _DASHES.sub("-", text)).split())
-    return unicodedata.normalize("NFKC", text)  # what a gap kept apart may compose now
+    return nfkc(text)  # what a gap kept apart may compose now
+
+
+def nfkc(text: str) -> str:
+    """Return the compatibility composition of a text, in linear time and without a long breath."""
+    if len(text) <= _PIECE:
+        return unicodedata.normalize("NFKC", text)
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces(text))
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Yield a text in short pieces, whose NFKC forms make up that of the text.
+
+    A row of thousands of combining marks, which no script has, is divided all the same: putting
+    such a row in order takes time that grows with its square, and lets no other thread run.
+    """
+    start = 0
+    while start < len(text):
+        end = place = start + _PIECE
+        while start < place < len(text) and joins(text[place - 2 : place], text[place]):
+            place -= 1
+        end = end if place == start else place
+        yield text[start:end]
+        start = end
+
+
+@lru_cache(maxsize=16_384)
+def joins(before: str, character: str) -> bool:
+    """Tell whether NFKC may join a character to the two that stand before it."""
+    if unicodedata.combining(unicodedata.normalize("NFKD", character)[:1] or "\0"):
+        return True
+    return nfkc(before + character) != nfkc(before) + nfkc(character)
 
 
 @lru_cache(maxsize=4096)
@@ -113,16 +147,10 @@ class Lines:
     """The lines of one text, numbered from 1; only LF separates, a final LF opens no line."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self.length = len(text)
-        pieces = text.split("\n")
-        if len(pieces) > 1 and not pieces[-1]:
-            pieces.pop()
-        self._starts = [0, *accumulate(len(piece) + 1 for piece in pieces[:-1])]
-
-    @property
-    def total(self) -> int:
+        self.total = max(1, text.count("\n") + (not text.endswith("\n")))
         """How many lines there are; an empty text has one."""
-        return len(self._starts)
 
     def start(self, line: int) -> int:
         """Return the offset of a line's first character; the text's length for ``total + 1``."""
@@ -131,3 +159,14 @@ class Lines:
     def at(self, offset: int) -> int:
         """Return the line that holds the character at ``offset``."""
         return bisect_right(self._starts, offset)
+
+    @cached_property
+    def _starts(self) -> array[int]:
+        # In blocks: to divide a whole text at once would let no other thread run meanwhile.
+        starts = array("L", [0])
+        for begin in range(0, self.length, _BLOCK):
+            *lines, _ = self._text[begin : begin + _BLOCK].split("\n")
+            ends = accumulate((len(line) + 1 for line in lines), initial=begin)
+            starts.extend(islice(ends, 1, None))
+        del starts[self.total :]
+        return starts

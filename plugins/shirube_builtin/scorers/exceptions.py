@@ -18,6 +18,7 @@ from shirube import (
     Query,
     Stage,
     Stretch,
+    Stretches,
     Text,
     form_of,
     texts_of,
@@ -38,6 +39,9 @@ VOCABULARY = (
     "除外",
     "取り扱わない",
 )
+
+_CHECKED = 1000
+"""After so many lines it is asked whether anybody still waits for them."""
 
 
 class Exceptions(Stage):
@@ -66,30 +70,41 @@ class Exceptions(Stage):
         form = Form(fold=True, separators="" if self.loose else None)
         words = [form_of(word, form) for word in (*self.vocabulary, *self.extra_words)]
         for text in texts_of(corpus):
-            query.budget.check()
-            places = tuple(self._places(text, text.form(form), [word for word in words if word]))
+            windows = self._windows(text, text.form(form), [word for word in words if word])
+            places = Stretches(self._narrowed(text.own, windows, query))
             if places and allowed(text.passage, query):
                 yield Hit(text.passage, 1.0, places=places)
 
-    def _places(self, text: Text, projection: Projection, words: Iterable[str]) -> list[Stretch]:
+    def _narrowed(self, text: str, windows: Iterable[_Window], query: Query) -> Iterator[Stretch]:
+        query.budget.check()
+        for number, window in enumerate(windows, 1):
+            if number % _CHECKED == 0:
+                query.budget.check()
+            yield window.narrowed(text, self.max_chars)
+
+    def _windows(
+        self, text: Text, projection: Projection, words: Iterable[str]
+    ) -> Iterator[_Window]:
         # Merged and not sorted, so that many matches do not keep other threads waiting.
         matches = merge(*(_matches(text.own, projection, word) for word in words))
-        lines: Lines | None = None
-        windows: list[_Window] = []
+        lines = Lines(text.own)
+        window: _Window | None = None
         last = 0
         for start, end in matches:
-            lines = lines or Lines(text.own)
             line = lines.at(start)
             if line == last:
                 continue
             last = line
             above = lines.start(max(1, line - self.context_lines))
             below = lines.start(min(lines.total, line + self.context_lines) + 1)
-            if self.merge and windows and above < windows[-1].end:
-                windows[-1] = windows[-1]._replace(end=below)
-            else:
-                windows.append(_Window(above, below, start, end))
-        return [window.narrowed(text.own, self.max_chars) for window in windows]
+            if self.merge and window is not None and above < window.end:
+                window = window._replace(end=below)
+                continue
+            if window is not None:
+                yield window
+            window = _Window(above, below, start, end)
+        if window is not None:
+            yield window
 
 
 class _Window(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated
 
 from pydantic import Field
@@ -49,14 +50,14 @@ def find_exceptions_tool(
         manual = reader.library.manual(params.manual_name)
         query = Query("", budget=call.budget)
         scanned = reader.scan(manual, params.section_id, query, scorer)
-        places = [
-            (chapter, one, place) for chapter, one, hit in scanned.found for place in hit.places
-        ]
-        results = tuple(
+        results = (
             ExceptionHit(section_id=chapter.id, text=place.shown(one.own))
-            for chapter, one, place in places[: params.limit]
+            for chapter, one, hit in scanned.found
+            for place in hit.places
         )
-        return FindExceptionsAnswer(results=results, **scanned.told(len(places), params.limit))
+        total = sum(len(hit.places) for _, _, hit in scanned.found)
+        told = scanned.told(total, params.limit)
+        return FindExceptionsAnswer(results=tuple(islice(results, params.limit)), **told)
 
     return Tool(
         name="find_exceptions",
