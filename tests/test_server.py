@@ -19,8 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from shirube.server.garbage import CALLS
-from shirube.server.work import WORKERS
-from shirube.turns import AT_ONCE
+from shirube.turns import AT_ONCE, WORKERS
 
 SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
 ERAS = ["legacy", "2026-07-28", "auto"]

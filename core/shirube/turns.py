@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from threading import Lock
+from typing import Generic, NoReturn, TypeVar
 
 import anyio
+from anyio import from_thread, to_thread
+from anyio.lowlevel import current_token
 
+T = TypeVar("T")
+
+WORKERS = 16
+"""How many calls have a thread at most: those that take long, and those nobody waits for too."""
 AT_ONCE = 2
 """How many calls work at once; more would only take the interpreter from each other."""
 LONG = 0.5
@@ -28,9 +37,24 @@ class Turns:
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(AT_ONCE)
         self._counted: set[object] = set()
+        self._threads = anyio.CapacityLimiter(WORKERS)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what some work in a thread returns, once it is its turn.
+
+        When that is cancelled nobody waits for the thread any more, but it counts until it ends.
+        """
+        async with self._turn():
+            errand = _Errand(work, self._threads)
+            await self._threads.acquire_on_behalf_of(errand)
+            try:
+                await to_thread.run_sync(errand.run, abandon_on_cancel=True)
+            finally:
+                errand.leave()
+        return errand.outcome()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def _turn(self) -> AsyncIterator[None]:
         """Wait for a turn, and hold it while the body runs, or for ``LONG`` seconds."""
         caller = object()
         await self._limiter.acquire_on_behalf_of(caller)
@@ -51,3 +75,54 @@ class Turns:
         if caller in self._counted:
             self._counted.remove(caller)
             self._limiter.release_on_behalf_of(caller)
+
+
+class _Errand(Generic[T]):
+    """Some work in a thread, for which somebody waits or no longer does."""
+
+    def __init__(self, work: Callable[[], T], threads: anyio.CapacityLimiter) -> None:
+        self.outcome: Callable[[], T] = work
+        self._threads = threads
+        self._token = current_token()
+        self._lock = Lock()
+        self._left = False
+        self._runs = False
+
+    def run(self) -> None:
+        """Work, unless the caller has left already."""
+        if not self._begin():
+            return
+        try:
+            result = self.outcome()
+            self.outcome = lambda: result
+        except Exception as error:
+            self.outcome = partial(_raised, error)
+        finally:
+            if self._end():
+                with suppress(anyio.RunFinishedError):
+                    from_thread.run_sync(self._release, token=self._token)
+
+    def leave(self) -> None:
+        """Stop waiting; while the thread runs, its place stays taken."""
+        with self._lock:
+            self._left = True
+            runs = self._runs
+        if not runs:
+            self._release()
+
+    def _begin(self) -> bool:
+        with self._lock:
+            self._runs = not self._left
+            return self._runs
+
+    def _end(self) -> bool:
+        with self._lock:
+            self._runs = False
+            return self._left
+
+    def _release(self) -> None:
+        self._threads.release_on_behalf_of(self)
+
+
+def _raised(error: Exception) -> NoReturn:
+    raise error

@@ -8,7 +8,6 @@ from threading import Event
 from typing import Any, ClassVar, TypeAlias
 
 import anyio
-from anyio import to_thread
 from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,9 +25,6 @@ from shirube.model import Call, Params, Tool
 from shirube.schemas import arguments_shape
 from shirube.turns import Turns
 
-WORKERS = 16
-"""How many tools run at once at most, those included that take long."""
-
 Read: TypeAlias = Callable[[], object]
 
 
@@ -36,7 +32,6 @@ class Workers:
     """The threads in which tools run, so that the event loop is always free."""
 
     def __init__(self) -> None:
-        self._limiter = anyio.CapacityLimiter(WORKERS)
         self._turns = Turns()
 
     async def run(self, body: Callable[[Call], Response], receive: Receive) -> Response | None:
@@ -49,10 +44,7 @@ class Workers:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_follow, receive, group.cancel_scope)
-                async with self._turns.turn():
-                    done = await to_thread.run_sync(
-                        work, abandon_on_cancel=True, limiter=self._limiter
-                    )
+                done = await self._turns.run(work)
                 group.cancel_scope.cancel()
         finally:
             gone.set()

@@ -9,9 +9,7 @@ from threading import Event
 from time import monotonic
 from typing import Any, TypeAlias, TypeVar
 
-import anyio
 import mcp_types as types
-from anyio import to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -28,8 +26,6 @@ from shirube.wire import complain
 
 T = TypeVar("T")
 
-WORKERS = 16
-"""How many requests are worked on at once at most, those included that take long."""
 NO_RESOURCE = -32002
 """What older clients know for a resource that is not there."""
 
@@ -50,17 +46,15 @@ class Work:
     def __init__(self, session_of: SessionOf, report: Report | None = None) -> None:
         self._session_of = session_of
         self._report = report or _complained
-        self._limiter = anyio.CapacityLimiter(WORKERS)
         self._turns = Turns()
 
     async def done(self, ctx: Context, body: Callable[[Call], T]) -> T:
         """Run a body in its turn, and return what it returns."""
         gone = Event()
         try:
-            async with self._turns.turn(), _watched(ctx) as progress:
+            async with _watched(ctx) as progress:
                 call = Call(self._session_of(ctx), Budget(cancelled=gone), progress)
-                work = partial(body, call)
-                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
+                return await self._turns.run(partial(body, call))
         finally:
             gone.set()
 

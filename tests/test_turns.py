@@ -1,0 +1,83 @@
+"""Calls take turns, and no more threads work than may, whether anybody waits for them or not."""
+
+from __future__ import annotations
+
+from functools import partial
+from threading import Event, Lock
+
+import anyio
+import pytest
+from anyio import to_thread
+
+from shirube.turns import WORKERS, Turns
+
+pytestmark = pytest.mark.timeout(60)
+
+
+class Working:
+    """Work that goes on until it may end, whether it was cancelled or not."""
+
+    def __init__(self) -> None:
+        self.all_begun = Event()
+        self.may_end = Event()
+        self.begun = 0
+        self.ended = 0
+        self._lock = Lock()
+
+    def __call__(self) -> int:
+        with self._lock:
+            self.begun += 1
+            if self.begun == WORKERS:
+                self.all_begun.set()
+        self.may_end.wait()
+        with self._lock:
+            self.ended += 1
+        return self.begun
+
+
+def test_threads_that_nobody_waits_for_any_more_count_until_they_end() -> None:
+    async def main() -> None:
+        working, turns = Working(), Turns()
+        async with anyio.create_task_group() as group:
+            for _ in range(WORKERS + 5):
+                group.start_soon(turns.run, working)
+            await to_thread.run_sync(working.all_begun.wait)
+            group.cancel_scope.cancel()
+        assert working.ended == 0
+        done: list[bool] = []
+
+        async def further() -> None:
+            done.append(await turns.run(lambda: True))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(further)
+            await anyio.sleep(0.1)
+            assert working.begun == WORKERS
+            assert not done
+            working.may_end.set()
+        assert done == [True]
+
+    anyio.run(main)
+
+
+def test_work_that_was_cancelled_before_it_began_takes_no_place() -> None:
+    async def main() -> None:
+        turns = Turns()
+        for _ in range(3 * WORKERS):
+            with anyio.CancelScope() as scope:
+                scope.cancel()
+                await turns.run(lambda: None)
+        assert [await turns.run(partial(int, n)) for n in range(WORKERS)] == [*range(WORKERS)]
+
+    anyio.run(main)
+
+
+def test_what_work_raises_is_raised_and_gives_its_place_back() -> None:
+    async def main() -> None:
+        turns = Turns()
+        for _ in range(3 * WORKERS):
+            with pytest.raises(ZeroDivisionError):
+                await turns.run(lambda: 1 // 0)
+        assert await to_thread.run_sync(lambda: 1) == await turns.run(lambda: 1)
+
+    anyio.run(main)
