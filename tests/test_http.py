@@ -177,6 +177,15 @@ def test_a_lone_surrogate_is_only_not_found(server: HttpServer) -> None:
     assert answer.json()["results"][0]["snippet"] == "\ufffd"
 
 
+def test_the_members_of_a_group_of_errors_are_logged_without_a_word(server: HttpServer) -> None:
+    answer = server.post("/probe_search", {**BOTH, "query": "group"})
+    log = server.logged(answer.json()["error_id"])
+    assert "ExceptionGroup" in log
+    assert "| KeyError" in log
+    assert "| ZeroDivisionError" in log
+    assert "a secret" not in log
+
+
 @pytest.mark.parametrize("path", ["/probe_search", "/tools/probe_search"])
 def test_something_unexpected_gets_an_id_that_the_log_knows(server: HttpServer, path: str) -> None:
     answers = [server.post(path, {**BOTH, "query": word}) for word in ("boom", "exit", "boom")]

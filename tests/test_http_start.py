@@ -43,7 +43,8 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 def test_an_address_needs_a_port(tmp_path: Path, given: str) -> None:
     done = started(probing(tmp_path), "--http", given)
     assert done.code == 2
-    assert "HOST:PORT" in done.err
+    assert "HOST:PORT with a port of at most 65535" in done.err
+    assert repr(given) in done.err
 
 
 def test_other_machines_need_leave_and_a_token(tmp_path: Path) -> None:

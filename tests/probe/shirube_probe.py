@@ -139,6 +139,9 @@ class Probe(Stage):
 def _search(params: SearchParams, call: Call) -> SearchAnswer:
     if params.query == "boom":
         raise RuntimeError(f"a secret: {params.query}")
+    if params.query == "group":
+        members = [KeyError("a secret"), ExceptionGroup("a secret", [ZeroDivisionError()])]
+        raise ExceptionGroup("a secret", members)
     if params.query == "exit":
         raise SystemExit(3)
     result = Result(section_id=params.section_id or "01", snippet=params.query[:80])

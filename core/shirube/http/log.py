@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
@@ -31,6 +32,7 @@ KEPT = 3
 HUNG_UP = 499
 """The status of a request whose client did not wait for the answer."""
 _SHOWN = 80
+_LINES = 400
 
 
 @dataclass
@@ -110,12 +112,25 @@ class Wordless(logging.Formatter):
         """Return the lines of a record."""
         told = [record.getMessage()]
         error = record.exc_info[1] if record.exc_info else None
-        while error is not None:
-            told.append(f"  {type(error).__name__}")
-            frames = traceback.extract_tb(error.__traceback__)
-            told += [f"    {frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-            error = error.__cause__ or error.__context__
+        if error is not None:
+            told += islice(_wordless(error, set()), _LINES)
         return "\n".join(map(_printable, told))
+
+
+def _wordless(error: BaseException, known: set[int], indent: str = "  ") -> Iterator[str]:
+    """Yield the type of an error and its places, the members of a group, and what caused it."""
+    while id(error) not in known:
+        known.add(id(error))
+        yield f"{indent}{type(error).__name__}"
+        for frame in traceback.extract_tb(error.__traceback__):
+            yield f"{indent}  {frame.filename}:{frame.lineno} {frame.name}"
+        if isinstance(error, BaseExceptionGroup):
+            for member in error.exceptions:
+                yield from _wordless(member, known, f"{indent}  | ")
+        following = error.__cause__ or error.__context__
+        if following is None:
+            return
+        error = following
 
 
 class ToStandardError(logging.Handler):

@@ -24,7 +24,8 @@ def address(loaded: Loaded, given: str | None) -> tuple[str, int]:
     if given:
         before, _, after = given.rpartition(":")
         if not _PORT.fullmatch(after) or int(after) > _LAST_PORT:
-            raise ConfigError(f"--http: expected HOST:PORT, such as 127.0.0.1:{port}")
+            told = f"with a port of at most {_LAST_PORT}, such as 127.0.0.1:{port}"
+            raise ConfigError(f"--http: expected HOST:PORT {told}; got {given[:80]!r}")
         host, port = before.strip("[]") or host, int(after)
     if not is_loopback(host):
         if not security.allow_remote:
