@@ -282,6 +282,30 @@ def test_what_no_tool_answers_is_told_with_a_code(
         client.ping()
 
 
+def test_a_refusal_names_its_argument_and_says_nothing_of_the_backends_folders(
+    workspace: Path,
+) -> None:
+    told = {"error": "invalid_request", "message": "query is required"}
+    hostile = (
+        "section \x1b[31m of /srv/data/manuals/x.txt, C:\\data\\x.txt, http://h/a/b " + "x" * 999
+    )
+    refusals = [
+        response("400 Bad", json.dumps(told).encode()),
+        response(
+            "404 Not Found", json.dumps({"message": "manual '/etc/x' was not found"}).encode()
+        ),
+        response("404 Not Found", json.dumps({"message": hostile}).encode()),
+    ]
+    with answering(*refusals) as backend, bridge(workspace, backend.url) as client:
+        answer = client.answer("probe_search", **ASKED)
+        assert answer["details"] == {"parameter": "query"}
+        asked = {**ASKED, "manual_name": "/etc/x"}
+        assert client.answer("probe_search", **asked)["message"] == "manual '/etc/x' was not found"
+        message = client.answer("probe_search", **ASKED)["message"]
+    assert message.startswith("section  [31m of …, …, http:/… xxx")
+    assert len(message) == 200
+
+
 def test_unknown_keys_of_an_answer_are_left_out(workspace: Path) -> None:
     body = {"results": [{"section_id": "1", "snippet": "x", "score": 2}], "took": 3}
     known = response("200 OK", json.dumps(body).encode())

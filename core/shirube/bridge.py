@@ -4,56 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, count, repeat
 from threading import Thread
+from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import ValidationError
 
-from shirube.config import Loaded
+from shirube.backend import Backend
 from shirube.errors import (
     BackendError,
     BackendFailure,
     BackendTimeout,
     BackendUnavailable,
     Cancelled,
-    ConfigError,
     InternalError,
     InvalidParameter,
     InvalidResponse,
     NotFound,
     ToolError,
 )
-from shirube.hosts import is_loopback
 from shirube.model import A, Call, P, Tool
-from shirube.process import process_settings
+from shirube.schemas import arguments_shape
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of an answer."""
 QUOTED = 200
 """Characters of a body that a message repeats."""
 
-_VARIABLE = "MANUAL_TOOLS_BASE_URL"
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\",<>]+){2,}")
 _PAUSES = (0.05, 0.2)
 _POLL = 0.05
 _PATIENCE = 1.0
-
-
-@dataclass(frozen=True)
-class Backend:
-    """The server that is asked; ``name`` is how messages call it."""
-
-    url: str
-    name: str
-    timeout: float
-    retries: int
-    token: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +49,7 @@ class _Question:
     method: str
     path: str
     arguments: Mapping[str, Any]
+    known: Collection[str]
 
     @property
     def content(self) -> dict[str, Any]:
@@ -78,46 +67,6 @@ class _Attempt:
     async def trace(self, event: str, _: object) -> None:
         self.connected |= event.startswith("connection.connect_")
         self.answered |= event.endswith("receive_response_headers.complete")
-
-
-def backend_of(loaded: Loaded) -> Backend | None:
-    """Return the backend that the environment names, if it does.
-
-    Raises:
-        ConfigError: when it is no address that may be asked.
-    """
-    settings = process_settings(loaded.environ)
-    if settings.backend is None:
-        return None
-    server = loaded.config.server
-    url = f"http://127.0.0.1:{server.port}{server.base_path.rstrip('/')}"
-    if settings.backend != "default":
-        url = _checked(settings.backend, remote=loaded.config.security.allow_remote)
-    name = urlsplit(url).netloc
-    return Backend(url, name, settings.timeout, settings.retries, settings.token)
-
-
-def _checked(url: str, *, remote: bool) -> str:
-    """Return an address that may be asked; no message repeats it, for it may hold secrets."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"{_VARIABLE}: it is no URL") from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise ConfigError(f"{_VARIABLE}: expected an http or https URL, or 'default'")
-    if parts.username is not None or parts.password is not None:
-        raise ConfigError(
-            f"{_VARIABLE}: leave out the user and the password; the token goes into "
-            "SHIRUBE_HTTP_TOKEN"
-        )
-    if parts.query or parts.fragment:
-        raise ConfigError(f"{_VARIABLE}: leave out what begins with '?' or '#'")
-    if not remote and not is_loopback(host):
-        raise ConfigError(
-            f"{_VARIABLE}: {host[:80]!r} is another machine; set security.allow_remote to ask it"
-        )
-    return url.rstrip("/")
 
 
 @contextmanager
@@ -168,10 +117,11 @@ class Bridge:
         """Return a tool whose calls, once their arguments are checked, run at the backend."""
         assert tool.http is not None
         method, path = tool.http
+        known = arguments_shape(tool.params)["properties"].keys()
 
         def run(params: P, call: Call) -> A:
             arguments = params.model_dump(mode="json", exclude_unset=True)
-            return _fitting(tool, self._ask(_Question(method, path, arguments), call))
+            return _fitting(tool, self._ask(_Question(method, path, arguments, known), call))
 
         def refused(error: ToolError, arguments: object) -> ToolError:
             if tool.refused is None or isinstance(error, BackendFailure):
@@ -233,9 +183,9 @@ class Bridge:
             except httpx2.DecodingError:
                 why = "in an encoding that it does not keep to"
                 raise self._wrong(answer.status_code, why) from None
-        return self._told(answer.status_code, bytes(body))
+        return self._told(question, answer.status_code, bytes(body))
 
-    def _told(self, status: int, body: bytes) -> Any:
+    def _told(self, question: _Question, status: int, body: bytes) -> Any:
         """Return the JSON of a good answer, or raise what a bad one means."""
         try:
             value = json.loads(body)
@@ -247,11 +197,13 @@ class Bridge:
         known = value if isinstance(value, dict) else {}
         message, error_id = known.get("message"), known.get("error_id")
         if status == httpx2.codes.BAD_REQUEST and isinstance(message, str):
-            raise InvalidParameter(_quoted(message))
+            told = _quoted(message, question.arguments)
+            name = told.partition(" ")[0]
+            raise InvalidParameter(told, parameter=name if name in question.known else None)
         if status == httpx2.codes.UNPROCESSABLE_ENTITY:
             raise _misfit(known)
         if status == httpx2.codes.NOT_FOUND and isinstance(message, str):
-            raise NotFound(message)
+            raise NotFound(_quoted(message, question.arguments))
         if status == httpx2.codes.INTERNAL_SERVER_ERROR and isinstance(error_id, str):
             raise InternalError(error_id[:80])
         raise self._wrong(status, _quoted(json.dumps(value, ensure_ascii=False)))
@@ -289,6 +241,13 @@ def _fitting(tool: Tool[P, A], value: Any) -> A:
         ) from error
 
 
-def _quoted(text: str) -> str:
+def _quoted(text: str, arguments: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return some of a text on one line; of paths and addresses only what the caller has sent."""
+    own = [value for value in arguments.values() if isinstance(value, str)]
+
+    def shown(path: re.Match[str]) -> str:
+        return path.group() if any(path.group() in one for one in own) else "…"
+
+    text = _PATH.sub(shown, text[: 2 * QUOTED])
     short = text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
     return "".join(c if c.isprintable() else " " for c in short)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 from argparse import Namespace
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from functools import partial
 
 from shirube import __version__
 from shirube.app import Application
+from shirube.backend import backend_of
 from shirube.cli.parser import Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
@@ -19,6 +21,7 @@ from shirube.inputs import Watched
 from shirube.process import process_settings
 from shirube.reloading import Edition, Reloading, Through
 from shirube.wire import claim_wire, leave
+from shirube.wire import complain as whisper
 
 
 def add(commands: Verbs) -> None:
@@ -38,12 +41,13 @@ def _over_stdio(options: Namespace) -> int:
     wire = claim_wire()
     # What is held is let go of when the process is told to end, as when the client hangs up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    logging.getLogger("shirube").addHandler(_Warnings(logging.WARNING))
     from shirube.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
     with opened(options, empty=True) as application:
         # What imports make stays; the server turns the collector on when it is ready.
         gc.disable()
-        from shirube.bridge import backend_of, bridged  # noqa: PLC0415 - as `mcp` does, which needs it
+        from shirube.bridge import bridged  # noqa: PLC0415 - as `mcp` does, which needs it
         from shirube.server import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
         through = partial(bridged, backend=backend_of(application.loaded))
@@ -59,6 +63,14 @@ def _over_stdio(options: Namespace) -> int:
                     wire=wire,
                 )
     return leave()
+
+
+class _Warnings(logging.Handler):
+    """Tells what is wrong with the files; calls that failed have lines of their own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info is None:
+            whisper(record.getMessage())
 
 
 def _over_http(options: Namespace) -> int:
