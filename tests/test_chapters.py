@@ -17,7 +17,7 @@ import manuals
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stdio import Shirube
+from stdio import Shirube, Wire
 
 from shirube import RACY_NS, Stretch
 from shirube_builtin.surfaces.chapters.search_text import snippet
@@ -635,6 +635,49 @@ def test_alone_it_is_healthy_and_says_who_searches_manuals(tmp_path: Path) -> No
     found = manuals.shirube("find", "本文", cwd=workspace)
     assert found.code != 0
     assert "add {use: manual}" in found.err
+
+
+def defective(workspace: Path) -> Path:
+    """Write manuals of which much is wrong, and one chapter is well."""
+    toc = [
+        entry("a", "A"),
+        entry("b", "B"),
+        entry("large", "L"),
+        entry("up", "Up", "../up.txt"),
+        entry("c", "C", "c\x1b[2J.txt"),
+    ]
+    yaml = f"{SURFACE}pipelines: {{chapters: {{loaders: [{{use: toc-text, with: {LIMIT}}}]}}}}\n"
+    made(workspace, toc, yaml, a="本文", large="x" * 1001)
+    return manuals.write(workspace, {"事務編/00_目次.json": "{", f"{NAME}/{NAME}.md": "# A"})
+
+
+LIMIT = "{max_chapter_bytes: 1000}"
+FAULTS = {
+    NAME: ["file missing: b.txt", "file too_large: large.txt", "file refused: c\ufffd[2J.txt"],
+    "事務編": ["00_目次.json cannot be used: invalid JSON at line 1"],
+}
+
+
+def test_doctor_names_what_is_wrong_with_manuals(tmp_path: Path) -> None:
+    done = manuals.shirube("doctor", "--json", cwd=defective(tmp_path))
+    assert done.code == 0
+    told = {
+        (check["subject"], check["finding"]) for check in done.json if check["status"] == "warn"
+    }
+    for name, findings in FAULTS.items():
+        assert {(f"manual {name}", finding) for finding in findings} <= told
+    assert not any("a.txt" in finding for _, finding in told)
+
+
+def test_a_server_tells_at_its_start_what_is_wrong_with_manuals(tmp_path: Path) -> None:
+    with Wire(defective(tmp_path)) as server:
+        assert server.ok("list_manuals")["manuals"] == ["事務編", NAME]
+        expected = [f"[validate] manual={n} {one}" for n, many in FAULTS.items() for one in many]
+        assert server.process.stderr is not None
+        while expected:
+            line = server.process.stderr.readline().decode()
+            assert line, expected
+            expected = [one for one in expected if one not in line]
 
 
 def test_a_missing_mode_stops_the_start(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -111,6 +112,12 @@ class Projection(NamedTuple):
 
     text: str
     ways: tuple[Way, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """How many bytes it takes in memory."""
+        arrays = (offsets for way in self.ways for offsets in way)
+        return sum(map(sys.getsizeof, arrays), sys.getsizeof(self.text))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the original characters that a match covers, each of them whole."""

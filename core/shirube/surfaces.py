@@ -218,6 +218,23 @@ class Living(Protocol):
         ...
 
 
+class Complaint(NamedTuple):
+    """Something that a surface reads and its author should mend; the rest is served meanwhile."""
+
+    subject: str
+    finding: str
+    remedy: str
+
+
+@runtime_checkable
+class Complaining(Protocol):
+    """A surface that knows what is wrong with the files it reads."""
+
+    def complaints(self, desk: Desk) -> Sequence[Complaint]:
+        """Look through everything, and return what is wrong with it."""
+        ...
+
+
 class Adopted(NamedTuple):
     """What another program's configuration says: folders by root, stages by pipeline, settings.
 

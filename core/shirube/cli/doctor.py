@@ -25,6 +25,7 @@ from shirube.furnished import Furnished
 from shirube.indexing import State
 from shirube.model import Call, Query
 from shirube.plugins import load_plugins
+from shirube.surfaces import Complaining
 
 OLDEST = (3, 11)
 
@@ -144,6 +145,9 @@ def _application(application: Application) -> Iterator[Check]:
             yield _written(application.desks[one.name].root, one.surface.root)
         if one.indexed:
             yield from _surface(application, one)
+        if isinstance(one.surface, Complaining):
+            for complaint in one.surface.complaints(application.desks[one.name]):
+                yield Check("warn", *complaint)
 
 
 def _state(application: Application) -> Check:

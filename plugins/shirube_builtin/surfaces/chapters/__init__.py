@@ -10,7 +10,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from shirube import ConfigError, Desk, Env, InvalidPath, Key, Stage, Tool, clean_path
+from shirube import (
+    Complaint,
+    ConfigError,
+    Desk,
+    Env,
+    InvalidPath,
+    Key,
+    Stage,
+    Tool,
+    clean_path,
+)
 from shirube_builtin.surfaces.chapters.settings import (
     EXCEPTIONS,
     MODES,
@@ -20,6 +30,7 @@ from shirube_builtin.surfaces.chapters.settings import (
 )
 
 _MANUAL = "{manual}/"
+_REMEDY = "mend the file, or what the table of contents says of it"
 
 
 class ChaptersSurface(Stage):
@@ -115,6 +126,15 @@ class ChaptersSurface(Stage):
         from shirube_builtin.surfaces.chapters.offered import reader, validated
 
         return validated(reader(desk, lambda: self.reading(desk), self.keeping(desk)))
+
+    def complaints(self, desk: Desk) -> Sequence[Complaint]:
+        """Look through all manuals, and return what is wrong with tables of contents and files."""
+        from shirube_builtin.surfaces.chapters.offered import reader
+
+        kept = reader(desk, lambda: self.reading(desk), self.keeping(desk))
+        kept.validate()
+        found = kept.library.complaints()
+        return [Complaint(f"manual {name}", told, _REMEDY) for name, told in found]
 
     def reading(self, desk: Desk) -> Reading:
         """Return where tables of contents are looked for, and which links are followed.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from threading import Lock
@@ -27,6 +28,8 @@ from shirube_builtin.surfaces.chapters.failures import no_contents, no_manual, n
 from shirube_builtin.surfaces.chapters.settings import Reading
 
 LOG = logging.getLogger("shirube.chapters")
+
+_SHOWN = 200
 
 
 class Located(NamedTuple):
@@ -105,7 +108,7 @@ class Library:
         self._loader = loader
         self._reading = reading
         self._read: dict[str, tuple[str, Manual]] = {}
-        self._told: dict[str, str] = {}
+        self._told: dict[str, tuple[str, Sequence[str]]] = {}
         self._lock = Lock()
 
     def manuals(self) -> list[str]:
@@ -148,31 +151,36 @@ class Library:
     def warn(self, manual: Manual, chapter: Chapter, stamp: str, fault: str) -> None:
         """Log what is wrong with a chapter's file, once until the file changes."""
         self._tell(
-            f"{manual.name}/{chapter.file}", stamp + fault, [f"file {fault}: {chapter.file}"]
+            f"{manual.name}/{chapter.file}",
+            stamp + fault,
+            [f"file {fault}: {chapter.file[:_SHOWN]}"],
         )
 
-    def validate(self) -> None:
-        """Log the manuals, and a warning for each thing that is wrong with one."""
+    def usable(self) -> Iterator[Manual]:
+        """Log which manuals there are, and yield each whose table of contents can be used."""
         names = self.manuals()
         LOG.info("manuals: %s", ", ".join(names) or "none")
         for name in names:
-            try:
-                manual = self.manual(name)
-            except ToolError:
-                continue  # it has been told
-            files = manual.locate_all(one.path for one in manual.contents.chapters if one.path)
-            for chapter in manual.contents.chapters:
-                fault = files[chapter.path].fault if chapter.path else None
-                if fault is not None:
-                    self.warn(manual, chapter, "", fault)
+            with suppress(ToolError):  # what is wrong with the others has been told
+                yield self.manual(name)
 
-    def _tell(self, place: str, state: str, warnings: Iterable[str]) -> None:
+    def complaints(self) -> list[tuple[str, str]]:
+        """Return what was found to be wrong so far: a manual, and what is wrong in it."""
         with self._lock:
-            if self._told.get(place) == state:
+            told = [*self._told.items()]
+        return [
+            (place.partition("/")[0], warning)
+            for place, (_, warnings) in told
+            for warning in warnings
+        ]
+
+    def _tell(self, place: str, state: str, warnings: Sequence[str]) -> None:
+        with self._lock:
+            if place in self._told and self._told[place][0] == state:
                 return
-            self._told[place] = state
-        manual = place.partition("/")[0]
-        for warning in warnings:
+            self._told[place] = (state, [_printable(warning) for warning in warnings])
+        manual = _printable(place.partition("/")[0])
+        for warning in self._told[place][1]:
             LOG.warning("[validate] manual=%s %s", manual, warning)
 
     def _folders(self) -> list[str]:
@@ -246,3 +254,7 @@ def _reason(error: ToolError) -> str:
     if isinstance(error, Forbidden):
         return "unreadable"
     return "missing" if isinstance(error, NotFound) else str(error)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -41,7 +41,7 @@ def tools(
 @contextmanager
 def validated(reader: Reader) -> Iterator[None]:
     """Look through all manuals once, beside the calls, and log what is wrong."""
-    Thread(target=reader.library.validate, name="shirube validation", daemon=True).start()
+    Thread(target=reader.validate, name="shirube validation", daemon=True).start()
     yield
 
 

@@ -42,6 +42,12 @@ class Reader:
         """Let go of the file of projections."""
         self._shelf.close()
 
+    def validate(self) -> None:
+        """Read all chapters of all manuals once, and log what is wrong with any."""
+        for manual in self.library.usable():
+            for _ in self._openings(manual, manual.in_scope(None), {}, Budget()):
+                pass
+
     def open(self, manual: Manual, chapter: Chapter) -> Open:
         """Return one chapter.
 
@@ -92,13 +98,19 @@ class Reader:
     ) -> Iterator[tuple[str, Open]]:
         """Yield the chapters that can be read, by id; write down why others cannot."""
         files = manual.locate_all({one.path: None for one in chapters if one.path})
+        known: dict[str, Open] = {}
         for chapter in chapters:
             budget.check()
-            file = files[chapter.path] if chapter.path else manual.locate(None)
+            path = chapter.path or ""
             try:
-                yield chapter.id, self._opened(manual, chapter, file)
+                file = files[path] if path else manual.locate(None)
+                # However many chapters a file is, it is read once.
+                opened = known.get(path) or self._opened(manual, chapter, file)
             except Faulty as fault:
                 faults[chapter.id] = fault.reason
+            else:
+                known[path] = opened
+                yield chapter.id, opened
 
     def _opened(self, manual: Manual, chapter: Chapter, file: Located) -> Open:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,9 @@ from shirube import Contented, Document, Form, Passage, Projection, ToolError, f
 from shirube_builtin.surfaces.chapters.library import Located, fault_of
 from shirube_builtin.surfaces.chapters.settings import Keeping
 from shirube_builtin.surfaces.chapters.store import Kept, Store
+
+MOST = 128 * 1024 * 1024
+"""Bytes of texts and projections that stay in memory, besides those that a call works with."""
 
 
 class Faulty(Exception):
@@ -54,6 +58,7 @@ class Open:
         self._store = store
         self._forms: dict[Form, Projection] = {}
         self.unsaved: list[Kept] = []
+        self.weight = sys.getsizeof(document.text)
 
     @property
     def own(self) -> str:
@@ -71,6 +76,7 @@ class Open:
                 if settled:
                     self.unsaved.append(Kept(self._manual, path, self.stamp, form, known))
             self._forms[form] = known
+            self.weight += known.weight
         return known
 
 
@@ -116,6 +122,7 @@ class Shelf:
                 self._open.move_to_end(slot)
                 while len(self._open) > self._keeping.chapters:
                     self._open.popitem(last=False)
+            self._relieve()
         return opened
 
     def save(self, manual: str, chapters: list[Open], *, whole: bool) -> None:
@@ -129,10 +136,18 @@ class Shelf:
             chapter.unsaved = []
         files = {chapter.document.path for chapter in chapters}
         self._store.put(unsaved, (manual, files) if whole else None)
+        self._relieve()
 
     def close(self) -> None:
         """Let go of the file of projections."""
         self._store.close()
+
+    def _relieve(self) -> None:
+        """Let go of the chapters that were not read for longest, until there is room."""
+        with self._lock:
+            weight = sum(one.weight for one in self._open.values())
+            while weight > MOST:
+                weight -= self._open.popitem(last=False)[1].weight
 
     def _is_old(self, opened: Open) -> bool:
         return time.monotonic() - opened.born >= self._keeping.seconds
