@@ -7,6 +7,7 @@ Prints one line a size, in milliseconds: the first search without projections (e
 and projected), the first with kept ones, and the medians of warm calls: one chapter, a loose hit, a
 loose miss, a plain miss, a pattern in RE2, one for a worker, the exceptions; then the resident
 memory. ``--naive`` adds a line that normalises and scans every file a request, in the same run.
+``--clients`` adds fifty clients at once of a real server, and the signs of life it gives meanwhile.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ import tempfile
 import time
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from clients import crowded, fifty
 
 from shirube.app import Application, open_application
 from shirube.calling import call_tool
@@ -41,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--chapters", type=int, nargs="+", default=[17, 200, 2000])
     parser.add_argument("--naive", action="store_true", help="normalise and scan a request, too")
+    parser.add_argument("--clients", action="store_true", help="fifty clients at once, too")
     asked = parser.parse_args()
     print(f"{'chapters':>16}", *(f"{name:>10}" for name in COLUMNS))
     for number in asked.chapters:
@@ -49,6 +54,12 @@ def main() -> None:
             shown(number, measured(workspace, number))
             if asked.naive:
                 shown(f"naive {number}", naive(workspace))
+            if asked.clients:
+                told(f"50 clients of {number}", fifty(workspace, NAME, f"{number - 1:04}"))
+            if asked.clients and asked.naive:
+                files = sorted((workspace / "manuals" / NAME).glob("*.txt"))
+                work = partial(scan, files, loose_of("帝王切開"))
+                told(f"naive 50 of {number}", crowded(work))
 
 
 def made(workspace: Path, number: int) -> Path:
@@ -97,23 +108,32 @@ def measured(workspace: Path, number: int) -> list[float]:
 def naive(workspace: Path) -> list[float]:
     files = sorted((workspace / "manuals" / NAME).glob("*.txt"))
 
-    def scan(pattern: str) -> None:
-        compiled = re.compile(pattern)
-        for file in files:
-            compiled.search(unicodedata.normalize("NFKC", file.read_text(encoding="utf-8")))
-
-    gap = r"[\s・/\-]*"
-    loose = [gap.join("帝王切開"), gap.join("存在しない語句")]
+    loose = [loose_of("帝王切開"), loose_of("存在しない語句")]
     calls: tuple[Callable[[], Any], ...] = (
         lambda: files[-1].read_text(encoding="utf-8"),
-        lambda: scan(loose[0]),
-        lambda: scan(loose[1]),
-        lambda: scan("存在しない語句"),
-        lambda: scan("存在.{1,9}語句"),
-        lambda: scan(r"存在\b語句"),
-        lambda: scan("対象外|禁止|例外|留意|注意"),
+        lambda: scan(files, loose[0]),
+        lambda: scan(files, loose[1]),
+        lambda: scan(files, "存在しない語句"),
+        lambda: scan(files, "存在.{1,9}語句"),
+        lambda: scan(files, r"存在\b語句"),
+        lambda: scan(files, "対象外|禁止|例外|留意|注意"),
     )
     return [float("nan"), float("nan"), *(timed(call, 3) for call in calls), float("nan")]
+
+
+def scan(files: list[Path], pattern: str) -> None:
+    """Do what a request does that keeps nothing: normalise each file, and search it."""
+    compiled = re.compile(pattern)
+    for file in files:
+        compiled.search(unicodedata.normalize("NFKC", file.read_text(encoding="utf-8")))
+
+
+def loose_of(query: str) -> str:
+    return r"[\s・/\-]*".join(query)
+
+
+def told(label: str, figures: dict[str, float]) -> None:
+    print(f"{label!s:>16}", *(f"{name} {figure:.1f}," for name, figure in figures.items()))
 
 
 def opened(workspace: Path) -> Application:

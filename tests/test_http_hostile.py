@@ -190,6 +190,51 @@ def test_large_bodies_do_not_pile_up(server: HttpServer) -> None:
         assert memory(server) < 400
 
 
+@pytest.mark.parametrize("path", ["/tools/probe_search", "/mcp"])
+def test_a_body_of_very_many_values_is_refused_unread(server: HttpServer, path: str) -> None:
+    headers = {**JSON, "accept": "application/json, text/event-stream"}
+    many = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": [[]] * 60_000}
+    answer = server.client.post(path, content=json.dumps(many), headers=headers)
+    assert answer.status_code == 413
+    assert "50,000" in answer.json()["message"]
+    said = {**ASKED, "query": '[{,\\"' * 30_000}  # as many, but all in one string
+    assert server.post("/tools/probe_search", said).status_code == 400
+
+
+LARGE = {
+    "lines": "\n" * 8_000_000,
+    "hits": "\n".join(f"{n}は対象外とする。{'あ' * 25}" for n in range(70_000)),
+    "marks": "対象外a" + "\u0301\u0323" * 50_000,
+    "blanks": "対象外" + " " * 7_900_000,
+}
+GROWTH = 600
+"""MiB that a server may take on for all of these together, and for what it does with them."""
+
+
+def test_chapters_of_megabytes_are_served_within_bounds(tmp_path: Path) -> None:
+    toc = [{"id": name, "title": name, "file": f"{name}.txt"} for name in LARGE]
+    # However often a table of contents names a file, it is read once.
+    toc += [{"id": str(n), "title": "again", "file": "blanks.txt"} for n in range(500)]
+    chapters = {f"給付編/{name}.txt": text for name, text in LARGE.items()}
+    manuals.write(tmp_path, {"給付編/00_目次.json": json.dumps({"toc": toc}), **chapters})
+    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
+    with HttpServer(tmp_path) as server:
+        server.client.timeout = httpx2.Timeout(100)
+        before = memory(server) if sys.platform == "linux" else 0
+        for name, text in LARGE.items():
+            answer = server.get("/get_section", manual_name="給付編", section_id=name)
+            assert answer.json()["text"] == text
+        asked = {"manual_name": "給付編", "query": "対象外", "mode": "loose", "limit": 3}
+        answer = server.post("/search_text", asked).json()
+        assert [hit["section_id"] for hit in answer["results"]] == ["hits", "marks", "blanks"]
+        assert answer["total"] == 3 + 500
+        found = server.post("/find_exceptions", {"manual_name": "給付編", "limit": 200}).json()
+        assert found["total"] == 70_000 + 2 + 500
+        if sys.platform == "linux":
+            assert memory(server) - before < GROWTH
+        assert server.is_well()
+
+
 def test_fifty_clients_at_once_are_all_served(server: HttpServer) -> None:
     def ask(number: int) -> list[int]:
         with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as client:

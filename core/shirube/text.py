@@ -23,7 +23,7 @@ _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<word>[^\\W_{CJK}]+)"
 )
-_PIECE = 4096
+_PIECE = 1024
 _BLOCK = 65_536
 _WORD_CHARACTER = re.compile(f"[^\\W_{CJK}]")
 _SHORT = 64
@@ -58,7 +58,7 @@ def nfkc(text: str) -> str:
 def pieces(text: str) -> Iterator[str]:
     """Yield a text in short pieces, whose NFKC forms make up that of the text.
 
-    A row of thousands of combining marks, which no script has, is divided all the same: putting
+    A row of a thousand combining marks, which no script has, is divided all the same: putting
     such a row in order takes time that grows with its square, and lets no other thread run.
     """
     start = 0

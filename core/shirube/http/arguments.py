@@ -10,6 +10,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from shirube.calling import scrubbed
+from shirube.http.limits import check_values
 from shirube.http.problems import Location, invalid, misfit, misfits
 from shirube.refusals import accepted
 from shirube.schemas import Schema
@@ -35,8 +36,9 @@ def from_json(body: bytes) -> object:
     """Return the JSON of a body.
 
     Raises:
-        Problem: 400, when there is none.
+        Problem: 400 when there is none, 413 when it holds too many values.
     """
+    check_values(body)
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from itertools import islice
 
 import anyio
 from starlette.datastructures import Headers
@@ -19,8 +21,14 @@ LARGE = 1024 * 1024
 """Bytes of a body that a tool takes."""
 LARGE_AT_ONCE = 8
 """Bodies over the small size that are read and worked on at a time; others wait, unread."""
+MESSAGE = 4 * 1024 * 1024
+"""Bytes of a message of MCP."""
+VALUES = 50_000
+"""Values in a body over the small size; to read more would not let another thread run."""
 
 _DIGITS = 16
+# One match for each string, and for each other value that something precedes.
+_VALUE = re.compile(rb'[",\[{](?:(?<=")[^"]*+"?)?')
 _NO_JSON = "send the arguments as JSON, with the header 'Content-Type: application/json'"
 
 
@@ -100,6 +108,15 @@ async def whole_body(headers: Headers, receive: Receive, most: int) -> bytes | N
     if body and not kind:
         raise invalid(_NO_JSON, 415)
     return bytes(body)
+
+
+def check_values(body: bytes) -> None:
+    """Raise a :class:`Problem` when a body holds more values than any tool takes."""
+    if len(body) <= SMALL:
+        return
+    bare = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    if sum(1 for _ in islice(_VALUE.finditer(bare), VALUES + 1)) > VALUES:
+        raise invalid(f"the body holds too many values; send at most {VALUES:,}", 413)
 
 
 def _too_large(most: int) -> Problem:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 from pydantic import JsonValue
-from starlette.types import Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
 from shirube import __version__
 from shirube.app import Application
@@ -18,6 +19,7 @@ from shirube.errors import ToolError
 from shirube.greeting import instructions, server_name
 from shirube.hosts import LOOPBACK
 from shirube.http.doors import TEST_HOST
+from shirube.http.limits import MESSAGE, check_values, whole_body
 from shirube.http.log import LOG, Line
 from shirube.http.problems import error_id_of, of_tool
 from shirube.http.replies import busy
@@ -49,6 +51,8 @@ class Mcp:
         """Answer a request."""
         if self._ready is not None:
             await self._ready.wait()
+        if scope["method"] == "POST":
+            receive = await _checked(Headers(scope=scope), receive)
         # Without its lifespan, as in some tests, an application has nothing to keep sessions in.
         await (self._served or busy())(scope, receive, send)
 
@@ -70,7 +74,26 @@ class Mcp:
             instructions=instructions(application),
             hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
             report=_logged,
+            largest=MESSAGE,
         )
+
+
+async def _checked(headers: Headers, receive: Receive) -> Receive:
+    """Return what gives a request's body, once it was found to be one that can be parsed.
+
+    Raises:
+        Problem: when it is too large, or holds too many values.
+    """
+    body = await whole_body(headers, receive, MESSAGE)
+    first: list[Message] = [{"type": "http.disconnect"}]
+    if body is not None:
+        await to_thread.run_sync(check_values, body)
+        first = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again
 
 
 def _logged(

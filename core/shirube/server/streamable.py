@@ -20,8 +20,6 @@ SESSIONS = 256
 """Sessions that are open at a time."""
 IDLE = 1800
 """Seconds after which a session ends of which nothing is heard."""
-BODY = 4 * 1024 * 1024
-"""Bytes of a message."""
 
 _SESSION_ID = "mcp-session-id"
 
@@ -30,7 +28,7 @@ class Streamable:
     """An ASGI application that serves what hangs on a board; it has to be running.
 
     ``hosts`` are the names by which a request may call the server, whatever the port, and
-    ``report`` is told of every call.
+    ``report`` is told of every call; no message may have more bytes than ``largest``.
     """
 
     def __init__(
@@ -42,6 +40,7 @@ class Streamable:
         instructions: str,
         hosts: Sequence[str],
         report: Report,
+        largest: int,
     ) -> None:
         server = build_server(
             board,
@@ -64,7 +63,7 @@ class Streamable:
             server,
             security_settings=settings,
             session_idle_timeout=IDLE,
-            max_request_body_size=BODY,
+            max_request_body_size=largest,
             max_sessions=SESSIONS,
         )
         self._sessions: OrderedDict[str, Session] = OrderedDict()
