@@ -147,12 +147,22 @@ class PluginVenv:
 @pytest.fixture(scope="session")
 def plugin_venv(tmp_path_factory: pytest.TempPathFactory) -> PluginVenv:
     """Return an environment with the project and all examples; tests leave it as they found it."""
-    folder = tmp_path_factory.mktemp("plugins")
-    wheels = folder / "wheels"
     examples = [file.parent for file in (PROJECT / "examples").rglob("pyproject.toml")]
+    return _made(tmp_path_factory.mktemp("plugins"), PROJECT, *examples)
+
+
+@pytest.fixture(scope="session")
+def bare_venv(tmp_path_factory: pytest.TempPathFactory) -> PluginVenv:
+    """Return an environment with the project alone, into which one test installs something."""
+    return _made(tmp_path_factory.mktemp("bare"), PROJECT)
+
+
+def _made(folder: Path, *sources: Path) -> PluginVenv:
+    """Make an environment with wheels of some sources."""
+    wheels = folder / "wheels"
     # Without isolation nothing is downloaded; where hatchling is missing, pip fetches it.
     local = ["--no-build-isolation", "--no-index"] if find_spec("hatchling") else []
-    _pip("wheel", "--no-deps", *local, "--wheel-dir", wheels, PROJECT, *examples)
+    _pip("wheel", "--no-deps", *local, "--wheel-dir", wheels, *sources)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     built = {wheel.name.split("-")[0].replace("_", "-"): wheel for wheel in wheels.iterdir()}
     venv = PluginVenv(folder / "venv", built)
