@@ -107,3 +107,24 @@ def test_html_pages_are_searched_read_and_skipped_with_a_reason(
     assert read["text"].startswith("# Start {#start}\n\nTurn the brass key.\n")
     index = plugin_venv.shirube(workspace, "index")
     assert "skipped: bad.html (no known encoding)" in index.stdout
+
+
+def test_word_documents_are_searched_read_and_skipped_with_a_reason(
+    plugin_venv: PluginVenv, serving: Serving, workspace: Path
+) -> None:
+    needs("shirube-docx")
+    docx = pytest.importorskip("docx")
+    rules = docx.Document()
+    rules.add_paragraph("About these rules.")
+    rules.add_heading("Leave", 1)
+    rules.add_paragraph("Ask the brass monkey.")
+    write(workspace, {"m/bad.docx": b"PK, but no more", "m/n.md": "# N\nx\n"})
+    rules.save(workspace / "manuals" / "m" / "rules.docx")
+    configure(workspace, "loaders: [{use: markdown}, {use: docx}]")
+    wire = serving()
+    (hit,) = find(wire, "brass monkey", "monkey")
+    assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("rules.docx", 3)
+    read = wire.ok("manual_read", ref={"manual_id": "m", **hit["ref"]}, scope="section")
+    assert read["text"].startswith("# Leave\n\nAsk the brass monkey.\n")
+    index = plugin_venv.shirube(workspace, "index")
+    assert "skipped: bad.docx (damaged)" in index.stdout

@@ -1,0 +1,127 @@
+"""The numbers that Word shows before headings and items, which stand nowhere in their texts."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from docx.oxml.ns import qn
+from lxml.etree import _Element as Element
+
+_KANJI = "〇一二三四五六七八九"
+_KANA = (
+    "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
+)
+_ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_LARGE = 50
+_WIDE = str.maketrans("0123456789", "０１２３４５６７８９")
+_PLACE = re.compile(r"%([1-9])")
+
+
+class _Level(NamedTuple):
+    start: int = 1
+    form: str = "bullet"
+    text: str = ""
+    style: str = ""
+
+
+class Numbering:
+    """Counts the items of a document's lists, in the order in which they are asked for."""
+
+    def __init__(self, part: Element | None) -> None:
+        self._lists: dict[str, dict[int, _Level]] = {}
+        self._of: dict[str, str] = {}
+        self._restarts: dict[str, dict[int, int]] = {}
+        self._counts: dict[str, dict[int, int]] = {}
+        for one in () if part is None else part.iterchildren(qn("w:abstractNum")):
+            levels = {_number(_of(lvl, "ilvl")): _level(lvl) for lvl in one.iter(qn("w:lvl"))}
+            self._lists[_of(one, "abstractNumId")] = levels
+        for one in () if part is None else part.iterchildren(qn("w:num")):
+            name = _of(one, "numId")
+            self._of[name] = _value(one, "abstractNumId")
+            self._restarts[name] = {
+                _number(_of(over, "ilvl")): _number(_value(over, "startOverride"), 1)
+                for over in one.iterchildren(qn("w:lvlOverride"))
+                if over.find(qn("w:startOverride")) is not None
+            }
+
+    def level_of(self, name: str, style: str) -> int:
+        """Return the level of a list that belongs to a style of paragraphs; else the first."""
+        levels = self._lists.get(self._of.get(name, ""), {})
+        return next((place for place, level in levels.items() if level.style == style), 0)
+
+    def next(self, name: str, place: int) -> str:
+        """Count one item of a list at a level, and return what stands before it: ``-``, ``第2章``.
+
+        Nothing stands before an item of a list that says so, or that there is not.
+        """
+        levels = self._lists.get(self._of.get(name, ""), {})
+        level = levels.get(place)
+        if level is None:
+            return ""
+        if level.form == "bullet":
+            return "-"
+        counts = self._counts.setdefault(self._of[name], {})
+        restart = self._restarts.get(name, {}).pop(place, None)
+        counts[place] = counts.get(place, level.start - 1) + 1 if restart is None else restart
+        for deeper in [other for other in counts if other > place]:
+            del counts[deeper]
+
+        def shown(found: re.Match[str]) -> str:
+            other = int(found[1]) - 1
+            form = levels.get(other, _Level())
+            return _written(counts.get(other, form.start), form.form)
+
+        return _PLACE.sub(shown, level.text).strip()
+
+
+def _level(element: Element) -> _Level:
+    return _Level(
+        start=_number(_value(element, "start"), 1),
+        form=_value(element, "numFmt") or "decimal",
+        text=_value(element, "lvlText"),
+        style=_value(element, "pStyle"),
+    )
+
+
+def _of(element: Element, name: str) -> str:
+    return str(element.get(qn(f"w:{name}"), ""))
+
+
+def _value(element: Element, name: str) -> str:
+    child = element.find(qn(f"w:{name}"))
+    return "" if child is None else _of(child, "val")
+
+
+def _number(text: str, default: int = 0) -> int:
+    return int(text) if text.isdecimal() and len(text) < 6 else default
+
+
+def _written(number: int, form: str) -> str:
+    """Return a number as a list of this form shows it."""
+    small = 0 < number < _LARGE
+    if form in {"lowerLetter", "upperLetter"} and number > 0:
+        letters = chr(ord("a") + (number - 1) % 26) * min(9, (number + 25) // 26)
+        return letters.upper() if form == "upperLetter" else letters
+    if form in {"lowerRoman", "upperRoman"} and small:
+        roman = _roman(number)
+        return roman.upper() if form == "upperRoman" else roman
+    if form.startswith("aiueo") and 0 < number <= len(_KANA):
+        return _KANA[number - 1]
+    if form.startswith(("japanese", "ideograph", "chinese")) and 0 < number < 100:
+        tens, ones = divmod(number, 10)
+        ten = f"{_KANJI[tens] if tens > 1 else ''}十" if tens else ""
+        return ten + (_KANJI[ones] if ones else "")
+    if form.startswith("decimalEnclosedCircle") and 0 < number <= 20:
+        return chr(ord("①") + number - 1)
+    if form.startswith("decimalFullWidth"):
+        return str(number).translate(_WIDE)
+    return {"none": "", "decimalZero": f"{number:02}"}.get(form, str(number))
+
+
+def _roman(number: int) -> str:
+    written = ""
+    for value, letters in _ROMAN:
+        written += letters * (number // value)
+        number %= value
+    return written
