@@ -128,3 +128,13 @@ def test_word_documents_are_searched_read_and_skipped_with_a_reason(
     assert read["text"].startswith("# Leave\n\nAsk the brass monkey.\n")
     index = plugin_venv.shirube(workspace, "index")
     assert "skipped: bad.docx (damaged)" in index.stdout
+
+
+def test_the_newest_of_two_that_say_the_same_comes_first(serving: Serving, workspace: Path) -> None:
+    rule = "# Travel\nThe daily allowance is {} yen.\n"
+    write(workspace, {"m/2021-04-01.md": rule.format(2000), "m/2024-04-01.md": rule.format(3000)})
+    paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
+    assert paths == ["2021-04-01.md", "2024-04-01.md"]
+    configure(workspace, "refiners: [{use: newest}, {use: cutoff}]")
+    paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
+    assert paths == ["2024-04-01.md", "2021-04-01.md"]
