@@ -5,12 +5,14 @@ A package whose libraries are not installed is skipped: ``pip install ./examples
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import http_server
 import pytest
 from manuals import write
 
@@ -138,3 +140,33 @@ def test_the_newest_of_two_that_say_the_same_comes_first(serving: Serving, works
     configure(workspace, "refiners: [{use: newest}, {use: cutoff}]")
     paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
     assert paths == ["2024-04-01.md", "2021-04-01.md"]
+
+
+def test_the_glossary_answers_the_same_at_every_face(
+    plugin_venv: PluginVenv, serving: Serving, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "# Terms\n- **sprocket**: a wheel with teeth\n\nA sprocket drives a chain.\n"
+    write(workspace, {"m/terms.md": text})
+    (workspace / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: glossary}]\n")
+    asked = {"term": "Sprocket"}
+    answer = serving().ok("glossary_lookup", **asked)
+    assert answer["definitions"] == [
+        {
+            "manual_id": "m",
+            "path": "terms.md",
+            "start_line": 2,
+            "end_line": 2,
+            "section": "Terms",
+            "form": "entry",
+            "text": "- **sprocket**: a wheel with teeth",
+            "cite": "manual://m/terms.md#L2-L2",
+        }
+    ]
+    called = plugin_venv.shirube(workspace, "call", "glossary_lookup", json.dumps(asked))
+    assert json.loads(called.stdout) == answer
+    monkeypatch.setattr(http_server, "script", lambda: str(plugin_venv.bin / "shirube"))
+    with http_server.HttpServer(workspace) as server:
+        assert server.client.get("/glossary", params=asked).json() == answer
+        assert "/glossary" in server.client.get("/openapi.json").json()["paths"]
+        refused = server.client.get("/glossary", params={"term": "x", "manual_id": "absent"})
+        assert refused.status_code == 404
