@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from documents import docs, documents
+from webdriver import chromium
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
 PNG = b"\x89PNG\r\n\x1a\n"
 FILES = {
     "guide.md": "---\ndoc_type: guide\n---\n# Guide\n\n[[design|depends_on]] [[api|extends]]\n",
@@ -22,12 +20,8 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def browser() -> str:
-    """Return a Chromium: the one that ``CHROMIUM`` names, or one on the path."""
-    named = os.environ.get("CHROMIUM")
-    found = named or next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("there is no Chromium on the path; name one with CHROMIUM")
-    return found
+    """Return the browser, or skip."""
+    return chromium()
 
 
 @pytest.fixture

@@ -65,7 +65,11 @@ ONLY_IN = {
     "httpx2": ("core/shirube/bridge.py",),
     "fastapi": ("core/shirube/http/",),
     "fastapi_offline": ("core/shirube/http/application.py",),
-    "starlette": ("core/shirube/http/", "core/shirube/server/streamable.py"),
+    "starlette": (
+        "core/shirube/http/",
+        "core/shirube/inspector/",
+        "core/shirube/server/streamable.py",
+    ),
     "uvicorn": ("core/shirube/http/protocol.py", "core/shirube/http/serving.py"),
     "sentence_transformers": ("plugins/shirube_builtin/embedders/sentence_transformers.py",),
     "huggingface_hub": ("plugins/shirube_builtin/embedders/sentence_transformers.py",),

@@ -16,6 +16,7 @@ from shirube.adaptive import Statistics
 from shirube.cache import SearchCache
 from shirube.config import PIPELINE_KEYS, SINGLE_KINDS
 from shirube.disk.paths import Root
+from shirube.errors import ConfigError
 from shirube.model import Trace
 from shirube.origins import Recipe
 from shirube.pipeline import Named
@@ -109,6 +110,22 @@ class Furnished:
             if report.plugin in offers
         }
         return Recipe(self.name, self.pipeline_name, self.pipeline, self.uses, makers)
+
+
+def searching(surfaces: Sequence[Furnished]) -> Furnished:
+    """Return the surface that searches the manuals: ``manual``, or the first alike.
+
+    Raises:
+        ConfigError: when none of them does.
+    """
+    readers = sorted((one for one in surfaces if one.of_manuals), key=_is_not_first)
+    if not readers:
+        raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
+    return readers[0]
+
+
+def _is_not_first(one: Furnished) -> bool:
+    return one.name != "manual"
 
 
 def use_of(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:

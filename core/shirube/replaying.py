@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from shirube import __version__
 from shirube.app import Application
 from shirube.budget import Budget
+from shirube.config import Loaded
 from shirube.desk import WorkDesk
 from shirube.differences import Difference
 from shirube.errors import ConfigError, InvalidScope
@@ -106,31 +107,42 @@ class Replay:
 def rehearsing(
     application: Application, plugins: Plugins, given: Trace | None = None
 ) -> Iterator[Application]:
-    """Open an application that leaves no marks, with the pipeline of a trace if one is ``given``.
-
-    The plugins are its own: what is registered with them observes its searches.
+    """Open an application like another one, with the pipeline of a trace if one is ``given``.
 
     Raises:
         ConfigError: when that pipeline cannot be built here.
     """
-    with TemporaryDirectory(prefix="shirube-") as scratch:
-        loaded = without_marks(application.loaded, Path(scratch))
-        if given is not None:
-            recipe = given.origin.recipe
-            stages = {**recipe.stages}
-            if [*withheld_in(stages)]:
-                ours = [one for one in application.surfaces if one.pipeline_name == recipe.name]
-                stages = _restored(stages, {**ours[0].uses} if ours else {})
-            loaded = with_pipeline(loaded, recipe.name, stages)
+    loaded = application.loaded
+    if given is not None:
+        recipe = given.origin.recipe
+        stages = {**recipe.stages}
+        if [*withheld_in(stages)]:
+            ours = [one for one in application.surfaces if one.pipeline_name == recipe.name]
+            stages = _restored(stages, {**ours[0].uses} if ours else {})
+        loaded = with_pipeline(loaded, recipe.name, stages)
+    with ExitStack() as stack:
         try:
-            rehearsal = Application(loaded, plugins)
+            opened = stack.enter_context(rehearsal(loaded, plugins))
         except ConfigError as error:
             told = "; replay with --current to search as configured here" if given else ""
             raise ConfigError(f"{error}{told}") from error
-        try:
-            yield rehearsal
-        finally:
-            rehearsal.close()
+        yield opened
+
+
+@contextmanager
+def rehearsal(loaded: Loaded, plugins: Plugins) -> Iterator[Application]:
+    """Open an application that leaves no marks.
+
+    The plugins are its own: what is registered with them observes its searches.
+
+    Raises:
+        ConfigError: when the configuration asks for what is not there.
+    """
+    with (
+        TemporaryDirectory(prefix="shirube-") as scratch,
+        closing(Application(without_marks(loaded, Path(scratch)), plugins)) as application,
+    ):
+        yield application
 
 
 def replayed(application: Application, trace: Trace, progress: Progress | None = None) -> Exported:

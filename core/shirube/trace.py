@@ -115,6 +115,10 @@ class TraceStore:
             found |= {trace.id: trace for trace in read if trace}
         return sorted(found.values(), key=lambda trace: trace.created, reverse=True)
 
+    def damaged(self) -> Sequence[str]:
+        """Return the names of files that should be traces but cannot be read."""
+        return sorted(self._files.damaged()) if self._files else []
+
     def close(self) -> None:
         """Write what has not been written yet."""
         if self._writer:

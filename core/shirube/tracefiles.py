@@ -23,6 +23,8 @@ VERSION = 1
 _SUFFIX = ".json"
 _UNFINISHED = ".part"
 _UNFINISHED_SECONDS = 60
+_NUMBERS = ("ms", "started_ms", "weight")
+_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 class TraceFiles:
@@ -55,7 +57,7 @@ class TraceFiles:
             return None
         try:
             trace = decoded(self._file(trace_id).read_bytes())
-        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        except (OSError, *_DAMAGED):
             return None
         fresh = trace.created >= time.time() - self._seconds
         return trace if fresh and trace.id == trace_id else None
@@ -65,6 +67,16 @@ class TraceFiles:
         for entry in self._entries():
             if entry.name.endswith(_SUFFIX):
                 yield entry.name.removesuffix(_SUFFIX)
+
+    def damaged(self) -> Iterator[str]:
+        """Yield the names of files that hold no trace."""
+        for trace_id in self.ids():
+            try:
+                decoded(self._file(trace_id).read_bytes())
+            except _DAMAGED:
+                yield self._file(trace_id).name
+            except OSError:
+                continue  # it has just gone
 
     def remove(self, trace_id: str) -> None:
         """Forget one trace; there need be none."""
@@ -189,6 +201,8 @@ def _span(span: Span, rows: _Rows) -> dict[str, Any]:
 def _read_span(plain: dict[str, Any], rows: list[Row]) -> Span:
     known = {one.name for one in fields(Span)}
     members = {name: value for name, value in plain.items() if name in known}
+    if not all(isinstance(members.get(name, 0), (int, float)) for name in _NUMBERS):
+        raise TypeError("a time is a number")
     members["rows"] = tuple(rows[number] for number in plain["rows"])
     members["left_out"] = tuple(LeftOut(*left) for left in plain["left_out"])
     members["children"] = tuple(_read_span(child, rows) for child in plain["children"])
@@ -198,6 +212,8 @@ def _read_span(plain: dict[str, Any], rows: list[Row]) -> Span:
 def _row(place: list[Any], rest: list[Any]) -> Row:
     path, start, end, title, digest = place
     score, coverage, marks, matched, signals = rest
+    if not all(isinstance(value, (int, float)) for value in (score, coverage, *signals.values())):
+        raise TypeError("a score is a number")
     known, spans = frozenset(marks), tuple(matched)
     return Row(path, start, end, title, digest, score, coverage, known, spans, signals)
 

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from shirube.app import Application
 from shirube.budget import Budget
 from shirube.calling import call_tool
+from shirube.citations import Citation
 from shirube.cli.coverage import account_line, coverage_lines, next_line, terms_lines
 from shirube.cli.explain import LEGEND, signals_line, tree_lines
 from shirube.cli.findings import Findings, Found, as_json, picked
@@ -17,7 +18,7 @@ from shirube.cli.output import clipped, print_json, tame, terminal_width
 from shirube.cli.parser import Verbs, add_json, at_least
 from shirube.cli.snippets import body_in, body_of, glimpse
 from shirube.cli.streams import complain
-from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
+from shirube.cli.whynot import fate_json, fate_lines, reference
 from shirube.cli.workspace import (
     Bar,
     chosen_manuals,
@@ -27,6 +28,7 @@ from shirube.cli.workspace import (
 )
 from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, ToolError
+from shirube.fates import fate, section_at
 from shirube.model import Call, Query, Trace
 from shirube.text import fold
 from shirube.topics import concepts
@@ -132,7 +134,9 @@ def _picked(desk: WorkDesk, manual: str, query: str) -> Sequence[str]:
 
 
 def _tell_fate(trace: Trace, desk: WorkDesk, options: Namespace) -> int:
-    one = fate(trace, options.why_not.path, section_at(desk, options.why_not))
+    asked: Citation = options.why_not
+    document = desk.manual(asked.manual_id).document(asked.path)
+    one = fate(trace, asked.path, section_at(document, asked.start_line))
     if options.json:
         print_json(fate_json(one))
     else:

@@ -37,6 +37,7 @@ VERBS = {
     "vault": Verb("vault", "list, read and write notes, and take writes back"),
     "call": Verb("tools", "call any tool with JSON, and print its JSON answer"),
     "tools": Verb("tools", "list the tools that an MCP client sees"),
+    "inspect": Verb("inspection", "look at searches on a local page: ranks, signals, times"),
     "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
     "init": Verb("init", "name this server in the configuration of an MCP client"),
     "coverage": Verb("tracing", "show what a past search saw, and what is still unread"),

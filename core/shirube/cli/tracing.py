@@ -14,9 +14,10 @@ from shirube.cli.coverage import meaning
 from shirube.cli.explain import LEGEND, signals_line, tree_lines
 from shirube.cli.output import command, counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
-from shirube.cli.whynot import fate, fate_json, fate_lines, reference, section_at
+from shirube.cli.whynot import fate_json, fate_lines, reference
 from shirube.cli.workspace import opened, search_desk
 from shirube.errors import InvalidParameter
+from shirube.fates import fate, section_at
 from shirube.model import LeftOut, Skipped, Trace
 
 
@@ -39,8 +40,9 @@ def run(options: Namespace) -> int:
         if options.why_not is not None:
             if options.why_not.manual_id != trace.manual_id:
                 raise InvalidParameter(f"the trace is of another manual: {trace.manual_id}")
-            line = section_at(search_desk(application), options.why_not)
-            one = fate(trace, options.why_not.path, line)
+            cite: Citation = options.why_not
+            document = search_desk(application).manual(cite.manual_id).document(cite.path)
+            one = fate(trace, cite.path, section_at(document, cite.start_line))
             told, plain = fate_lines(one), fate_json(one)
         else:
             told, plain = _lines(trace, options), _plain(trace)

@@ -19,7 +19,7 @@ from shirube.cli.streams import complain
 from shirube.desk import WorkDesk
 from shirube.disk.naming import clean_name
 from shirube.errors import ConfigError, NotFound
-from shirube.furnished import Furnished
+from shirube.furnished import searching
 from shirube.model import Progress
 from shirube.plugins import Plugins, load_plugins
 
@@ -105,17 +105,7 @@ def search_desk(application: Application) -> WorkDesk:
     Raises:
         ConfigError: when no surface reads the manuals.
     """
-    return application.desks[searching(application).name]
-
-
-def searching(application: Application) -> Furnished:
-    """Return the surface that searches the manuals."""
-    surfaces = application.surfaces
-    readers = [one for one in surfaces if one.of_manuals]
-    readers.sort(key=lambda one: one.name != "manual")
-    if not readers:
-        raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
-    return readers[0]
+    return application.desks[searching(application.surfaces).name]
 
 
 def chosen_manuals(desk: WorkDesk, wanted: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from shirube.errors import ConfigError
 from shirube.http.protocol import CONNECTIONS, Connection
@@ -28,8 +28,8 @@ HEAD = 16 * 1024
 """Bytes of a request's line and headers."""
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address.
+def bound(host: str, port: int, setting: str = "server.port") -> socket.socket:
+    """Return a socket that listens at an address; ``setting`` is what errors name.
 
     Raises:
         ConfigError: when it cannot be had.
@@ -50,13 +50,13 @@ def bound(host: str, port: int) -> socket.socket:
             raise
     except (OSError, UnicodeError) as error:  # no name of a host may be as long
         raise ConfigError(
-            f"server.port: nothing can listen at {host} port {port}; "
+            f"{setting}: nothing can listen at {host} port {port}; "
             "is another server running there? choose another port"
         ) from error
     return listening
 
 
-def serve(app: FastAPI, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
+def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
     """Serve until SIGTERM or SIGINT; what is under way then has a second to end."""
     _allow_connections()
     sys.setswitchinterval(SWITCH)

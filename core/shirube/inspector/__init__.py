@@ -1,0 +1,1 @@
+"""A local page over past searches and new ones, for looking rather than reading."""

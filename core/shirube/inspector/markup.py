@@ -1,0 +1,61 @@
+"""HTML from functions: what is text is escaped, and only a tag is markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TypeAlias
+
+Content: TypeAlias = "str | int | Markup | Iterable[Content] | None"
+Value: TypeAlias = "str | float | bool | None"
+
+_EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta"})
+
+
+class Markup:
+    """HTML that needs no escaping any more; only :func:`tag` makes it."""
+
+    __slots__ = ("_html",)
+
+    def __init__(self, html: str) -> None:
+        self._html = html
+
+    def __str__(self) -> str:
+        return self._html
+
+
+def tag(element: str, /, *content: Content, **attributes: Value) -> Markup:
+    """Return an element. ``class_`` and ``data_key`` become ``class`` and ``data-key``.
+
+    An attribute of ``True`` has no value, one of ``None`` or ``False`` is left out.
+    """
+    given = "".join(_attribute(key, value) for key, value in attributes.items())
+    if element in _EMPTY:
+        return Markup(f"<{element}{given}>")
+    return Markup(f"<{element}{given}>{_html(content)}</{element}>")
+
+
+def page(*content: Content) -> bytes:
+    """Return a whole document; what cannot be encoded is replaced."""
+    return f"<!doctype html>{_html(content)}".encode("utf-8", "replace")
+
+
+def _attribute(key: str, value: Value) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{escape(_shown(value))}"'
+
+
+def _shown(value: str | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _html(content: Content) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, (str, int)):
+        return escape(str(content))
+    if isinstance(content, Markup):
+        return str(content)
+    return "".join(map(_html, content))
