@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 from collections.abc import Iterator
@@ -281,6 +282,16 @@ def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         assert "did you mean &#x27;lexical&#x27;?" in answer.text
         (tmp_path / "bad.yaml").write_text("pipelines: {manual: {scorers: [{use: lexical}]}}")
         assert running.client.post("/find", data=form).status_code == 303
+
+
+def test_what_is_written_into_a_configuration_counts_at_once(tmp_path: Path) -> None:
+    file = workspace(tmp_path) / "shirube.yaml"
+    file.write_text("version: 1\n")
+    with Inspector(tmp_path) as running:
+        assert "proximity" in parts(running.page(running.find("leave")))["settings"]
+        file.write_text("pipelines: {manual: {scorers: [{use: lexical}]}}\n")
+        os.utime(file, (1, 1))
+        assert "proximity" not in parts(running.page(running.find("leave")))["settings"]
 
 
 def test_a_port_in_use_and_a_wrong_one_are_told(inspector: Inspector, tmp_path: Path) -> None:

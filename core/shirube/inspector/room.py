@@ -51,6 +51,7 @@ class Room:
         self.application = application
         self.current = application.loaded.file.name if application.loaded.file else "defaults"
         self.against = against
+        self._read = self._written(self.current)
         self._strangers = strangers
         self._opened: dict[str, tuple[float, Application]] = {}
         self._others: dict[str, tuple[str, Trace]] = {}
@@ -145,7 +146,7 @@ class Room:
 
     def _find(self, asked: Asked, name: str) -> Trace:
         query = Query(asked.text, asked.required, budget=Budget.of(TIME_MS), cache=False)
-        if name == self.current:
+        if name == self.current and self._written(name) == self._read:
             return self._desk(self.application).find(asked.manual_id, query).trace
         with self._lock:
             trace = self._desk(self._other(name)).find(asked.manual_id, query).trace
@@ -156,11 +157,9 @@ class Room:
 
     def _other(self, name: str) -> Application:
         """Open the application of another configuration, anew when its file has changed."""
-        if name not in self.configurations():
+        file, written = self._file(name), self._written(name)
+        if written is None or name not in (self.current, *self.configurations()):
             raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
-        named = self.against and self.against.name == name
-        file = self.against if named and self.against else self.application.loaded.workspace / name
-        written = file.stat().st_mtime
         if name not in self._opened or self._opened[name][0] != written:
             workspace, strangers = self.application.loaded.workspace, self._strangers
             with closing(open_application(workspace, file, strangers=strangers)) as given:
@@ -168,6 +167,21 @@ class Room:
             plugins = load_plugins(strangers=self._strangers)
             self._opened[name] = written, self._stack.enter_context(rehearsal(loaded, plugins))
         return self._opened[name][1]
+
+    def _file(self, name: str) -> Path:
+        ours = self.application.loaded.file
+        if ours is not None and name == self.current:
+            return ours
+        if self.against is not None and name == self.against.name:
+            return self.against
+        return self.application.loaded.workspace / name
+
+    def _written(self, name: str) -> float | None:
+        """Return when the file of a configuration was written, if there is one."""
+        try:
+            return self._file(name).stat().st_mtime
+        except (OSError, ValueError):
+            return None
 
     @staticmethod
     def _desk(application: Application) -> WorkDesk:
