@@ -98,17 +98,17 @@ class Application:
         """What a server offers its clients: the tools that are left, resources and prompts."""
         return Menu((*self.tools.values(),), *self._further)
 
-    def drop_faulty_tools(self) -> None:
-        """Leave out the tools that a client could not take, and name them as problems.
+    def drop_faulty_tools(self) -> Menu:
+        """Leave out the tools that a client could not take; what is wrong joins the problems.
 
         One bad schema would take the whole list of tools down. Making the schemas takes time, so
-        only faces that hand them out ask for it.
+        only faces that hand them out ask for it. What remains is returned.
         """
         for name, tool in [*self.tools.items()]:
-            faults = check_tool(tool)
-            if faults:
+            if faults := check_tool(tool):
                 self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
                 del self.tools[name]
+        return self.menu
 
     def passed_over(self) -> Sequence[str]:
         """Say which folders are no manuals although they may be meant to be."""

@@ -9,7 +9,20 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_serializer
 
-from shirube import Answer, Call, Desk, Params, Stage, Tool
+from shirube import (
+    Answer,
+    Argument,
+    Call,
+    Content,
+    Desk,
+    NotFound,
+    Params,
+    Prompt,
+    Resource,
+    Resources,
+    Stage,
+    Tool,
+)
 from shirube.testing import SurfaceContract
 
 
@@ -294,3 +307,51 @@ class _Contradicting(_Changed):
 class TestContradicting(SurfaceContract):
     breaks = ("test_what_only_reads_destroys_nothing",)
     stage = _Contradicting()
+
+
+class _Telling(Counting):
+    """Also gives its files by URI, and a prompt."""
+
+    known: ClassVar[str] = "rules.md"
+    words: ClassVar[str] = "Count {text}."
+
+    def resources(self, desk: Desk) -> Resources:
+        def read(uri: str, call: Call) -> Sequence[Content]:
+            if uri != "count://m1/rules.md":
+                raise NotFound("there is no such file")
+            return [Content(uri, desk.manual("m1").document("rules.md").text)]
+
+        return Resources("count", lambda: [Resource(f"count://m1/{self.known}", "Rules")], read)
+
+    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+        def write(given: Mapping[str, str]) -> str:
+            return self.words.replace("{text}", given["text"])
+
+        return (Prompt("counting", "Count", "Count it.", write, (Argument("text", "What."),)),)
+
+
+class TestTelling(SurfaceContract):
+    breaks = ()
+    stage = _Telling()
+
+
+class _Promising(_Telling):
+    """Lists what it does not have."""
+
+    known: ClassVar[str] = "other.md"
+
+
+class TestPromising(SurfaceContract):
+    breaks = ("test_what_is_listed_can_be_read",)
+    stage = _Promising()
+
+
+class _Forgetful(_Telling):
+    """Leaves out of its prompt what a person filled in."""
+
+    words: ClassVar[str] = "Count."
+
+
+class TestForgetful(SurfaceContract):
+    breaks = ("test_prompts_are_written_from_their_arguments",)
+    stage = _Forgetful()

@@ -1,0 +1,142 @@
+"""What is offered: gates at registration, and strangers' resources and prompts that misbehave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import RULES, opened, shirube, write
+from mcp import Client, MCPError
+
+from shirube import Argument, Content, NotFound, Prompt, Resource, Resources, Template
+from shirube.menu import Board, Menu
+from shirube.prompts import check_prompt
+from shirube.resources import check_resources
+from shirube.server import build_server
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def nothing() -> Iterable[Resource]:
+    return ()
+
+
+def absent(uri: str, call: object) -> Any:
+    raise NotFound("there is no such resource")
+
+
+def broken(*_: object) -> Any:
+    raise RuntimeError("a secret text")
+
+
+def test_of_two_that_offer_the_same_the_first_keeps_it(tmp_path: Path) -> None:
+    workspace = write(tmp_path, {"m1/rules.md": RULES})
+    twice = "surfaces: [{use: manual}, {use: manual, as: other}]\n"
+    (workspace / "shirube.yaml").write_text(twice, encoding="utf-8")
+    application = opened(workspace)
+    application.drop_faulty_tools()
+    menu = application.menu
+    assert [one.scheme for one in menu.resources] == ["manual"]
+    assert len(menu.prompts) == 3
+    expected = [
+        "resources manual: left out: another surface offers resources of this scheme",
+        "prompt comparison: left out: another surface offers a prompt of this name",
+    ]
+    assert set(expected) <= set(application.problems)
+    application.close()
+    told = shirube("doctor", cwd=workspace).out
+    for problem in expected:
+        assert problem in told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "problem"),
+    [
+        (Prompt("Not-snake", "T", "S", str), "does not match"),
+        (Prompt("a", " ", "S", str), "no title"),
+        (Prompt("a", "T", "", str), "no summary"),
+        (Prompt("a", "T", "S", str, (Argument("x y", "x"),)), "'x y' is no name"),
+        (Prompt("a", "T", "S", str, (Argument("x", "x"),) * 2), "is there twice"),
+    ],
+)
+def test_prompts_that_clients_could_not_take_are_named(prompt: Prompt, problem: str) -> None:
+    assert any(problem in fault for fault in check_prompt(prompt))
+    assert not [*check_prompt(Prompt("a", "T", "S", str, (Argument("x", "x"),)))]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "template", "problem"),
+    [
+        ("Not a scheme", Template("x://{y}", "n", "t", "s"), "does not match"),
+        ("x", Template("y://{y}", "n", "t", "s"), "another scheme"),
+        ("x", Template("x://{y}", "n", "", "s"), "no name, title or summary"),
+    ],
+)
+def test_resources_that_clients_could_not_take_are_named(
+    scheme: str, template: Template, problem: str
+) -> None:
+    faulty = Resources(scheme, nothing, absent, (template,))
+    assert any(problem in fault for fault in check_resources(faulty))
+    good = Resources("x", nothing, absent, (Template("x://{y}", "n", "t", "s"),))
+    assert not [*check_resources(good)]
+
+
+def served(**given: Any) -> Any:
+    resources = Resources(
+        **{"scheme": "x", "listed": nothing, "read": absent, "complete": broken, **given},
+        templates=(Template("x://{y}", "n", "t", "s"),),
+    )
+    prompt = Prompt("wrong", "Wrong", "Fails.", broken)
+    board = Board(Menu((), (resources,), (prompt,)))
+    return build_server(
+        board, name="n", version="1", instructions="", session_of=lambda _: None, report=quiet
+    )
+
+
+def quiet(*_: object) -> None:
+    """Hear of a call."""
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda client: client.list_resources(),
+        lambda client: client.read_resource("x://a"),
+        lambda client: client.get_prompt("wrong", {}),
+        lambda client: client.complete(
+            {"type": "ref/resource", "uri": "x://{y}"}, {"name": "y", "value": ""}
+        ),
+    ],
+)
+async def test_what_a_stranger_raises_stays_inside(era: str, asked: Callable[..., Any]) -> None:
+    async with Client(served(listed=broken, read=broken), mode=era) as client:
+        with pytest.raises(MCPError) as caught:
+            await asked(client)
+        assert caught.value.code == -32603
+        assert caught.value.data["code"] == "internal_error"
+        assert caught.value.data["details"]["error_id"]
+        assert "secret" not in f"{caught.value.message} {caught.value.data}"
+        assert (await client.list_prompts()).prompts[0].name == "wrong"
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_a_client_in_memory_reads_texts_and_bytes(era: str) -> None:
+    def read(uri: str, _: object) -> list[Content]:
+        return [Content(uri, "a\ud800b"), Content(uri, b"\x00\xff", "image/png")]
+
+    listed = [Resource("x://b", "b\udcff"), Resource("x://a", "a")]
+    server = served(listed=lambda: listed, read=read)
+    async with Client(server, mode=era) as client:
+        found = (await client.list_resources()).resources
+        assert [one.uri for one in found] == ["x://a", "x://b"]
+        text, image = (await client.read_resource("x://a")).contents
+        assert text.text == "a\ufffdb"
+        assert (image.blob, image.mime_type) == ("AP8=", "image/png")
