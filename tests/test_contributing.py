@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from shirube.registry import KINDS
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
+_TEST = "tests/test_shirube_recent.py"
 _BLOCK = re.compile(r"^ *```(?P<kind>\w+)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
@@ -24,11 +26,19 @@ def blocks(kind: str) -> list[str]:
 
 def test_the_stage_of_the_guide_passes_its_contract(tmp_path: Path) -> None:
     stage, test = blocks("python")
-    (tmp_path / "shirube_recent.py").write_text(stage, encoding="utf-8")
-    (tmp_path / "test_recent.py").write_text(test, encoding="utf-8")
+    (made,) = (
+        line for block in blocks("sh") for line in block.splitlines() if "new-plugin" in line
+    )
+    subprocess.run([sys.executable, "-m", *made.split()], cwd=tmp_path, check=True)
+    package = tmp_path / "shirube-recent"
+    for place, text in (("src/shirube_recent/__init__.py", stage), (_TEST, test)):
+        assert (package / place).is_file(), "the guide replaces what is there"
+        assert f"`{place}`" in GUIDE
+        (package / place).write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "."],
-        cwd=tmp_path,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "."],
+        cwd=package,
+        env={**os.environ, "PYTHONPATH": str(package / "src")},
         capture_output=True,
         text=True,
         check=False,
@@ -54,4 +64,4 @@ def test_every_file_on_the_map_is_there() -> None:
 def test_the_yaml_names_known_stages() -> None:
     (block,) = blocks("yaml")
     refiners = yaml.safe_load(block)["pipelines"]["manual"]["refiners"]
-    assert [use["use"] for use in refiners] == ["exploration", "first", "cutoff"]
+    assert [use["use"] for use in refiners] == ["exploration", "recent", "cutoff"]

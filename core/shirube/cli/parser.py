@@ -49,6 +49,7 @@ VERBS = {
     "docs": Verb("docs", "search and check linked documents, and draw their graph"),
     "eval": Verb("evaluation", "measure how well cases with known answers are found"),
     "plugins": Verb("plugins", "list the plugins, what they offer, and their problems"),
+    "new-plugin": Verb("new_plugin", "write a package with a stage of one's own, ready to install"),
     "conform": Verb("conform", "run the contract tests on the stages of an installed plugin"),
     "doctor": Verb("doctor", "check the installation, the configuration and every manual"),
     "config": Verb("config", "show the configuration, its schema, or its variables"),
