@@ -194,7 +194,10 @@ def test_readers_without_the_lock_follow_or_build_in_memory(
         with Server(tmp_path) as reader:
             assert reader.ok("ubp_list_pages")["total"] == 2
             assert not (tmp_path / ".ubp").exists()
-            assert not (tmp_path / ".shirube" / "index").exists()
+            assert reader.ok("ubp_search", query="setup")["total_found"] == 1
+            assert reader.end() == 0
+        assert not (tmp_path / ".shirube").exists(), "who only reads writes nothing"
+        with Server(tmp_path) as reader:
             docs("index", cwd=tmp_path)
             documents(tmp_path, {"new.md": "# New\n"})
             behind = reader.ok("ubp_list_pages")

@@ -139,12 +139,12 @@ class WorkDesk:
             kept: T = self._kept[name]
             return kept
 
-    def search(self, corpus: Corpus, files: int, query: Query) -> Finding:
+    def search(self, corpus: Corpus, files: int, query: Query, *, written: bool = True) -> Finding:
         """Run the pipeline over a corpus of the surface's own, and keep the trace."""
         ranking, span = self._pipeline.search(query, corpus)
         asked = self._asked(corpus.manual_id, query, State(corpus, files, (), None, ""))
         trace = replace(asked.trace(span, Cached("bypass")), own=True)
-        self._shared.traces.put(trace)
+        self._shared.traces.put(trace, written=written)
         self._shared.observe(trace)
         return Finding(trace, lambda: ranking)
 

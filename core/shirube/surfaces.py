@@ -149,8 +149,11 @@ class Desk(Protocol):
         """
         ...
 
-    def search(self, corpus: Corpus, files: int, query: Query) -> Finding:
-        """Run the pipeline over a corpus of the surface's own, and keep the trace."""
+    def search(self, corpus: Corpus, files: int, query: Query, *, written: bool = True) -> Finding:
+        """Run the pipeline over a corpus of the surface's own, and keep the trace.
+
+        It stays in memory alone unless it may be ``written``.
+        """
         ...
 
     def folder(self, name: str) -> Root:

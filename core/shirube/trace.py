@@ -49,12 +49,12 @@ class TraceStore:
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, trace: Trace) -> None:
-        """Keep a trace; the oldest go when there are too many."""
+    def put(self, trace: Trace, *, written: bool = True) -> None:
+        """Keep a trace, in its file too if it may be written; the oldest go when too many."""
         with self._lock:
             self._traces[trace.id] = trace
             self._expire()
-        if self._writer:
+        if self._writer and written:
             self._writer.write(trace)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:

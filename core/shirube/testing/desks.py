@@ -153,7 +153,14 @@ class MemoryDesk:
         kept: T = self._kept.setdefault(name, make())
         return kept
 
-    def search(self, corpus: Corpus, files: int, query: Query) -> Finding:  # noqa: ARG002
+    def search(
+        self,
+        corpus: Corpus,
+        files: int,  # noqa: ARG002
+        query: Query,  # noqa: ARG002
+        *,
+        written: bool = True,  # noqa: ARG002
+    ) -> Finding:
         """Refuse: there is no pipeline here."""
         raise NotFound("a desk in memory has no pipeline", manual_id=corpus.manual_id)
 

@@ -127,7 +127,8 @@ def search_tool(room: Room) -> Tool[SearchParams, SearchAnswer]:
                 asked={"graph": {"depth": depth, "link_types": kinds}},
                 budget=call.budget,
             )
-            finding = room.docs.desk.search(view, len(view.docs), query)
+            written = not room.docs.follower
+            finding = room.docs.desk.search(view, len(view.docs), query, written=written)
             ranking = finding.ranking
             warnings += [finding.trace.degraded] if finding.trace.degraded else []
             warnings += _unfinished(room, view)
