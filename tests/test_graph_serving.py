@@ -362,6 +362,20 @@ def test_what_changed_is_taken_as_current_by_page_or_whole(tmp_path: Path) -> No
     assert "--ack PATH|all" in docs("stale", "--help", cwd=tmp_path).out
 
 
+def test_several_processes_take_baselines_and_lose_none(tmp_path: Path) -> None:
+    text = "---\nsource_refs: [src.py]\n---\n"
+    documents(tmp_path, {f"p{n}.md": text for n in range(4)})
+    (tmp_path / "src.py").write_text("a")
+    docs("index", cwd=tmp_path)
+    (tmp_path / "src.py").write_text("b")
+    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    assert script is not None
+    command = [script, "docs", "stale", "--no-refresh", "--ack"]
+    running = [subprocess.Popen([*command, f"p{n}.md"], cwd=tmp_path) for n in range(4)]
+    assert [one.wait(timeout=stdio.SECONDS) for one in running] == [0] * 4
+    assert docs_json("stale", cwd=tmp_path)["total"] == 0
+
+
 def test_a_state_without_a_server_says_none(tmp_path: Path) -> None:
     assert "lock_pid: none" in docs("status", cwd=documents(tmp_path, PAIR)).out
 

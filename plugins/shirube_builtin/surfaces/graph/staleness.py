@@ -7,13 +7,13 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from shirube import RACY_NS, Root
+from shirube import RACY_NS, Root, ToolError, Writable
 from shirube_builtin.surfaces.graph.records import Record
 from shirube_builtin.surfaces.graph.refusals import Failed
 
@@ -21,6 +21,8 @@ Level = Literal["fresh", "possibly_stale", "stale", "untracked"]
 Reason = Literal["modified", "deleted", "not_found", "created"]
 
 ABSENT = "absent"
+LOCKS = ".shirube/locks"
+"""Where in the workspace the locks of baselines are."""
 
 _WORST: tuple[Level, ...] = ("stale", "possibly_stale", "untracked", "fresh")
 _DAY = 86_400
@@ -51,11 +53,15 @@ class _Seen(NamedTuple):
 
 
 class Baselines:
-    """The hashes of the sources as they were when each document was last written or approved."""
+    """The hashes of the sources as they were when each document was last written or approved.
+
+    They are changed under a lock that all processes share, from what stands in the file then.
+    """
 
     def __init__(self, workspace: Root, file: str) -> None:
         self._workspace = workspace
-        self._file = workspace.path / file
+        self._file = file
+        self._files = Writable(workspace, LOCKS)
         self._lock = RLock()
         self._known: dict[str, dict[str, Any]] = {}
         self._read_ns = -1
@@ -65,27 +71,24 @@ class Baselines:
         """Take a baseline of every document whose own bytes are new; forget those that are gone."""
         with self._lock:
             self._load()
-            taken = {
-                path: self._taken(record)
-                for path, record in records.items()
-                if record.source_refs and self._known.get(path, {}).get("doc") != record.sha
-            }
-            kept = {
-                path: row
-                for path, row in self._known.items()
-                if path in records and records[path].source_refs
-            }
-            if taken or len(kept) != len(self._known):
-                self._known = {**kept, **taken}
-                self._save()
+            if self._covered(records) != self._known:
+                self._change(lambda: self._covered(records))
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
         """Take the present sources as what the documents describe."""
+        fresh = {path: self._taken(one) for path, one in records.items() if one.source_refs}
         with self._lock:
-            self._load()
-            fresh = {path: self._taken(record) for path, record in records.items()}
-            self._known.update({path: row for path, row in fresh.items() if row["sources"]})
-            self._save()
+            self._change(lambda: {**self._known, **fresh})
+
+    def _covered(self, records: Mapping[str, Record]) -> dict[str, dict[str, Any]]:
+        """Return the baselines as they are to be: one a document with sources, of its bytes."""
+        covered = {}
+        for path, record in records.items():
+            if record.source_refs:
+                known = self._known.get(path, {})
+                same = known.get("doc") == record.sha
+                covered[path] = known if same else self._taken(record)
+        return covered
 
     def staleness(
         self, path: str, record: Record, threshold_days: int, *, verify: bool = False
@@ -157,40 +160,42 @@ class Baselines:
     def _load(self) -> None:
         """Read the file when it has changed; what cannot be read is as if it were not there."""
         try:
-            changed_ns = self._file.stat().st_mtime_ns
-        except OSError:
+            changed_ns = self._workspace.stat(self._file).modified_ns
+            if changed_ns != self._read_ns:
+                self._known = dict(_rows(self._workspace.read_bytes(self._file)))
+                self._read_ns = changed_ns
+        except ToolError:
             self._known, self._read_ns = {}, -1
-            return
-        if changed_ns == self._read_ns:
-            return
-        with suppress(OSError, ValueError, RecursionError):
-            self._known = {}
-            content = json.loads(self._file.read_text(encoding="utf-8"))
-            self._known = dict(_rows(content))
-        self._read_ns = changed_ns
 
-    def _save(self) -> None:
-        """Replace the file at once, so that a crash leaves the old one or the new one.
+    def _change(self, changed: Callable[[], dict[str, dict[str, Any]]]) -> None:
+        """Put other baselines in the place of those that stand in the file now.
 
         Raises:
-            Failed: when it cannot be written.
+            Failed: when they cannot be written.
         """
-        waiting = self._file.with_name(f".{self._file.name}.{os.getpid()}")
-        content = {"version": 1, "documents": dict(sorted(self._known.items()))}
-        text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        files, path = self._files, self._file
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            waiting.write_text(text, encoding="utf-8")
-            waiting.replace(self._file)
-            self._read_ns = self._file.stat().st_mtime_ns
-        except OSError as error:
-            with suppress(OSError):
-                waiting.unlink(missing_ok=True)
+            with files.locked(files.lock_of(path)):
+                before = files.read(path)
+                self._known = dict(_rows(before or b""))
+                self._known = dict(sorted(changed().items()))
+                content = {"version": 1, "documents": self._known}
+                after = (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+                if after != before:
+                    files.make_folder(path.rpartition("/")[0])
+                    files.swap(path, before, after, f"baselines-{os.getpid()}")
+                self._read_ns = self._workspace.stat(path).modified_ns
+        except (ToolError, OSError) as error:
+            self._read_ns = -1
             told = "the baselines cannot be written; make the file of the setting baseline_file so"
             raise Failed(told, reason="baselines") from error
 
 
-def _rows(content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(written: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the baselines that a file holds; one that is damaged holds none."""
+    content: Any = None
+    with suppress(ValueError, RecursionError):
+        content = json.loads(written)
     documents = content.get("documents") if isinstance(content, dict) else None
     for path, row in documents.items() if isinstance(documents, dict) else ():
         if isinstance(row, dict) and isinstance(row.get("sources"), dict):
