@@ -185,6 +185,36 @@ def test_the_next_call_sees_what_was_written_or_deleted(tmp_path: Path) -> None:
             assert server.ok("ubp_list_pages")["total"] == 2
 
 
+def test_where_changes_are_not_marked_files_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = """class Flags:
+    def __getattr__(self, name):
+        return 0
+
+
+flags = Flags()
+
+
+def INotify(**_):
+    raise OSError(24, "Too many open files")
+"""
+    (tmp_path / "refusing").mkdir()
+    (tmp_path / "refusing" / "inotify_simple.py").write_text(refusing)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "refusing"))
+    documents(tmp_path, PAIR)
+    with Server(tmp_path) as server:
+        assert server.ok("ubp_list_pages")["total"] == 2
+        assert docs_json("status", cwd=tmp_path)["watching"] == "polling"
+        for total, change in ((3, {"new.md": "# New\n"}), (4, {"sub/other.md": "# Other\n"})):
+            documents(tmp_path, change)
+            deadline = time.monotonic() + stdio.SECONDS
+            while server.ok("ubp_list_pages")["total"] != total:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        assert server.end() == 0
+
+
 def test_readers_without_the_lock_follow_or_build_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

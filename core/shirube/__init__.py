@@ -33,7 +33,7 @@ from shirube.errors import (
 )
 from shirube.headings import Heading, divided, headed
 from shirube.hookspecs import GROUP, hook
-from shirube.linked import Linked, Neighbour, Standing, Studying
+from shirube.linked import Linked, Neighbour, Standing, Studying, levels
 from shirube.links import LINK_KINDS, Link, LinkKind, Remark
 from shirube.model import (
     Answer,
@@ -266,6 +266,7 @@ __all__ = [
     "is_cjk",
     "is_function",
     "is_unfinished",
+    "levels",
     "nfc",
     "occurrences",
     "occurs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from shirube.disk.paths import Root
@@ -30,6 +30,37 @@ class Neighbour(NamedTuple):
     path: str
     kind: LinkKind
     direction: Literal["outlink", "backlink"]
+
+
+def levels(
+    starts: Iterable[str],
+    depth: int,
+    neighbours: Callable[[str], Iterable[Neighbour]],
+    kinds: Collection[str] = (),
+) -> Iterator[Mapping[str, Neighbour]]:
+    """Yield what is reached with each further hop, breadth first, each file once.
+
+    A file comes with the link over which it was reached: an outlink before a backlink, then by
+    kind. ``kinds`` are the kinds of links that are followed, all of them by default.
+    """
+    seen = set(starts)
+    level = seen
+    for _ in range(depth):
+        reached: dict[str, Neighbour] = {}
+        for path in level:
+            for one in neighbours(path):
+                if one.path in seen or (kinds and one.kind not in kinds):
+                    continue
+                known = reached.get(one.path)
+                if known is None or _rank(one) < _rank(known):
+                    reached[one.path] = one
+        yield reached
+        level = set(reached)
+        seen = seen | level
+
+
+def _rank(one: Neighbour) -> tuple[bool, str]:
+    return one.direction != "outlink", one.kind
 
 
 class Standing(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from shirube import Corpus, Hit, Linked, Passage, Query, Stage
+from shirube import Corpus, Hit, Linked, Passage, Query, Stage, levels
 from shirube_builtin.scorers.evidence import known, tell
 
 Weigh = Callable[[bool], tuple[float, float, float]]
@@ -58,17 +58,10 @@ def _evenly(any_text: bool) -> tuple[float, float, float]:  # noqa: FBT001 - a r
     return 0.5, 0.0, 0.5
 
 
-def _hops(pages: Linked, seeds: Iterable[str], depth: int, kinds: Iterable[str]) -> dict[str, int]:
-    followed = frozenset(kinds)
+def _hops(
+    pages: Linked, seeds: Sequence[str], depth: int, kinds: Collection[str]
+) -> dict[str, int]:
     hops = dict.fromkeys(seeds, 0)
-    level = list(hops)
-    for number in range(1, depth + 1):
-        reached = dict.fromkeys(
-            one.path
-            for path in level
-            for one in pages.neighbours(path)
-            if one.path not in hops and (not followed or one.kind in followed)
-        )
+    for number, reached in enumerate(levels(seeds, depth, pages.neighbours, kinds), start=1):
         hops.update(dict.fromkeys(reached, number))
-        level = list(reached)
     return hops

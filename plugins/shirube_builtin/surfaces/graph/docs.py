@@ -50,7 +50,8 @@ class Change(NamedTuple):
 class Docs:
     """The documents of a desk's root. Calls from several threads take turns at updating.
 
-    A follower only reads what others have written. ``news`` is set by every change taken in.
+    A follower only reads what others have written. ``news`` is set by every change taken in, and
+    ``marked`` says that the system marks changes of the folder.
     """
 
     def __init__(self, desk: Desk, baseline_file: str) -> None:
@@ -68,7 +69,7 @@ class Docs:
         self._first = Event()
         self.news = Event()
         self._watch = Watch(desk.root.path)
-        self._marked = False
+        self.marked = False
         self._reader = Reader(desk)
         self._narrower = Narrower(desk.tokenizer())
 
@@ -102,10 +103,10 @@ class Docs:
         At a call this is done only where the system marks changes: a look at every file takes long.
         """
         with self._lock:
-            if self._watch.quiet() or (at_call and not self._marked) or self.refresh().busy:
+            if self._watch.quiet() or (at_call and not self.marked) or self.refresh().busy:
                 return False
             self._watch.looked()
-            self._marked = self._watch.quiet()
+            self.marked = self._watch.quiet()
             return True
 
     def _catch_up_at_call(self) -> None:

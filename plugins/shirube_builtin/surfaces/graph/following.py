@@ -93,7 +93,7 @@ def _follow(room: Room, _held: ServeLock, stop: Event) -> None:
             _log.warning("the documents could not be indexed: %s", error)
         except Exception:
             _log.exception("the documents could not be indexed")
-        stop.wait(SOON if not looked or watches(docs.desk.root) else EVERY)
+        stop.wait(SOON if not looked or docs.marked else EVERY)
 
 
 def watches(root: Root) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
-from shirube import LinkKind, Neighbour
+from shirube import LinkKind, Neighbour, levels
 
 
 class Step(NamedTuple):
@@ -36,27 +36,10 @@ def walk(
 
     ``kinds`` are the link types that are followed, all of them by default.
     """
-    seen = {start}
     found: list[Step] = []
-    level = [start]
-    for hops in range(1, depth + 1):
-        reached: dict[str, Neighbour] = {}
-        for path in level:
-            for one in neighbours(path):
-                if one.path in seen or (kinds and one.kind not in kinds):
-                    continue
-                known = reached.get(one.path)
-                if known is None or _rank(one) < _rank(known):
-                    reached[one.path] = one
-        level = sorted(reached, key=lambda path: (title(path), path))
-        seen.update(level)
-        for path in level:
+    for hops, reached in enumerate(levels([start], depth, neighbours, kinds), start=1):
+        for path in sorted(reached, key=lambda path: (title(path), path)):
             if most is not None and len(found) >= most:
                 return Walk(tuple(found), truncated=True)
             found.append(Step(path, hops, reached[path].kind, reached[path].direction))
     return Walk(tuple(found), truncated=False)
-
-
-def _rank(one: Neighbour) -> tuple[bool, str]:
-    """Order the links over which a page is reached: outlinks first, then by type."""
-    return one.direction != "outlink", one.kind
