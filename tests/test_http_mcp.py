@@ -50,6 +50,18 @@ async def test_both_faces_give_the_same_answers(server: HttpServer, era: str) ->
     assert found.payload == server.post("/tools/probe_search", asked).json()
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_documents_are_read_over_http_too(server: HttpServer, era: str) -> None:
+    async with Client(f"{server.url}/mcp", mode=era) as client:
+        (listed,) = (await client.list_resources()).resources
+        assert listed.name == "給付編/01.md"
+        for uri in (f"{listed.uri}#L3-L4", "manual://給付編/01.md#L3-L4"):
+            (content,) = (await client.read_resource(uri)).contents
+            assert content.text == "## 例外\n美容は対象外です。\n"
+        prompt = await client.get_prompt("careful_reading", {"question": "美容は？"})
+        assert "美容は？" in prompt.messages[0].content.text
+
+
 async def test_a_session_remembers_that_its_client_has_looked_around(server: HttpServer) -> None:
     url = f"{server.url}/mcp"
     async with Client(url, mode="legacy") as one, Client(url, mode="legacy") as other:

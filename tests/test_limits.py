@@ -15,6 +15,8 @@ from shirube import ConfigError, NeedsNarrowScope
 from shirube.config import Config, load_config
 from shirube.disk.naming import PATH_BYTES, SEGMENT_BYTES
 from shirube.environment import variables
+from shirube.server.resources import PAGE as RESOURCES
+from shirube_builtin.surfaces.manual.resources import MOST_CHARS
 
 PAGE = Path(__file__).parent.parent / "docs" / "limits.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -63,6 +65,8 @@ def test_the_page_lists_what_is_fixed() -> None:
     fixed = {what: default for what, (setting, _, default) in rows().items() if setting == "fixed"}
     assert fixed["bytes of a path"] == str(PATH_BYTES)
     assert fixed["bytes of a name in it"] == str(SEGMENT_BYTES)
+    assert fixed["characters of one reading of a resource"] == str(MOST_CHARS)
+    assert fixed["resources on a page"] == str(RESOURCES)
     assert rows()["bytes of a note that is written"][2] == "10 MiB"
 
 

@@ -34,6 +34,9 @@ FILES: dict[str, str | bytes] = {
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write(tmp_path_factory.mktemp("resources"), FILES)
     (folder / "secret.md").write_text("# secret\n", encoding="utf-8")
+    (folder / "manuals" / "m1" / ".hidden.md").write_text("# hidden\n", encoding="utf-8")
+    (folder / "manuals" / "m1" / "link.md").symlink_to(folder / "secret.md")
+    (folder / "manuals" / "link").symlink_to(folder)
     return folder
 
 
@@ -161,6 +164,9 @@ def test_lines_that_changed_since_they_were_cited_say_so(server: Shirube) -> Non
         ("manual://m1/none.md", "not_found"),
         ("manual://none/rules.md", "not_found"),
         ("manual://m1/plain.toml", "not_found"),
+        ("manual://m1/.hidden.md", "not_found"),
+        ("manual://m1/link.md", "forbidden"),
+        ("manual://link/secret.md", "forbidden"),
         ("other://m1/rules.md", "not_found"),
         ("manual://m1/../../secret.md", "invalid_path"),
         ("manual://m1/%2e%2e/%2e%2e/secret.md", "invalid_path"),
