@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from manuals import RULES, opened, shirube, write
 from mcp import Client, MCPError
+from stdio import Wire
 
 from shirube import Argument, Content, NotFound, Prompt, Resource, Resources, Template
 from shirube.menu import Board, Menu
@@ -54,6 +55,31 @@ def test_of_two_that_offer_the_same_the_first_keeps_it(tmp_path: Path) -> None:
     told = shirube("doctor", cwd=workspace).out
     for problem in expected:
         assert problem in told
+
+
+NOISY = """
+import os, subprocess, sys
+print("printed at import")
+os.write(1, b"written at import")
+subprocess.run([sys.executable, "-c", "print('printed by a child')"], check=True)
+"""
+
+
+def test_a_plugin_that_writes_when_it_is_imported_disturbs_nobody(tmp_path: Path) -> None:
+    """The wire is claimed before any plugin is imported; every line is held to be a message."""
+    workspace = write(tmp_path / "workspace", {"m1/rules.md": RULES})
+    plugins = tmp_path / "plugins"
+    (plugins / "noisy-1.0.dist-info").mkdir(parents=True)
+    (plugins / "noisy.py").write_text(NOISY, encoding="utf-8")
+    named = "[shirube.v1]\nnoisy = noisy\n"
+    (plugins / "noisy-1.0.dist-info" / "entry_points.txt").write_text(named, encoding="utf-8")
+    metadata = "Metadata-Version: 2.1\nName: noisy\nVersion: 1.0\n"
+    (plugins / "noisy-1.0.dist-info" / "METADATA").write_text(metadata, encoding="utf-8")
+    with Wire(workspace, PYTHONPATH=str(plugins)) as wire:
+        assert wire.ok("manual_ls")["items"]
+        told = wire.hang_up()
+    for words in ("printed at import", "written at import", "printed by a child"):
+        assert words in told
 
 
 @pytest.mark.parametrize(
