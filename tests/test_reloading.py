@@ -199,6 +199,44 @@ def test_a_process_that_is_killed_amid_reloads_leaves_nothing_behind(workspace: 
         assert answer["trace_id"], answer
 
 
+def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path) -> None:
+    def found(text: str) -> list[str]:
+        results = server.post("/tools/ubp_search", {"query": text}).json()["results"]
+        return [row["filepath"] for row in results]
+
+    (workspace / "docs").mkdir()
+    (workspace / "docs" / "a.md").write_text("# A\nZebras.\n", encoding="utf-8")
+    write(workspace, "surfaces: [{use: graph}]\n")
+    lock = workspace / ".ubp" / "serve.lock"
+    with HttpServer(workspace) as server:
+        assert found("zebras") == ["a.md"]
+        write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 9}\n")
+        until(server, 1)
+        write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 8}\n")
+        assert until(server, 2) == ["reloaded", "reloaded"]
+        time.sleep(reloading.LINGER + 3 * reloading.EVERY)
+        (workspace / "docs" / "b.md").write_text("# B\nYaks.\n", encoding="utf-8")
+        deadline = time.monotonic() + SECONDS
+        while found("yaks") != ["b.md"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert lock.read_text(encoding="utf-8").startswith(f"{server.process.pid}\n")
+        assert server.stop() == 0
+    assert not lock.exists()
+
+
+def test_what_a_new_surface_takes_over_is_watched_too(server: HttpServer) -> None:
+    (server.workspace / "docs").mkdir()
+    (server.workspace / ".ubp").mkdir()
+    write(server.workspace, "surfaces: [{use: manual}, {use: graph}]\n")
+    until(server, 1)
+    settings = server.workspace / ".ubp" / "config.json"
+    settings.write_text('{"source": {"include": 7}}', encoding="utf-8")
+    assert ".ubp/config.json" in until(server, 2)[-1]
+    settings.write_text('{"source": {"include": ["*.md"]}}', encoding="utf-8")
+    assert until(server, 3)[-1] == "reloaded"
+
+
 # --- the code of plugins ----------------------------------------------------------------------
 
 

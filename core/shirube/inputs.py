@@ -44,11 +44,12 @@ class Inputs(NamedTuple):
             if any(self.code.get(name, {}).get(one, stamp) != stamp for one, stamp in files.items())
         }
 
-    def with_more_code(self, now: Inputs) -> Inputs:
-        """Return these inputs with the files that have been imported since."""
+    def with_more(self, now: Inputs) -> Inputs:
+        """Return these inputs with the files that are read, or imported, only since."""
+        files = {file: self.files.get(file, stamp) for file, stamp in now.files.items()}
         names = {*self.code, *now.code}
         code = {name: {**now.code.get(name, {}), **self.code.get(name, {})} for name in names}
-        return self._replace(code=code)
+        return self._replace(files=files, code=code)
 
 
 def _holds(stamp: Stamp) -> bool:
@@ -67,7 +68,7 @@ class Watched:
     """Looks at the inputs; at the installed plugins only when a folder of packages has changed."""
 
     def __init__(self, files: Iterable[Path], *, strangers: bool = True) -> None:
-        self._files = [*files]
+        self.files = [*files]
         self._strangers = strangers
         self._path: tuple[Stamp, ...] | None = None
         self._found: list[Point] = []
@@ -79,7 +80,7 @@ class Watched:
             self._path, self._found = path, [*self._installed()]
         known = [*sys.modules]
         return Inputs(
-            {file: _stamp(file) for file in self._files},
+            {file: _stamp(file) for file in self.files},
             {one.id: f"{one.release} {one.module}" for one in self._found},
             {name: _code(name, known) for name in self.strangers},
         )

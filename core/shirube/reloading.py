@@ -134,7 +134,7 @@ class Reloading:
     def _look(self) -> None:
         """Take in what has changed, once it is the same at two looks."""
         now = self._watched.look()
-        self._made_from = self._made_from.with_more_code(now)
+        self._made_from = self._made_from.with_more(now)
         if now.same(self._made_from):
             self._seen = None
         elif self._seen is None or not now.same(self._seen[0]):
@@ -176,6 +176,8 @@ class Reloading:
                 fresh.close([old.memory])
                 raise
         self._stale.clear()
+        self._watched.files = fresh.loaded.inputs
+        self._made_from = self._made_from.with_more(self._watched.look())
         self._standing.replaced()
         self._spent.append(self._standing)
         self._standing = edition
