@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import PROBE, SECONDS, HttpServer, probing
+from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
 
 from shirube import reloading
 from shirube.app import Application, open_application
@@ -197,6 +198,38 @@ def test_a_process_that_is_killed_amid_reloads_leaves_nothing_behind(workspace: 
     with HttpServer(workspace) as server:
         answer = server.post("/tools/manual_find", asked).json()
         assert answer["trace_id"], answer
+
+
+def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
+    workspace: Path, voiced: Path
+) -> None:
+    environ = {"PYTHONPATH": f"{PROBE}{os.pathsep}{voiced}"}
+
+    def told(*words: str) -> str:
+        command = [script(), *words, "--workspace", str(workspace)]
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", env=environment(**environ), check=False
+        )
+        return done.stdout + done.stderr
+
+    write(workspace, "surfaces: [{use: voice}, {use: manual}]\n")
+    module = voiced / "shirube_voice.py"
+    with HttpServer(workspace, **environ) as server:
+        module.write_text("half of a")
+        until(server, 1)
+        write(workspace, "surfaces: [{use: manual}]\n")
+        until(server, 2)
+        who = f"process {server.process.pid}"
+        assert f"server {who} refused: plugin voice: cannot be imported" in told("plugins")
+        assert f"{who} stays with what was in force; it refused: plugin voice" in told("doctor")
+        module.write_text(_PLUGIN % "mended")
+        until(server, 3)
+        assert who not in told("plugins")
+        module.write_text("another half")
+        until(server, 4)
+        assert who in told("plugins")
+    assert who not in told("plugins"), "the process is gone, although it could not clear up"
+    assert not [*(workspace / ".shirube" / "reloads").iterdir()]
 
 
 def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path) -> None:

@@ -17,6 +17,7 @@ from shirube.inputs import Inputs, Watched, compiled
 from shirube.menu import Board
 from shirube.model import Tool
 from shirube.plugins import BUILTIN
+from shirube.refused import Notice
 from shirube.reimporting import imported_anew
 from shirube.wire import complain
 
@@ -91,6 +92,7 @@ class Reloading:
         self._made_from = watched.look()
         self._seen: tuple[Inputs, float] | None = None
         self._stale: set[str] = set()
+        self._notice = Notice()
         self._stop = Event()
 
     @property
@@ -115,6 +117,7 @@ class Reloading:
 
     def close(self) -> None:
         """End whatever stands, or still goes on."""
+        self._notice.clear()
         for edition in [*self._spent, self._standing]:
             edition.close()
 
@@ -154,11 +157,17 @@ class Reloading:
         try:
             self._replace()
         except ShirubeError as error:
-            _refused(str(error))
+            self._refuse(str(error))
         except Exception as error:
             failure = InternalError()
             _log.debug("error_id %s", failure.error_id, exc_info=True)
-            _refused(f"{type(error).__name__} (error_id {failure.error_id})")
+            self._refuse(f"{type(error).__name__} (error_id {failure.error_id})")
+        else:
+            self._notice.clear()
+
+    def _refuse(self, why: str) -> None:
+        complain(f"reload refused: {why}; what was in force stays")
+        self._notice.put(self.application.state.path, why)
 
     def _replace(self) -> None:
         """Build the new application, and let it stand.
@@ -192,10 +201,6 @@ def _is_news(old: Edition, fresh: Edition) -> bool:
     before, now = old.application.config, fresh.application.config
     folders = (before.roots, before.listing) != (now.roots, now.listing)
     return folders or not fresh.menu.looks_like(old.menu)
-
-
-def _refused(why: str) -> None:
-    complain(f"reload refused: {why}; what was in force stays")
 
 
 def _tell(old: Application, fresh: Application) -> None:

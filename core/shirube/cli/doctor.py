@@ -25,6 +25,7 @@ from shirube.furnished import Furnished
 from shirube.indexing import State
 from shirube.model import Call, Query
 from shirube.plugins import load_plugins
+from shirube.refused import refused
 from shirube.surfaces import Complaining
 
 OLDEST = (3, 11)
@@ -139,6 +140,7 @@ def _application(application: Application) -> Iterator[Check]:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
     yield Check("ok", "tools", listed([tool.name for tool in menu.tools], 20) or "none")
+    yield from _servers(application)
     yield _state(application)
     for one in application.surfaces:
         if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
@@ -148,6 +150,12 @@ def _application(application: Application) -> Iterator[Check]:
         if isinstance(one.surface, Complaining):
             for complaint in one.surface.complaints(application.desks[one.name]):
                 yield Check("warn", *complaint)
+
+
+def _servers(application: Application) -> Iterator[Check]:
+    for server in refused(application.state.path):
+        told = f"process {server.process} stays with what was in force; it refused: {server.why}"
+        yield Check("warn", "server", told, "mend that, and it is taken in")
 
 
 def _state(application: Application) -> Check:

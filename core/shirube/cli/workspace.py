@@ -22,6 +22,7 @@ from shirube.errors import ConfigError, NotFound
 from shirube.furnished import searching
 from shirube.model import Progress
 from shirube.plugins import Plugins, load_plugins
+from shirube.refused import refused
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -93,6 +94,8 @@ def plugins_of(options: Namespace) -> Plugins:
     """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
     try:
         with opened(options) as application:
+            for server in refused(application.state.path):
+                complain(f"note: server process {server.process} refused: {server.why}")
             return application.plugins
     except ConfigError as error:
         complain(f"note: {error}")
