@@ -12,6 +12,7 @@ SCHEME = "manual://"
 
 _DIGEST_DIGITS = 6
 _UNSAFE = re.compile(r"[%#?\s\"<>\\^`{|}]")
+_UNSAFE_ID = re.compile(r"[%#?\s\"<>\\^`{|}/:@\[\]]")
 _FORM = re.compile(
     r"^manual://(?P<id>[^/#]+)/(?P<path>[^#]+)"
     r"(?:#L(?P<start>[1-9]\d{0,9})(?:-L(?P<end>[1-9]\d{0,9}))?(?:@(?P<digest>[0-9a-f]{6,64}))?)?$"
@@ -28,7 +29,7 @@ class Citation(NamedTuple):
     digest: str | None = None
 
     def __str__(self) -> str:
-        text = f"{SCHEME}{_escaped(self.manual_id)}/{_escaped(self.path)}"
+        text = f"{SCHEME}{_escaped(_UNSAFE_ID, self.manual_id)}/{_escaped(_UNSAFE, self.path)}"
         if self.start_line is not None:
             text += f"#L{self.start_line}"
             text += f"-L{self.end_line}" if self.end_line is not None else ""
@@ -57,6 +58,6 @@ class Citation(NamedTuple):
         )
 
 
-def _escaped(text: str) -> str:
-    """Escape only what would break the form: Japanese stays readable."""
-    return _UNSAFE.sub(lambda match: "".join(f"%{b:02X}" for b in match.group().encode()), text)
+def _escaped(unsafe: re.Pattern[str], text: str) -> str:
+    """Escape only what would break the form, or name a port or a user: Japanese stays readable."""
+    return unsafe.sub(lambda match: "".join(f"%{b:02X}" for b in match.group().encode()), text)
