@@ -124,6 +124,17 @@ def test_why_not_is_answered_for_any_section(inspector: Inspector, found: str) -
         assert "invalid_parameter" in inspector.page(f"{found}/why?{asked}", 400)
 
 
+def test_a_search_outlives_its_files(tmp_path: Path) -> None:
+    workspace(tmp_path)
+    with Inspector(tmp_path) as running:
+        leads = running.find("parental leave")
+        (tmp_path / "manuals" / "m1" / "leave.md").unlink()
+        html = running.page(leads)
+        assert "Parental leave" in html
+        assert "Apply a month before" not in html
+        assert "It ranks 1" in running.page(f"{leads}/why?path=leave.md&line=3")
+
+
 def test_two_configurations_stand_side_by_side(inspector: Inspector) -> None:
     leads = inspector.find("parental leave", config="defaults", against="other.yaml")
     assert leads.startswith("/compare?a=")

@@ -360,8 +360,9 @@ def test_the_kept_traces_are_listed_newest_first(workspace: Path) -> None:
     assert shirube("trace", cwd=workspace).out.startswith("no traces are kept")
     first, second = found(workspace), found(workspace, "travel")
     (workspace / ".shirube" / "traces" / f"{'0' * 32}.json").write_text("{")
-    told = shirube("trace", "ls", "--json", cwd=workspace).json
-    assert [one["trace_id"] for one in told] == [second, first]
+    done = shirube("trace", "ls", "--json", cwd=workspace)
+    assert [one["trace_id"] for one in done.json] == [second, first]
+    assert f"{'0' * 32}.json cannot be read" in done.err
     assert shirube("trace", cwd=workspace).out.splitlines()[0].startswith(second)
 
 

@@ -104,20 +104,22 @@ class TraceStore:
             self._traces = OrderedDict({**known, **self._traces})
             self._expire()
 
-    def kept(self) -> Sequence[Trace]:
-        """Return every trace there is, those of other processes too, newest first."""
+    def kept(self) -> tuple[Sequence[Trace], Sequence[str]]:
+        """Return every trace there is, newest first, and the names of files that hold none.
+
+        Those of other processes are among them.
+        """
         with self._lock:
             self._expire()
             found = dict(self._traces)
-        if self._files:
-            unknown = (one for one in self._files.ids() if one not in found)
-            read = map(self._files.read, unknown)
-            found |= {trace.id: trace for trace in read if trace}
-        return sorted(found.values(), key=lambda trace: trace.created, reverse=True)
-
-    def damaged(self) -> Sequence[str]:
-        """Return the names of files that should be traces but cannot be read."""
-        return sorted(self._files.damaged()) if self._files else []
+        damaged = []
+        for name, trace in self._files.all(found) if self._files else ():
+            if trace is None:
+                damaged.append(name)
+            else:
+                found[trace.id] = trace
+        traces = sorted(found.values(), key=lambda trace: trace.created, reverse=True)
+        return traces, sorted(damaged)
 
     def close(self) -> None:
         """Write what has not been written yet."""

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -62,21 +62,25 @@ class TraceFiles:
         fresh = trace.created >= time.time() - self._seconds
         return trace if fresh and trace.id == trace_id else None
 
-    def ids(self) -> Iterator[str]:
-        """Yield the names of what is there, be it readable or not."""
-        for entry in self._entries():
-            if entry.name.endswith(_SUFFIX):
-                yield entry.name.removesuffix(_SUFFIX)
+    def all(self, known: Container[str]) -> Iterator[tuple[str, Trace | None]]:
+        """Yield the names of files and the traces in them, but of ``known`` ids and expired ones.
 
-    def damaged(self) -> Iterator[str]:
-        """Yield the names of files that hold no trace."""
-        for trace_id in self.ids():
-            try:
-                decoded(self._file(trace_id).read_bytes())
-            except _DAMAGED:
-                yield self._file(trace_id).name
-            except OSError:
-                continue  # it has just gone
+        A file that holds no trace has ``None``.
+        """
+        for entry in self._entries():
+            trace_id = entry.name.removesuffix(_SUFFIX)
+            if entry.name.endswith(_SUFFIX) and trace_id not in known:
+                try:
+                    trace = decoded(self._file(trace_id).read_bytes())
+                except _DAMAGED:
+                    yield entry.name, None
+                except OSError:
+                    continue  # it has just gone
+                else:
+                    if trace.id != trace_id:
+                        yield entry.name, None
+                    elif trace.created >= time.time() - self._seconds:
+                        yield entry.name, trace
 
     def remove(self, trace_id: str) -> None:
         """Forget one trace; there need be none."""

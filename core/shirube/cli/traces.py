@@ -56,7 +56,9 @@ def add(commands: Verbs) -> None:
 
 def _ls(options: Namespace) -> int:
     with opened(options) as application:
-        traces = application.traces.kept()
+        traces, damaged = application.traces.kept()
+    for name in damaged:
+        complain(f"warning: {name} cannot be read and is left out")
     if options.json:
         print_json([_plain(trace) for trace in traces])
         return 0

@@ -14,13 +14,13 @@ _MOST = 200
 
 def listing_page(room: Room) -> bytes:
     """Return the page."""
-    traces = room.traces()
+    traces, damaged = room.traces()
     return framed(
         "Searches",
         room,
         tag("h1", "Searches"),
         _asking(room),
-        _damaged(room.application.traces.damaged()),
+        _damaged(damaged),
         _listed(room, traces[:_MOST]) if traces else _nothing(room),
         manual=None,
     )

@@ -10,10 +10,13 @@ from shirube.inspector.frame import key_of
 from shirube.inspector.markup import Markup, tag
 from shirube.model import Row, Span
 
-_DEEPEST = 14
+DEEPEST = 14
 """Ranks that have a line of their own; all that are lower share the last."""
 _STEP, _TOP, _LEFT, _LABELS = 26, 58, 16, 250
 _WHOLE, _NARROWEST, _WIDEST = 1110, 106, 420
+_HIGHEST = 3
+"""Up to which rank a section is followed wherever it ends."""
+_NOWHERE = 10**6
 _LETTERS = 19
 
 
@@ -40,11 +43,15 @@ def columns_of(span: Span) -> list[Column]:
 
 
 def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
-    """Return a chart of the sections that one of the columns ranks high."""
-    keys = [key for key in titles if any(c.ranks.get(key, 99) <= _DEEPEST for c in columns)]
+    """Return a chart of the sections that end high, and of those that one column ranks highest.
+
+    Runs stand beside each other and nothing leads from one to the next: lines between them are
+    faint.
+    """
+    keys = [key for key in titles if _matters(key, columns)]
     room = (_WHOLE - _LEFT - _LABELS) // max(1, len(columns) - 1)
     wide = max(_NARROWEST, min(room, _WIDEST))
-    lowest = min(_DEEPEST, max((len(one.ranks) for one in columns), default=1))
+    lowest = min(DEEPEST, max((len(one.ranks) for one in columns), default=1))
     width = _LEFT + wide * (len(columns) - 1) + _LABELS
     height = _TOP + _STEP * (lowest + 1)
     lines = [
@@ -64,6 +71,11 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
     return tag("div", drawn, class_="scroll", tabindex=0, role="group", aria_label="Chart of ranks")
 
 
+def _matters(key: str, columns: Sequence[Column]) -> bool:
+    ends = columns[-1].ranks.get(key, _NOWHERE) if columns else _NOWHERE
+    return ends <= DEEPEST or any(one.ranks.get(key, _NOWHERE) <= _HIGHEST for one in columns)
+
+
 def _heading(one: Column, place: int, wide: int) -> Markup:
     x = _LEFT + place * wide
     name = one.name if len(one.name) <= 15 else f"{one.name[:14]}…"  # noqa: PLR2004 - what fits
@@ -76,7 +88,7 @@ def _heading(one: Column, place: int, wide: int) -> Markup:
 
 def _back_to_front(keys: Sequence[str], columns: Sequence[Column]) -> list[str]:
     last = columns[-1].ranks if columns else {}
-    return sorted(keys, key=lambda key: -last.get(key, 999))
+    return sorted(keys, key=lambda key: -last.get(key, _NOWHERE))
 
 
 def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: int) -> Markup:
@@ -86,7 +98,7 @@ def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: in
         if (rank := one.ranks.get(key)) is not None
     ]
     lines = [
-        tag("path", d=_curve(x, y, next_x, next_y), class_=_broken(place, next_place))
+        tag("path", d=_curve(x, y, next_x, next_y), class_=_drawn(columns, place, next_place))
         for (place, x, _, y), (next_place, next_x, _, next_y) in pairwise(points)
     ]
     dots = [_dot(x, y, rank, lowest) for _, x, rank, y in points]
@@ -115,8 +127,13 @@ def _way(points: Sequence[tuple[int, int, int, int]], *, ended: bool) -> str:
     return "up" if last < first else "down" if last > first else "level"
 
 
-def _broken(place: int, next_place: int) -> str | None:
-    return None if next_place == place + 1 else "broken"
+def _drawn(columns: Sequence[Column], place: int, next_place: int) -> str | None:
+    """Return how a line is drawn that leads from a run, or past columns without the section."""
+    names = (
+        "run" if columns[place].kind == "run" else "",
+        "broken" if next_place > place + 1 else "",
+    )
+    return " ".join(filter(None, names)) or None
 
 
 def _curve(x: int, y: int, next_x: int, next_y: int) -> str:

@@ -62,10 +62,11 @@ class Room:
         """Close the applications that were opened here."""
         self._stack.close()
 
-    def traces(self) -> Sequence[Trace]:
-        """Return every trace there is, newest first."""
-        found = [*self.application.traces.kept(), *(one for _, one in self._others.values())]
-        return sorted(found, key=lambda trace: trace.created, reverse=True)
+    def traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
+        """Return every trace there is, newest first, and the names of files that hold none."""
+        kept, damaged = self.application.traces.kept()
+        found = [*kept, *(one for _, one in self._others.values())]
+        return sorted(found, key=lambda trace: trace.created, reverse=True), damaged
 
     def trace(self, trace_id: str) -> Trace:
         """Return one trace.
@@ -129,12 +130,18 @@ class Room:
         """Return the first line of the section that holds a line.
 
         Raises:
-            NotFound: when the manual has no such file any more.
+            NotFound: when neither the manual nor the trace knows the file.
         """
         desk = self.application.desks.get(trace.origin.recipe.surface)
         if desk is None or trace.own:
             return line
-        return section_at(desk.manual(trace.manual_id).document(path), line)
+        try:
+            return section_at(desk.manual(trace.manual_id).document(path), line)
+        except ToolError:
+            named = {row.path for row in trace.search.rows}
+            if path not in named.union(out.path for out in trace.search.left_out):
+                raise
+            return line
 
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manual; none when it is gone."""

@@ -18,7 +18,7 @@ from shirube.inspector.frame import (
     trace_url,
 )
 from shirube.inspector.markup import Content, Markup, tag
-from shirube.inspector.ranks import chart, columns_of
+from shirube.inspector.ranks import DEEPEST, chart, columns_of
 from shirube.inspector.room import Room
 from shirube.inspector.stages import tree
 from shirube.model import Row, Span, Trace
@@ -168,6 +168,7 @@ def _ranks(trace: Trace) -> Content:
                 ("lost", "was left out"),
             )
         ],
+        tag("li", f"a small dot: below rank {DEEPEST}"),
         class_="legend",
     )
     return legend, shown
