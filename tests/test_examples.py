@@ -111,7 +111,7 @@ def test_html_pages_are_searched_read_and_skipped_with_a_reason(
     assert "skipped: bad.html (no known encoding)" in index.stdout
 
 
-def test_word_documents_are_searched_read_and_skipped_with_a_reason(
+def test_docx_documents_are_searched_read_and_skipped_with_a_reason(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
     needs("shirube-docx")
