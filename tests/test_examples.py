@@ -132,6 +132,30 @@ def test_docx_documents_are_searched_read_and_skipped_with_a_reason(
     assert "skipped: bad.docx (damaged)" in index.stdout
 
 
+def test_sudachi_finds_words_in_another_spelling(
+    plugin_venv: PluginVenv, serving: Serving, workspace: Path
+) -> None:
+    needs("shirube-sudachi")
+    hospital, leave = "附属病院のコンピュータを管理する。", "年次有給休暇は十日とする。"
+    write(workspace, {"m/a.md": f"# 病院\n{hospital}\n", "m/b.md": f"# 休暇\n{leave}\n"})
+    assert find(serving(), "付属品", "付属") == []
+    configure(
+        workspace,
+        "tokenizer: {use: sudachi}\n    scorers: [{use: lexical}, {use: other-spellings}]",
+    )
+    (hit,) = find(serving(), "付属品", "付属")
+    assert hit["ref"]["path"] == "a.md"
+    (section,) = find(serving(), "有給休暇", "休暇")
+    assert section["ref"]["path"] == "b.md"
+    config = workspace / "shirube.yaml"
+    text = config.read_text(encoding="utf-8")
+    full = text.replace("{use: sudachi}", "{use: sudachi, with: {dictionary: full}}")
+    config.write_text(full, encoding="utf-8")
+    done = plugin_venv.shirube(workspace, "find", "休暇")
+    assert done.returncode == 2
+    assert "pip install sudachidict-full" in done.stderr
+
+
 def test_the_newest_of_two_that_say_the_same_comes_first(serving: Serving, workspace: Path) -> None:
     rule = "# Travel\nThe daily allowance is {} yen.\n"
     write(workspace, {"m/2021-04-01.md": rule.format(2000), "m/2024-04-01.md": rule.format(3000)})
