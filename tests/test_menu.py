@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,16 @@ async def test_a_client_in_memory_reads_texts_and_bytes(era: str) -> None:
         text, image = (await client.read_resource("x://a")).contents
         assert text.text == "a\ufffdb"
         assert (image.blob, image.mime_type) == ("AP8=", "image/png")
+
+
+async def test_clients_that_are_gone_are_forgotten() -> None:
+    server = served()
+    entry = server.get_notification_handler("notifications/initialized")
+    assert entry is not None
+    known = entry.handler.__self__._older
+    for _ in range(5):
+        async with Client(server, mode="legacy") as client:
+            await client.list_prompts()
+            assert known
+    gc.collect()
+    assert not known

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from weakref import WeakSet
 
 import anyio
 import mcp_types as types
 from anyio import from_thread
 from anyio.lowlevel import current_token
 from anyio.streams.memory import MemoryObjectReceiveStream
-from mcp.server.session import ServerSession
+from mcp.server.connection import Connection
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -23,8 +23,6 @@ from mcp.server.subscriptions import (
 from shirube.menu import Board
 from shirube.server.work import Context
 
-REMEMBERED = 1024
-"""Clients of the older era that are told; beyond that those that came first are forgotten."""
 PATIENCE = 5.0
 """Seconds that telling one client may take."""
 
@@ -36,7 +34,7 @@ class Changes:
         self._board = board
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._older: OrderedDict[int, ServerSession] = OrderedDict()
+        self._older: WeakSet[Connection] = WeakSet()
 
     async def listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
@@ -46,10 +44,9 @@ class Changes:
         return await self._listen(ctx, params.model_copy(update={"notifications": wanted}))
 
     async def initialized(self, ctx: Context, _: types.NotificationParams) -> None:
-        """Remember a client of the older era, which is told without asking."""
-        self._older[id(ctx.session)] = ctx.session
-        while len(self._older) > REMEMBERED:
-            self._older.popitem(last=False)
+        """Remember a client of the older era, which is told without asking, until it is gone."""
+        connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
+        self._older.add(connection)
 
     @asynccontextmanager
     async def told(self) -> AsyncIterator[None]:
@@ -81,13 +78,13 @@ class Changes:
                 for event in (ToolsListChanged(), ResourcesListChanged(), PromptsListChanged()):
                     await self._bus.publish(event)
                 async with anyio.create_task_group() as group:
-                    for session in self._older.values():
-                        group.start_soon(_tell, session)
+                    for connection in [*self._older]:
+                        group.start_soon(_tell, connection)
 
 
-async def _tell(session: ServerSession) -> None:
+async def _tell(connection: Connection) -> None:
     # Who does not read is told nothing, and keeps nobody waiting.
     with anyio.move_on_after(PATIENCE):
-        await session.send_tool_list_changed()
-        await session.send_resource_list_changed()
-        await session.send_prompt_list_changed()
+        await connection.send_tool_list_changed()
+        await connection.send_resource_list_changed()
+        await connection.send_prompt_list_changed()
