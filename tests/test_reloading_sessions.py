@@ -150,6 +150,19 @@ async def test_sessions_over_http_go_on_and_are_told(server: HttpServer) -> None
         assert (await answered(client, server, "manual_find", **ASKED))["trace_id"] != trace
 
 
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_who_comes_later_is_told_of_the_tools_of_then(server: HttpServer, era: str) -> None:
+    url = f"{server.url}/mcp"
+    async with Client(url, mode=era) as client:
+        before = client.instructions or ""
+    write(server.workspace, "surfaces: [{use: chapters}]\n")
+    server.logged("reloaded")
+    async with Client(url, mode=era) as client:
+        now = client.instructions or ""
+    assert "manual_ls" in before
+    assert "manual_ls" not in now
+
+
 async def answered(client: Client, server: HttpServer, tool: str, **arguments: Any) -> Any:
     result = await client.call_tool(tool, arguments)
     answer = checked(result.model_dump(by_alias=True), server.workspace)

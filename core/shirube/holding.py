@@ -33,6 +33,7 @@ class Hold:
                 replace(one, write=self._counted(one.write), complete=self._counted(one.complete))
                 for one in menu.prompts
             ),
+            menu.instructions,
         )
 
     def _resources(self, resources: Resources) -> Resources:

@@ -18,11 +18,12 @@ Served: TypeAlias = Sequence[tuple[Surface, Desk]]
 
 @dataclass(frozen=True)
 class Menu:
-    """What is offered at a time."""
+    """What is offered at a time; ``instructions`` are told to who comes later than the first."""
 
     tools: Sequence[Tool[Any, Any]] = ()
     resources: Sequence[Resources] = ()
     prompts: Sequence[Prompt] = ()
+    instructions: str = ""
 
     def looks_like(self, other: Menu) -> bool:
         """Tell whether clients are shown the same; how it is done may differ."""
@@ -77,7 +78,7 @@ def _shown(menu: Menu) -> Sequence[object]:
     ]
     resources = [(one.scheme, [*one.templates]) for one in menu.resources]
     prompts = [(one.name, one.title, one.summary, [*one.arguments]) for one in menu.prompts]
-    return tools, resources, prompts
+    return tools, resources, prompts, menu.instructions
 
 
 def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from shirube.app import Application
 from shirube.errors import InternalError, ShirubeError
+from shirube.greeting import instructions
 from shirube.holding import Hold
 from shirube.inputs import Inputs, Watched, compiled
 from shirube.menu import Board
@@ -54,7 +55,8 @@ class Edition:
             going.enter_context(application.lifespan())
             application.drop_faulty_tools()
             tools = going.enter_context(through([*application.tools.values()]))
-            self.menu = self._hold.menu(replace(application.menu, tools=tools))
+            said = instructions(application)
+            self.menu = self._hold.menu(replace(application.menu, tools=tools, instructions=said))
             application.tools = {tool.name: tool for tool in self.menu.tools}
             self._going = going.pop_all()
 

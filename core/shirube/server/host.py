@@ -76,9 +76,16 @@ def build_server(
     some, any_prompt = bool(board.menu.resources), bool(board.menu.prompts)
 
     @asynccontextmanager
-    async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
-        async with changes.told():
-            yield {}
+    async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        def renewed() -> None:
+            server.instructions = board.menu.instructions or server.instructions
+
+        end = board.watch(renewed)
+        try:
+            async with changes.told():
+                yield {}
+        finally:
+            end()
 
     server = Host(
         name,
