@@ -157,7 +157,6 @@ def test_unusable_settings_are_named(
         ("shirube-borde", "there is no plugin 'shirube-borde'; did you mean 'shirube-borda'?"),
         ("", "there is no plugin ''"),
         ("pydantic", "offers nothing: it has no entry point in the group 'shirube.v1'"),
-        ("old-api", "offers nothing: it has no entry point in the group 'shirube.v1'"),
     ],
 )
 def test_what_is_not_installed_or_offers_nothing_is_told(
@@ -180,6 +179,9 @@ def test_a_stage_that_raises_fails_and_a_refused_plugin_has_a_problem(
     told = json.loads(done.stdout)
     assert told["stages"] == []
     assert told["problems"][0].startswith("cannot be imported: ImportError")
+    done = conform(plugin_venv, "old-api")
+    assert done.returncode == 1
+    assert "for the plugin API shirube.v0, and this is shirube.v1: update old-api" in done.stdout
 
 
 def test_without_pytest_it_says_what_to_install(plugin_venv: PluginVenv) -> None:

@@ -35,19 +35,21 @@ def everything(plugin_venv: PluginVenv) -> Loaded:
     return plugin_venv.load()
 
 
-def _stranger(folder: Path, name: str, code: str, entry: str | None = None) -> Path:
+def _stranger(
+    folder: Path, name: str, code: str, entry: str | None = None, group: str = "shirube.v1"
+) -> Path:
     """Put an installed distribution with one module into a folder."""
     module = name.replace("-", "_")
     folder.mkdir(exist_ok=True)
     (folder / f"{module}.py").write_text(code, encoding="utf-8")
-    return _claim(folder, name, f"{entry or name} = {module}")
+    return _claim(folder, name, f"{entry or name} = {module}", group)
 
 
-def _claim(folder: Path, name: str, entry: str) -> Path:
+def _claim(folder: Path, name: str, entry: str, group: str = "shirube.v1") -> Path:
     info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[shirube.v1]\n{entry}\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
     return folder
 
 
@@ -109,7 +111,7 @@ def test_the_built_ins_are_loaded_among_the_broken(everything: Loaded) -> None:
 
 
 def test_every_installed_plugin_has_a_report(plugin_venv: PluginVenv, everything: Loaded) -> None:
-    strangers = {name.removeprefix("shirube-") for name in plugin_venv.examples} - {"old-api"}
+    strangers = {name.removeprefix("shirube-") for name in plugin_venv.examples}
     assert set(everything.reports) == {"builtin", *strangers}
 
 
@@ -137,7 +139,36 @@ def test_what_plugins_print_goes_to_standard_error(everything: Loaded) -> None:
     assert "noisy: registering" in said
 
 
+@pytest.mark.parametrize(
+    ("group", "remedy"), [("shirube.v0", "update stranger"), ("shirube.v2", "update shirube")]
+)
+def test_a_plugin_of_another_api_version_is_named_with_the_remedy(
+    plugin_venv: PluginVenv, tmp_path: Path, group: str, remedy: str
+) -> None:
+    _stranger(tmp_path, "stranger", "raise SystemExit('never imported')", group=group)
+    loaded = plugin_venv.load(path=tmp_path)
+    report = loaded.reports["stranger"]
+    assert report["status"] == "refused"
+    (problem,) = report["problems"]
+    assert problem == f"it is for the plugin API {group}, and this is shirube.v1: {remedy}"
+    assert "stranger" not in loaded.modules
+    assert "stranger" not in plugin_venv.load(path=tmp_path, strangers=False).reports
+
+
+def test_a_plugin_for_several_api_versions_is_no_problem(
+    plugin_venv: PluginVenv, tmp_path: Path
+) -> None:
+    _stranger(tmp_path, "stranger", GOOD.format(name="both"))
+    points = tmp_path / "stranger-1.0.dist-info" / "entry_points.txt"
+    points.write_text(points.read_text() + "[shirube.v2]\nstranger = stranger_two\n")
+    report = plugin_venv.load(path=tmp_path).reports["stranger"]
+    assert (report["status"], report["problems"]) == ("loaded", [])
+
+
 def test_a_plugin_of_another_api_version_is_never_imported(everything: Loaded) -> None:
+    assert everything.reports["old-api"]["problems"] == [
+        "it is for the plugin API shirube.v0, and this is shirube.v1: update old-api"
+    ]
     assert "old_api" not in everything.modules
     assert "old-api" not in everything.stderr
 

@@ -102,7 +102,8 @@ def test_broken_plugins_stop_nothing_and_are_named(
         assert name in doctor.stdout
         assert f"plugin {name}:" in told
     assert reports["builtin"]["problems"] == []
-    assert "old-api" not in reports
+    assert "update old-api" in reports["old-api"]["problems"][0]
+    assert "update old-api" in doctor.stdout
 
 
 def test_without_plugins_only_the_built_ins_start(plugin_venv: PluginVenv, workspace: Path) -> None:

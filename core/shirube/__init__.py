@@ -1,10 +1,13 @@
 """Shirube: explore local manuals with few misses and few tokens. All that a plugin may import."""
 
+import typing as _typing
+
 from shirube.accounts import Account, Asked
 from shirube.budget import Budget
 from shirube.citations import Citation
 from shirube.clauses import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from shirube.contents import Chapter, Contented, Contents
+from shirube.deprecated import former as _former
 from shirube.disk.folders import RACY_NS, Entry
 from shirube.disk.locks import take_lock
 from shirube.disk.naming import clean_name, clean_new_path, clean_path
@@ -116,6 +119,9 @@ from shirube.topics import Chunk, Concept, chunks, concepts, is_function, rarity
 from shirube.verdict import Cached, Thresholds, Verdict
 
 __version__ = "0.1.0"
+
+if not _typing.TYPE_CHECKING:  # a type checker would take every name for a good one
+    __getattr__ = _former
 
 __all__ = [
     "GROUP",

@@ -29,7 +29,7 @@ from shirube.furnished import Furnished, Shared
 from shirube.memory import Memory
 from shirube.menu import Menu, commands_of, prompts_of, resources_of, tools_of
 from shirube.model import Tool, Trace
-from shirube.notices import absent, standing, without_effect
+from shirube.notices import absent, outdated, standing, without_effect
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.prompts import Prompt
@@ -50,8 +50,7 @@ class Application:
     """
 
     def __init__(self, loaded: Loaded, plugins: Plugins, former: Application | None = None) -> None:
-        loaded = adopting(loaded, plugins.registry)
-        self.loaded = loaded
+        self.loaded = loaded = adopting(loaded, plugins.registry)
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
@@ -187,6 +186,7 @@ class Application:
         loaded, where = self.loaded, f"{coordinate}.with"
         given = settings(offer.stage, use.settings, loaded.sections, where)
         stage = build(offer.stage, given, where, loaded.environ, loaded.origins)
+        self.warnings += outdated(stage, where)
         return Named(use.name, stage)
 
     def _check_names(self) -> None:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from pydantic import BaseModel
+
 from shirube.config import Loaded
 
 
@@ -14,6 +16,20 @@ def without_effect(loaded: Loaded) -> Iterator[str]:
     if loaded.config.allow_file_scope:
         name = loaded.origins.get("allow_file_scope", "allow_file_scope")
         yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"
+    yield from outdated(loaded.config, "")
+
+
+def outdated(settings: BaseModel, coordinate: str) -> Iterator[str]:
+    """Yield what was set although it is deprecated, with its coordinate."""
+    for name, value in vars(settings).items():
+        field = type(settings).model_fields.get(name)
+        if field is None or name not in settings.model_fields_set:
+            continue
+        where = f"{coordinate}.{name}" if coordinate else name
+        if field.deprecated:
+            yield f"{where}: it is deprecated: {field.deprecation_message or 'it will go'}"
+        if isinstance(value, BaseModel):
+            yield from outdated(value, where)
 
 
 def absent(loaded: Loaded, roots: Collection[str]) -> Iterator[str]:

@@ -14,11 +14,14 @@ from typing import Literal, NamedTuple
 import pluggy
 
 from shirube import hookspecs
+from shirube.deprecated import told
 from shirube.errors import PluginError
 from shirube.hookspecs import GROUP
 from shirube.registry import KINDS, Offer, Register, Registry
 
 BUILTIN = "builtin"
+
+_API = "shirube.v"
 
 Status = Literal["loaded", "refused", "disabled"]
 
@@ -33,6 +36,7 @@ class Report:
     status: Status
     offers: tuple[tuple[str, str], ...] = ()
     problems: tuple[str, ...] = ()
+    deprecations: tuple[str, ...] = ()
 
 
 @dataclass
@@ -77,17 +81,19 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     plugins = Plugins(Registry(), manager, revision=revision)
-    offered: list[tuple[Installed, list[tuple[str, Offer]]]] = []
+    offered: list[_Loaded] = []
     for plugin in installed():
         if not strangers and plugin.id != BUILTIN:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
         try:
-            with _stdout_to_stderr():
-                offered.append((plugin, _load(manager, plugin)))
+            with _stdout_to_stderr(), told() as deprecations:
+                offers = _load(manager, plugin)
+            offered.append(_Loaded(plugin, offers, deprecations))
         except PluginError as error:
             plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
     _settle(plugins, offered)
+    plugins.reports += _of_other_versions() if strangers else ()
     plugins.reports.sort(key=lambda report: (report.plugin != BUILTIN, report.plugin))
     return plugins
 
@@ -119,6 +125,32 @@ def installed() -> list[Installed]:
         name = point.name if builtin or alone else f"{distribution}:{point.name}"
         installed.append(Installed(name, point, distribution, version))
     return sorted(installed, key=lambda plugin: (plugin.id != BUILTIN, plugin.id, plugin.point))
+
+
+class _Loaded(NamedTuple):
+    """A plugin, what it offers by shelf, and what it uses that is deprecated."""
+
+    plugin: Installed
+    offers: list[tuple[str, Offer]]
+    deprecations: list[str]
+
+
+def _of_other_versions() -> Iterator[Report]:
+    """Report the plugins of other versions of the API, which are never imported."""
+    every = entry_points()
+    ours = int(GROUP.removeprefix(_API))
+    served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
+    for group in sorted(every.groups):
+        version = group.removeprefix(_API)
+        if group == GROUP or not group.startswith(_API) or not version.isdecimal():
+            continue
+        for point in every.select(group=group):
+            who = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
+            if who[0] in served:
+                continue  # it has something for this version, too
+            remedy = f"update {who[0]}" if int(version) < ours else "update shirube"
+            problem = f"it is for the plugin API {group}, and this is {GROUP}: {remedy}"
+            yield Report(point.name, *who, "refused", problems=(problem,))
 
 
 @contextmanager
@@ -199,12 +231,12 @@ def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, Offe
     return offers
 
 
-def _settle(plugins: Plugins, offered: list[tuple[Installed, list[tuple[str, Offer]]]]) -> None:
+def _settle(plugins: Plugins, offered: list[_Loaded]) -> None:
     claims: dict[tuple[str, str], list[str]] = {}
-    for plugin, offers in offered:
+    for plugin, offers, _ in offered:
         for shelf, offer in offers:
             claims.setdefault((shelf, offer.name), []).append(plugin.id)
-    for plugin, offers in offered:
+    for plugin, offers, deprecations in offered:
         problems, kept = [], []
         for shelf, offer in offers:
             rivals = [name for name in claims[shelf, offer.name] if name != plugin.id]
@@ -218,7 +250,7 @@ def _settle(plugins: Plugins, offered: list[tuple[Installed, list[tuple[str, Off
                 problems.append(
                     f"{noun} {offer.name!r} is also offered by {' and '.join(rivals)}; none gets it"
                 )
-        plugins.reports.append(_report(plugin, "loaded", kept, problems))
+        plugins.reports.append(_report(plugin, "loaded", kept, problems, deprecations))
 
 
 def _report(
@@ -226,9 +258,10 @@ def _report(
     status: Status,
     offers: Iterable[tuple[str, str]] = (),
     problems: Iterable[str] = (),
+    deprecations: Iterable[str] = (),
 ) -> Report:
     who = (plugin.id, plugin.distribution, plugin.version)
-    return Report(*who, status, tuple(offers), tuple(problems))
+    return Report(*who, status, tuple(offers), tuple(problems), tuple(deprecations))
 
 
 def _said(error: BaseException) -> str:

@@ -117,6 +117,8 @@ def _plugins(options: Namespace) -> Iterator[Check]:
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
             yield Check("FAIL", subject, problem, remedy)
+        for deprecation in report.deprecations:
+            yield Check("warn", subject, deprecation, f"update {report.distribution}")
         if not report.problems:
             offers = counted(len(report.offers), "stage")
             told = f"{report.status}, {report.distribution} {report.version}, offers {offers}"

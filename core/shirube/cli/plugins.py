@@ -45,3 +45,5 @@ def _told(report: Report) -> Iterator[str]:
         yield f"  {kind}: {', '.join(names)}"
     for problem in report.problems:
         yield f"  problem: {problem}"
+    for deprecation in report.deprecations:
+        yield f"  deprecated: {deprecation}"
