@@ -180,3 +180,23 @@ async def test_clients_that_are_gone_are_forgotten() -> None:
             assert known
     gc.collect()
     assert not known
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_what_can_be_asked_follows_the_board(era: str) -> None:
+    board = Board(Menu())
+    server = build_server(
+        board, name="n", version="1", instructions="", session_of=lambda _: None, report=quiet
+    )
+    async with Client(server, mode=era) as client:
+        told = client.server_capabilities
+        assert (told.resources, told.prompts, told.completions) == (None, None, None)
+    board.hang(Menu((), (Resources("x", nothing, absent),), (Prompt("a", "A", "Says a.", str),)))
+    async with Client(server, mode=era) as client:
+        told = client.server_capabilities
+        assert told.resources is not None
+        assert not told.resources.subscribe
+        assert told.resources.list_changed
+        assert told.prompts is not None
+        assert told.completions is not None
+        assert [one.name for one in (await client.list_prompts()).prompts] == ["a"]

@@ -19,7 +19,12 @@ from shirube.server.work import Report, SessionOf, Work
 
 
 class Host(Server[Any]):
-    """A server that says truly what it tells of: changes of lists, but not of single resources."""
+    """A server that says truly what can be asked of it: what is on the board at the time.
+
+    It tells of changes of lists, but not of single resources.
+    """
+
+    board: Board
 
     def create_initialization_options(
         self,
@@ -50,8 +55,12 @@ class Host(Server[Any]):
             extensions,
             protocol_version=protocol_version,
         )
+        menu = self.board.menu
         if found.resources is not None:
             found.resources.subscribe = False
+        found.resources = found.resources if menu.resources else None
+        found.prompts = found.prompts if menu.prompts else None
+        found.completions = found.completions if menu.resources or menu.prompts else None
         return found
 
 
@@ -68,12 +77,10 @@ def build_server(
 
     ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
     ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
-    Resources and prompts are asked for only if there are some on the board from the start.
     """
     work = Work(session_of, report)
     tools, changes = Tools(board, work), Changes(board)
     reads, prompts = Reads(board, work), Prompts(board, work)
-    some, any_prompt = bool(board.menu.resources), bool(board.menu.prompts)
 
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -94,14 +101,15 @@ def build_server(
         lifespan=lifespan,
         on_list_tools=tools.list,
         on_call_tool=tools.call,
-        on_list_resources=reads.list if some else None,
-        on_list_resource_templates=reads.templates if some else None,
-        on_read_resource=reads.read if some else None,
-        on_list_prompts=prompts.list if any_prompt else None,
-        on_get_prompt=prompts.get if any_prompt else None,
-        on_completion=prompts.complete if some or any_prompt else None,
+        on_list_resources=reads.list,
+        on_list_resource_templates=reads.templates,
+        on_read_resource=reads.read,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=prompts.complete,
         on_subscriptions_listen=changes.listen,
     )
+    server.board = board
     told = "notifications/initialized"
     server.add_notification_handler(told, types.NotificationParams, changes.initialized)
     server.middleware.append(admit)
