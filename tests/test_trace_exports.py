@@ -295,8 +295,10 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
     elsewhere = told(pipeline={**document["pipeline"], "surface": "other"})
     assert (elsewhere.code, elsewhere.json["code"]) == (1, "invalid_scope")
     stages = {**document["pipeline"]["stages"], "refiners": [{"use": "cutof"}]}
-    missing = told(pipeline={**document["pipeline"], "stages": stages})
+    makers = {"builtin": "shirube 0.1.0", "gone": "shirube-gone 1.0"}
+    missing = told(pipeline={**document["pipeline"], "stages": stages, "makers": makers})
     assert missing.code == 2
+    assert "made with gone (shirube-gone 1.0), which is not loaded" in missing.err
     assert "did you mean 'cutoff'?" in missing.err
     assert "--current" in missing.err
 

@@ -6,6 +6,7 @@ import base64
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -93,6 +94,13 @@ class Browser:
         """Where the browser is."""
         return str(self._call("GET", f"{self._session}/url"))
 
+    def arrives(self, part: str) -> None:
+        """Wait until the address holds something, and the page is there."""
+        deadline = time.monotonic() + 30
+        while part not in self.url or self.run("return document.readyState") != "complete":
+            assert time.monotonic() < deadline, self.url
+            time.sleep(0.02)
+
     def click(self, selector: str) -> None:
         """Click on the first element of a selector."""
         self._do(f"/element/{self._element(selector)}/click")
@@ -121,7 +129,9 @@ class Browser:
 
     def screenshot(self, file: Path) -> Path:
         """Write a picture of the whole page."""
-        size = self._devtools("Page.getLayoutMetrics")["cssContentSize"]
+        deadline = time.monotonic() + 20
+        while not (size := self._devtools("Page.getLayoutMetrics")["cssContentSize"])["width"]:
+            assert time.monotonic() < deadline, "the page was never laid out"
         given = self._devtools(
             "Page.captureScreenshot",
             captureBeyondViewport=True,

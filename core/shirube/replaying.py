@@ -124,9 +124,21 @@ def rehearsing(
         try:
             opened = stack.enter_context(rehearsal(loaded, plugins))
         except ConfigError as error:
-            told = "; replay with --current to search as configured here" if given else ""
-            raise ConfigError(f"{error}{told}") from error
+            if given is None:
+                raise
+            raise ConfigError(
+                f"{error}{_missing(given, plugins)}; "
+                "replay with --current to search as configured here"
+            ) from error
         yield opened
+
+
+def _missing(trace: Trace, plugins: Plugins) -> str:
+    """Name the plugins that the stages of a trace came from, as far as they are not here."""
+    here = {one.plugin for one in plugins.reports if one.status == "loaded"}
+    makers = trace.origin.recipe.makers
+    names = [f"{name} ({version})" for name, version in makers.items() if name not in here]
+    return f"; the trace was made with {', '.join(names)}, which is not loaded" if names else ""
 
 
 @contextmanager

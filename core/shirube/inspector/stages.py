@@ -25,7 +25,7 @@ def compared(stages: tuple[Timed, ...]) -> Markup:
     """Return two trees as one, with both times."""
     slowest = max((span.ms for one in stages for span in _sides(one)), default=0.0) or 0.001
     rows = [_compared_row(one, slowest) for one in stages]
-    sides = [(letter(one), "number") for one in "AB"]
+    sides = [(letter(one), "number letters") for one in "AB"]
     head = _head(("Stage", "stage"), *sides, ("", "line"), ("Rows", "number"))
     return tag("table", head, tag("tbody", rows), class_="stages")
 
