@@ -11,6 +11,9 @@ USAGE = (
     "usage: tox -e downstream -- PATH [pytest arguments]; PATH is a folder with a pyproject.toml"
 )
 
+SETTINGS = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
+"""Where pytest's settings may stand, besides pyproject.toml."""
+
 
 def project(words: list[str]) -> tuple[Path, bool]:
     """Return the folder that is named, and whether its package has an extra called ``test``.
@@ -42,8 +45,10 @@ def main(words: list[str]) -> int:
     tree = Path(__file__).parent.parent / "core" / "shirube" / "__init__.py"
     if Path(told.stdout.strip()).resolve() != tree.resolve():
         sys.exit(f"{folder.name} brought a shirube of its own: {told.stdout.strip()}")
-    done = subprocess.run([sys.executable, "-m", "pytest", *words[1:]], cwd=folder, check=False)
-    return done.returncode
+    own = any((folder / name).is_file() for name in SETTINGS)
+    settings = () if own else ("-c", "pyproject.toml")  # not those of a folder around it
+    command = [sys.executable, "-m", "pytest", *settings, *words[1:]]
+    return subprocess.run(command, cwd=folder, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -95,6 +95,19 @@ def find(wire: Wire, query: str, *required: str) -> list[dict[str, Any]]:
     return list(wire.ok("manual_hits", trace_id=trace)["items"])
 
 
+def test_borda_searches_each_term_by_itself(serving: Serving, workspace: Path) -> None:
+    text = "# Power\nThe solar panel has a winter schedule.\n# Water\nSolar pumps rest in winter.\n"
+    write(workspace, {"m/a.md": text})
+    configure(workspace, "fusers: [{use: borda}]")
+    wire = serving()
+    assert len(find(wire, "solar winter", "solar", "winter")) == 2
+    asked = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar", "winter"]}
+    trace = wire.ok("manual_find", **asked)["trace_id"]
+    best = wire.ok("manual_hits", trace_id=trace, kind="fusion_debug", limit=1)["items"][0]
+    gates = {contribution["gate"] for contribution in best["contributions"]}
+    assert gates == {"query", "term solar", "term winter"}
+
+
 def test_html_pages_are_searched_read_and_skipped_with_a_reason(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:

@@ -274,7 +274,7 @@ def _related(part: object, kind: str) -> Element | None:
         other = part.part_related_by(kind)  # type: ignore[attr-defined]
     except KeyError:
         return None
-    return parse_xml(other.blob)  # type: ignore[no-any-return]
+    return parse_xml(other.blob)
 
 
 def _notes(part: Element | None, kind: str) -> dict[tuple[str, str], str]:

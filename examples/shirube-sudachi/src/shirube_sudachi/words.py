@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from contextlib import ExitStack, contextmanager
+from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import pairwise
@@ -77,9 +77,8 @@ class Sudachi(Stage):
             dictionary.close()
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text; whoever has many texts opens the dictionary once."""
-        with self.open() as running:
-            return running.terms(text)
+        """Return the terms of a folded text; without ``open()`` the dictionary stays open."""
+        return _kept(self)[1].terms(text)
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return what holds of every text in which this one occurs; see :class:`Words`."""
@@ -141,6 +140,13 @@ class Words:
                 yield (surface, normal, MARK + normal) if other else (surface,)
 
 
+@lru_cache(maxsize=2)
+def _kept(stage: Sudachi) -> tuple[ExitStack, Words]:
+    """Return a running form that lasts, for those who use a stage without opening it."""
+    stack = ExitStack()
+    return stack, stack.enter_context(stage.open())
+
+
 def _version(package: str) -> str:
     try:
         return version(package)
@@ -157,11 +163,11 @@ def _phrase(terms: Sequence[str]) -> Clause:
 
 
 def _characters(text: str) -> tuple[Clause, bool]:
-    pieces = [*words(text)]
-    latin = [Term(run) for run, japanese in pieces if not japanese]
-    single = dict.fromkeys(char for run, japanese in pieces if japanese for char in run)
-    clauses = (*latin, *map(Part, single))
-    return (Bool(must=clauses) if clauses else Everything()), False
+    """Return what holds of every text with these characters and these other words."""
+    wanted: dict[Clause, None] = {}
+    for run, japanese in words(text):
+        wanted.update(dict.fromkeys(map(Part, run) if japanese else [Term(run)]))
+    return (Bool(must=tuple(wanted)) if wanted else Everything()), False
 
 
 def _pairs(text: str) -> tuple[Clause, bool]:
