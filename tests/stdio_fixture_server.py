@@ -8,14 +8,17 @@ from shirube.wire import claim_wire, leave  # noqa: E402
 
 wire = claim_wire()
 
+import os  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
+from threading import Thread  # noqa: E402
 from typing import Annotated, Any, ClassVar  # noqa: E402
 
 from pydantic import Field  # noqa: E402
 
 from shirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
+from shirube.logs import QUIET, ToStandardError, start_logs  # noqa: E402
 from shirube.menu import Board, Menu  # noqa: E402
 from shirube.model import Answer, Call, Params, Tool  # noqa: E402
 from shirube.prompts import Prompt  # noqa: E402
@@ -93,6 +96,11 @@ def fail(params: FailParams, call: Call) -> TextAnswer:
         sys.exit(3)
     if params.how == "wrong":
         return EchoAnswer(text="", items=None, limit=None, session=0)  # type: ignore[return-value]
+    if params.how == "thread":
+        thread = Thread(target=fail, args=(FailParams(how="unexpected"), call))
+        thread.start()
+        thread.join()
+        return TextAnswer(text="")
     raise RuntimeError(f"secret text: {params.how}")
 
 
@@ -168,6 +176,7 @@ BOARD = Board(Menu(TOOLS, prompts=[Prompt("hello", "Hello", "Says hello.", lambd
 def main() -> None:
     from shirube.server import run_stdio  # noqa: PLC0415 - heavy, and only wanted here
 
+    start_logs(os.environ.get("FIXTURE_LOG", QUIET), [ToStandardError()], places=False)
     print("printed at start")  # noqa: T201 - the same
     run_stdio(BOARD, name="fixture", version="1.2.3", instructions="Try echo.", wire=wire)
     leave()

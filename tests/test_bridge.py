@@ -95,7 +95,7 @@ def test_refusals_come_through(workspace: Path, backend: HttpServer) -> None:
         assert told == {"code": "not_found", "message": "manual '経理編' was not found"}
         told = client.answer("probe_search", manual_name="給付編", query="boom")
         assert told["code"] == "internal_error"
-        assert f"error_id {told['details']['error_id']} in tool probe_search" in backend.log
+        assert f'"error_id":"{told["details"]["error_id"]}"' in backend.log
         assert client.answer("probe_search", **ASKED)["results"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -55,10 +56,12 @@ def connected(era: str, errors: Any = None) -> Client:
 class Raw:
     """A client that speaks bytes, and sees all that comes back."""
 
-    def __init__(self) -> None:
+    def __init__(self, **environ: str) -> None:
         pipe = subprocess.PIPE
         command = [sys.executable, str(SCRIPT)]
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **environ}
+        )
         self.messages: list[dict[str, Any]] = []
         self.errors = ""
 
@@ -117,9 +120,9 @@ class Raw:
 
 
 @pytest.fixture
-def silent() -> Iterator[Raw]:
-    """A client that has not said anything yet."""
-    client = Raw()
+def silent(request: pytest.FixtureRequest) -> Iterator[Raw]:
+    """A client that has not said anything yet; a parameter is the server's environment."""
+    client = Raw(**getattr(request, "param", {}))
     yield client
     client.close()
 
@@ -381,33 +384,76 @@ def test_a_client_that_stops_reading_does_not_keep_the_process(raw: Raw) -> None
 
 
 def test_unexpected_errors_are_answered_with_an_id_that_the_log_has(raw: Raw) -> None:
+    known = []
     for identity, how in ((2, "unexpected"), (3, "exit"), (4, "wrong")):
         raw.call(identity, "fail", {"how": how})
         error = error_of(raw.answer(identity))
         assert error["code"] == "internal_error"
         assert set(error["details"]) == {"error_id"}
-    raw.call(5, "echo", {})
-    assert not result(raw.answer(5))["isError"]
+        known.append(error["details"]["error_id"])
+    raw.call(5, "fail", {"how": "code"})
+    assert error_of(raw.answer(5))["code"] == "not_found"
     _, errors, _ = raw.hang_up()
-    lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
-    assert [line["exception"] for line in lines] == ["RuntimeError", "SystemExit", "TypeError"]
+    lines = logged(errors)
+    assert [line["exception"] for line in lines] == [
+        ["RuntimeError"],
+        ["SystemExit"],
+        ["TypeError"],
+    ]
+    assert [line.pop("error_id") for line in lines] == known
     assert "secret text" not in errors
     for line in lines:
-        assert line["tool"] == "fail"
-        assert line["code"] == "internal_error"
-        assert line["error_id"]
-        assert line["elapsed_ms"] >= 0
-        assert line["ts"].endswith("+00:00")
+        assert line.pop("ts").endswith("+00:00")
+        del line["exception"]
+        assert line == {"level": "error", "tool": "fail", "code": "internal_error"}
 
 
-def test_each_failed_call_leaves_one_line(raw: Raw) -> None:
-    raw.call(2, "fail", {"how": "code"})
+@pytest.mark.parametrize("silent", [{"FIXTURE_LOG": "info"}], indirect=True)
+def test_who_wants_to_know_is_told_of_every_call(raw: Raw) -> None:
+    raw.call(2, "echo", {"text": "secret text"})
+    raw.answer(2)
+    raw.call(3, "fail", {"how": "code"})
+    raw.answer(3)
+    raw.call(4, "fail", {"how": "unexpected"})
+    raw.answer(4)
+    _, errors, _ = raw.hang_up()
+    assert "secret text" not in errors
+    lines = logged(errors)
+    assert all(line["ms"] >= 0 for line in lines if line["level"] == "info")
+    told = [(line["level"], line["tool"], line.get("code")) for line in lines]
+    assert told == [
+        ("info", "echo", None),
+        ("info", "fail", "not_found"),
+        ("error", "fail", "internal_error"),
+        ("info", "fail", "internal_error"),
+    ]
+    assert lines[2]["error_id"] == lines[3]["error_id"]
+    assert "where" not in lines[2]
+
+
+@pytest.mark.parametrize("silent", [{"FIXTURE_LOG": "debug"}], indirect=True)
+def test_where_something_broke_is_told_to_who_looks_for_it(raw: Raw) -> None:
+    raw.call(2, "fail", {"how": "unexpected"})
+    assert "where" not in json.dumps(raw.answer(2))
+    _, errors, _ = raw.hang_up()
+    (broken,) = (line for line in logged(errors) if line["level"] == "error")
+    assert re.fullmatch(r"stdio_fixture_server\.py:[0-9]+ fail", broken["where"][-1])
+    assert "secret text" not in errors
+
+
+def test_a_thread_that_ends_badly_is_an_event_too(raw: Raw) -> None:
+    raw.call(2, "fail", {"how": "thread"})
     raw.answer(2)
     _, errors, _ = raw.hang_up()
-    lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
-    assert [(line["tool"], line["code"], line["error_id"]) for line in lines] == [
-        ("fail", "not_found", None)
-    ]
+    (line,) = logged(errors)
+    assert (line["level"], line["exception"]) == ("error", ["RuntimeError"])
+    assert "Traceback" not in errors
+    assert "secret text" not in errors
+
+
+def logged(errors: str) -> list[dict[str, Any]]:
+    """Return the events of the log; there is nothing but what the fixture itself prints."""
+    return [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
 
 
 def test_lone_surrogates_are_replaced_on_their_way_out(raw: Raw) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import manuals
 import pytest
 from manuals import appears, stranger
-from stdio import Wire
+from stdio import HELLO, Wire, command_line
 
 UNUSED = frozenset(
     {
@@ -128,3 +129,34 @@ def test_who_asks_for_one_manual_does_not_index_another(tmp_path: Path) -> None:
     words = [script, "find", "日額", "--manual", "a"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
     assert [one.name for one in (tmp_path / ".shirube" / "index").iterdir()] == ["a"]
+
+
+def test_the_log_is_quiet_unless_it_is_asked_for(tmp_path: Path) -> None:
+    manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n"})
+    for environ, told in (
+        ({}, []),
+        ({"SHIRUBE_LOG_LEVEL": "INFO"}, [("manual_ls", None), ("manual_read", "not_found")]),
+    ):
+        with Wire(tmp_path, **environ) as server:
+            server.ok("manual_ls")
+            server.refused("manual_read", ref={"manual_id": "a", "path": "日額.md"})
+            lines = [json.loads(line) for line in server.hang_up().splitlines()]
+        assert [(line["tool"], line.get("code")) for line in lines] == told
+        assert all("日額" not in str(line) for line in lines)
+
+
+@pytest.mark.parametrize(("words", "told"), [((), 0), (("--log-level", "info"), 1)])
+def test_how_much_is_logged_can_be_said_at_the_start(
+    tmp_path: Path, words: tuple[str, ...], told: int
+) -> None:
+    manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n"})
+    calls = [
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "manual_ls", "arguments": {}}},
+    ]
+    said = "".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in calls)
+    command = [*command_line(tmp_path), *words]
+    done = subprocess.run(command, input=said.encode(), capture_output=True, check=True)
+    assert len(done.stdout.splitlines()) == 2
+    assert len(done.stderr.splitlines()) == told

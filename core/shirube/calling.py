@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-import traceback
 from contextlib import suppress
-from datetime import UTC, datetime
-from pathlib import PurePath
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
@@ -58,7 +55,8 @@ def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonVa
     except BaseException as error:
         # A body that calls sys.exit() fails this call; it does not take the server along.
         failure = InternalError()
-        LOG.exception("error_id %s in tool %s", failure.error_id, tool.name)
+        fields = {"tool": tool.name, "code": failure.code, "error_id": failure.error_id}
+        LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
         raise failure from error
 
 
@@ -132,23 +130,6 @@ def _member(value: JsonValue) -> str:
         return _json(value)
     starts = range(0, len(value), _BREATH)
     return f'"{"".join(_json(value[at : at + _BREATH])[1:-1] for at in starts)}"'
-
-
-def failure_line(tool: str, error: ToolError, seconds: float) -> str:
-    """Return one line of JSON for the log: where a call broke, but nothing of what was asked."""
-    line: dict[str, JsonValue] = {
-        "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "tool": tool,
-        "code": described(error)["code"],
-        "elapsed_ms": round(seconds * 1000),
-        "error_id": plain(error.details.get("error_id")),
-    }
-    cause = error.__cause__
-    if isinstance(error, InternalError) and cause is not None:
-        frames = traceback.extract_tb(cause.__traceback__)[-3:]
-        line["exception"] = type(cause).__name__
-        line["where"] = [f"{PurePath(f.filename).name}:{f.lineno} {f.name}" for f in frames]
-    return compact(line)
 
 
 def scrubbed(text: str) -> str:

@@ -12,7 +12,7 @@ from shirube.stages import Env
 
 
 class ProcessSettings(BaseModel):
-    """What a file of the workspace must not say: secrets, and whom to talk to.
+    """What a file of the workspace must not say: secrets, whom to talk to, how much to tell.
 
     ``token`` is what every request to the HTTP server has to carry. ``backend`` is the server to
     which tools are forwarded, each call within ``timeout`` seconds, ``retries`` included.
@@ -21,9 +21,9 @@ class ProcessSettings(BaseModel):
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     token: Annotated[str | None, Env("SHIRUBE_HTTP_TOKEN")] = None
-    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Env("SHIRUBE_LOG_LEVEL")] = (
-        "INFO"
-    )
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, Env("SHIRUBE_LOG_LEVEL")
+    ] = None
     backend: Annotated[str | None, Env("MANUAL_TOOLS_BASE_URL")] = None
     timeout: Annotated[float, Field(gt=0, le=3600), Env("SHIRUBE_BRIDGE_TIMEOUT_SECONDS")] = 10.0
     retries: Annotated[int, Field(ge=0, le=10), Env("SHIRUBE_BRIDGE_RETRIES")] = 2

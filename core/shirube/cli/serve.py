@@ -18,6 +18,7 @@ from shirube.cli.streams import complain
 from shirube.errors import ConfigError
 from shirube.greeting import instructions, server_name
 from shirube.inputs import Watched
+from shirube.logs import LEVELS, QUIET, ToStandardError, start_logs
 from shirube.process import process_settings
 from shirube.reloading import Edition, Reloading, Through
 from shirube.wire import claim_wire, leave
@@ -29,6 +30,8 @@ def add(commands: Verbs) -> None:
     parser = commands.add("serve", run, "shirube serve --workspace ~/my-documents")
     told = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=told)
+    told = f"what the log tells on standard error (default: {QUIET}, over HTTP info)"
+    parser.add_argument("--log-level", choices=LEVELS, help=told)
 
 
 def run(options: Namespace) -> int:
@@ -51,6 +54,7 @@ def _over_stdio(options: Namespace) -> int:
         from shirube.server import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
         through = partial(bridged, backend=backend_of(application.loaded))
+        start_logs(_level(application, options, QUIET), [ToStandardError()], places=False)
         # What begins here would take its time from the imports, and so from the first answer.
         with _reloading(options, application, through) as reloading:
             _tell(application)
@@ -92,7 +96,7 @@ def _over_http(options: Namespace) -> int:
         host, port = address(application.loaded, options.http)
         with _reloading(options, application, nullcontext) as reloading:
             house = House(application, reloading.board)
-            level = process_settings(application.loaded.environ).log_level
+            level = _level(application, options, "info")
             start_logging(level, application.loaded.folder("runtime"))
             base = application.config.server.base_path.rstrip("/")
             _tell(application)
@@ -117,6 +121,11 @@ def _reloading(
         yield reloading
     finally:
         reloading.close()
+
+
+def _level(application: Application, options: Namespace, quiet: str) -> str:
+    chosen: str | None = options.log_level or ("debug" if options.verbose else None)
+    return chosen or process_settings(application.loaded.environ).log_level or quiet
 
 
 def _url(host: str, port: int) -> str:

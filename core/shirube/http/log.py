@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import logging
-import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import islice
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
@@ -16,11 +13,10 @@ from time import monotonic
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shirube.calling import compact
 from shirube.errors import InternalError
 from shirube.http.problems import of_internal
 from shirube.http.replies import reply
-from shirube.wire import complain
+from shirube.logs import ToStandardError, printable, start_logs, told
 
 LOG = logging.getLogger("shirube.http")
 
@@ -32,7 +28,6 @@ KEPT = 3
 HUNG_UP = 499
 """The status of a request whose client did not wait for the answer."""
 _SHOWN = 80
-_LINES = 400
 
 
 @dataclass
@@ -57,19 +52,19 @@ class Line:
         results = answer.get("results")
         self.result_count = len(results) if isinstance(results, list) else None
 
-    def written(self, seconds: float) -> str:
-        """Return the line."""
-        told: dict[str, JsonValue] = {
-            "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "endpoint": _shown(self.endpoint),
-            "manual_name": self.manual_name,
-            "section_id": self.section_id,
-            "result_count": self.result_count,
-            "status": self.status,
-            "duration_ms": round(seconds * 1000, 1),
-            "error_id": self.error_id,
-        }
-        return compact({name: value for name, value in told.items() if value is not None})
+    def write(self, seconds: float) -> None:
+        """Write the line."""
+        told(
+            logging.INFO,
+            LOG.name,
+            endpoint=_shown(self.endpoint),
+            manual_name=self.manual_name,
+            section_id=self.section_id,
+            result_count=self.result_count,
+            status=self.status,
+            duration_ms=round(seconds * 1000, 1),
+            error_id=self.error_id,
+        )
 
 
 class Logged:
@@ -98,48 +93,12 @@ class Logged:
         except Exception:
             failure = InternalError()
             line.status, line.error_id = 500, failure.error_id
-            LOG.exception("error_id %s in %s", failure.error_id, line.endpoint)
+            fields = {"endpoint": _shown(line.endpoint), "error_id": failure.error_id}
+            LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
             if not answered:
                 await reply(of_internal(failure))(scope, receive, send)
         finally:
-            LOG.info("%s", line.written(monotonic() - started))
-
-
-class Wordless(logging.Formatter):
-    """Tells of an exception the types and the places, but not the words: they may hold a text."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the lines of a record."""
-        told = [record.getMessage()]
-        error = record.exc_info[1] if record.exc_info else None
-        if error is not None:
-            told += islice(_wordless(error, set()), _LINES)
-        return "\n".join(map(_printable, told))
-
-
-def _wordless(error: BaseException, known: set[int], indent: str = "  ") -> Iterator[str]:
-    """Yield the type of an error and its places, the members of a group, and what caused it."""
-    while id(error) not in known:
-        known.add(id(error))
-        yield f"{indent}{type(error).__name__}"
-        for frame in traceback.extract_tb(error.__traceback__):
-            yield f"{indent}  {frame.filename}:{frame.lineno} {frame.name}"
-        if isinstance(error, BaseExceptionGroup):
-            for member in error.exceptions:
-                yield from _wordless(member, known, f"{indent}  | ")
-        following = error.__cause__ or error.__context__
-        if following is None:
-            return
-        error = following
-
-
-class ToStandardError(logging.Handler):
-    """Writes records to standard error, or drops them when nobody empties that pipe."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write one record."""
-        for line in self.format(record).splitlines():
-            complain(line)
+            line.write(monotonic() - started)
 
 
 class ToFile(RotatingFileHandler):
@@ -159,27 +118,12 @@ class ToFile(RotatingFileHandler):
 
 
 def start_logging(level: str, folder: Path) -> None:
-    """Let this server and what it stands on tell what goes on, there and on standard error."""
-    handlers = [ToStandardError(), ToFile(folder / FILE)]
-    for handler in handlers:
-        handler.setFormatter(Wordless())
-    for name, least in (("shirube", level), ("uvicorn", "WARNING"), ("mcp", "WARNING")):
-        logger = logging.getLogger(name)
-        logger.handlers = [*handlers]
-        logger.setLevel(least)
-        logger.propagate = False
-    logging.captureWarnings(capture=True)
+    """Let this server tell what goes on, there and on standard error, and where it broke."""
+    start_logs(level, [ToStandardError(), ToFile(folder / FILE)], places=True)
 
 
 def _shown(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     short = value if len(value) <= _SHOWN else f"{value[: _SHOWN - 1]}…"
-    return _printable(short)
-
-
-def _printable(text: str) -> str:
-    """Return a text whose control characters, and what else does not print, are escaped."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return printable(short)

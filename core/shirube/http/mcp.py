@@ -20,7 +20,7 @@ from shirube.greeting import instructions, server_name
 from shirube.hosts import LOOPBACK
 from shirube.http.doors import TEST_HOST
 from shirube.http.limits import MESSAGE, check_values, whole_body
-from shirube.http.log import LOG, Line
+from shirube.http.log import Line
 from shirube.http.problems import error_id_of, of_tool
 from shirube.http.replies import busy
 from shirube.menu import Board
@@ -108,4 +108,4 @@ def _logged(
     line.know(arguments)
     line.count(answer)
     line.error_id = error_id_of(error) if error else None
-    LOG.info("%s", line.written(seconds))
+    line.write(seconds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from contextlib import suppress
 from functools import partial
@@ -38,10 +37,6 @@ def run_stdio(board: Board, *, name: str, version: str, instructions: str, wire:
 
     Within half a second after that the process ends, so close what is to be closed at once.
     """
-    for logger in ("shirube", "mcp", "asyncio", "py.warnings"):
-        # Without a handler of anybody's, logging would print to standard error by itself.
-        logging.getLogger(logger).addHandler(logging.NullHandler())
-    logging.captureWarnings(capture=True)
     sys.setswitchinterval(SWITCH)
     served = partial(serve, board, name=name, version=version, instructions=instructions, wire=wire)
     with suppress(KeyboardInterrupt):

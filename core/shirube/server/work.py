@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -16,13 +17,13 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
 from shirube.budget import Budget
-from shirube.calling import LOG, described, failure_line, scrubbed
+from shirube.calling import LOG, described, scrubbed
 from shirube.errors import InternalError, NotFound, ToolError
+from shirube.logs import told
 from shirube.model import Call, Progress
 from shirube.server.progress import relayed
 from shirube.session import Session
 from shirube.turns import Turns
-from shirube.wire import complain
 
 T = TypeVar("T")
 
@@ -40,12 +41,12 @@ class Work:
     """The workers of one server.
 
     ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
-    ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
+    ``report`` is told of every call; without it each is an event of the log.
     """
 
     def __init__(self, session_of: SessionOf, report: Report | None = None) -> None:
         self._session_of = session_of
-        self._report = report or _complained
+        self._report = report or _logged
         self._turns = Turns()
 
     async def done(self, ctx: Context, body: Callable[[Call], T]) -> T:
@@ -85,11 +86,16 @@ class Work:
         self._report(name, arguments, answer, error, monotonic() - began)
 
 
-def _complained(
-    name: str, _: object, _answer: object, error: ToolError | None, seconds: float
-) -> None:
-    if error is not None:
-        complain(failure_line(name, error, seconds))
+def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:
+    failed = described(error) if error else {}
+    details = failed.get("details")
+    told(
+        logging.INFO,
+        tool=name,
+        ms=round(seconds * 1000),
+        code=failed.get("code"),
+        error_id=details.get("error_id") if isinstance(details, dict) else None,
+    )
 
 
 def _attempted(method: str, body: Callable[[Call], T], call: Call) -> T | ToolError:
@@ -101,7 +107,8 @@ def _attempted(method: str, body: Callable[[Call], T], call: Call) -> T | ToolEr
         failure = InternalError()
         failure.__cause__ = error
         if not call.budget.cancelled.is_set():
-            LOG.exception("error_id %s in %s", failure.error_id, method)
+            fields = {"method": method, "code": failure.code, "error_id": failure.error_id}
+            LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
         return failure
 
 
