@@ -13,6 +13,8 @@ from shirube.config import Loaded
 
 def without_effect(loaded: Loaded) -> Iterator[str]:
     """Yield what the configuration asks for in vain."""
+    if not loaded.config.surfaces:
+        yield "surfaces: there are none, so that nothing is offered; name one, or leave the key out"
     if loaded.config.allow_file_scope:
         name = loaded.origins.get("allow_file_scope", "allow_file_scope")
         yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, requires, version
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from shirube.app import Application
 from shirube.calling import call_tool
+from shirube.cli.checks import Check, installation, leftovers, written
 from shirube.cli.coverage import meaning
 from shirube.cli.docs import SURFACE
 from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
-from shirube.cli.workspace import Bar, opened
+from shirube.cli.workspace import Bar, folder, opened
+from shirube.config import Use, load_config
 from shirube.desk import WorkDesk
 from shirube.disk.paths import Root
 from shirube.disk.survey import Passed, Unlisted
@@ -28,19 +26,7 @@ from shirube.plugins import load_plugins
 from shirube.refused import refused
 from shirube.surfaces import Complaining
 
-OLDEST = (3, 11)
-
 _HARMLESS = frozenset({"navigation_file"})
-_PACKAGE = re.compile(r"^[A-Za-z0-9._-]+")
-
-
-class Check(NamedTuple):
-    """What was looked at, how it stands, and what to do about it."""
-
-    status: Literal["ok", "warn", "FAIL"]
-    subject: str
-    finding: str
-    remedy: str = ""
 
 
 def add(commands: Verbs) -> None:
@@ -54,10 +40,10 @@ def run(options: Namespace) -> int:
     Raises:
         ConfigError: when the configuration stops the start, after what could be checked is told.
     """
-    checks = [*_installation(), *_plugins(options)]
+    checks = [*installation(), *_plugins(options)]
     stopped: ConfigError | None = None
     try:
-        with opened(options) as application:
+        with opened(_chosen(options)) as application:
             checks += _application(application)
     except ConfigError as error:
         stopped = error
@@ -67,6 +53,19 @@ def run(options: Namespace) -> int:
     if stopped:
         raise stopped
     return 1 if any(check.status == "FAIL" for check in checks) else 0
+
+
+def _chosen(options: Namespace) -> Namespace:
+    """Ask for the documents alone where there is nothing else, and no configuration."""
+    here = folder(options)
+    loaded = load_config(here, options.config)
+    if (
+        loaded.file is None
+        and not loaded.folder("manuals").is_dir()
+        and loaded.folder("docs").is_dir()
+    ):
+        options.only = Use(use=SURFACE)
+    return options
 
 
 def _print(checks: Iterable[Check], options: Namespace) -> None:
@@ -79,36 +78,6 @@ def _print(checks: Iterable[Check], options: Namespace) -> None:
 
 def _with_remedy(check: Check) -> str:
     return f"{check.finding}; {check.remedy}" if check.remedy else check.finding
-
-
-def _installation() -> Iterator[Check]:
-    running = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= OLDEST:
-        yield Check("ok", "python", running)
-    else:
-        yield Check("FAIL", "python", running, "install Python 3.11 or newer")
-    if sys.getfilesystemencoding() != "utf-8":
-        told = f"read as {sys.getfilesystemencoding()}: Japanese ones cannot be seen"
-        yield Check("FAIL", "file names", told, "set the environment variable PYTHONUTF8=1")
-    found: list[str] = [f"shirube {_version('shirube')}"]
-    missing: list[str] = []
-    for requirement in requires("shirube") or ():
-        name = _PACKAGE.match(requirement)
-        if name is None or "extra ==" in requirement:
-            continue
-        known = _version(name.group())
-        (found if known else missing).append(f"{name.group()} {known}".strip())
-    yield Check("ok", "packages", ", ".join(found))
-    if missing:
-        remedy = "install shirube again into this environment"
-        yield Check("FAIL", "packages", f"missing: {', '.join(missing)}", remedy)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def _plugins(options: Namespace) -> Iterator[Check]:
@@ -133,8 +102,8 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "configuration", told + by)
     for warning in application.warnings:
         yield Check("warn", "configuration", warning, "leave it out")
-    for folder in application.passed_over():
-        yield Check("warn", "manuals", folder, "rename or move it, if it is meant to be one")
+    for told in application.passed_over():
+        yield Check("warn", "manuals", told, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
     menu = application.menu
     of_plugins = set(application.plugins.problems)
@@ -143,7 +112,7 @@ def _application(application: Application) -> Iterator[Check]:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
     yield Check("ok", "tools", listed([tool.name for tool in menu.tools], 20) or "none")
     yield from _servers(application)
-    yield _state(application)
+    yield from _state(application)
     for one in application.surfaces:
         if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
             yield _written(application.desks[one.name].root, one.surface.root)
@@ -160,27 +129,19 @@ def _servers(application: Application) -> Iterator[Check]:
         yield Check("warn", "server", told, "mend that, and it is taken in")
 
 
-def _state(application: Application) -> Check:
+def _state(application: Application) -> Iterator[Check]:
     remedy = "make it writable, or set roots.state or SHIRUBE_STATE_ROOT to a folder that is"
     try:
-        return _tried(application.state.make(), "state folder", remedy)
+        yield written(application.state.make(), "state folder", remedy)
     except ToolError:
-        return Check("FAIL", "state folder", "cannot be written", remedy)
+        yield Check("FAIL", "state folder", "cannot be written", remedy)
 
 
 def _written(root: Root, name: str) -> Check:
     """Check a root into which tools write; it is made by the first write."""
     if not root.exists:
         return Check("ok", f"root {name}", "is not there yet; the first write makes it")
-    return _tried(root, f"root {name}", f"make it writable, or set roots.{name}")
-
-
-def _tried(root: Root, subject: str, remedy: str) -> Check:
-    try:
-        with tempfile.TemporaryFile(dir=root.path):
-            return Check("ok", subject, "can be written")
-    except OSError:
-        return Check("FAIL", subject, "cannot be written", remedy)
+    return written(root, f"root {name}", f"make it writable, or set roots.{name}")
 
 
 def _surface(application: Application, one: Furnished) -> Iterator[Check]:
@@ -210,6 +171,8 @@ def _surface(application: Application, one: Furnished) -> Iterator[Check]:
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
         yield from _manual(desk, manual)
+        kept = application.state.path / "index" / manual / one.fingerprint
+        yield from leftovers(kept, f"manual {manual}", f"shirube index {manual} --rebuild")
 
 
 def _documents(application: Application, subject: str) -> Iterator[Check]:
@@ -241,8 +204,8 @@ def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
     except ConfigError:
         raise
     except Exception as error:
-        remedy = f"run 'shirube index {manual} --rebuild'"
-        yield Check("FAIL", subject, f"its index fails ({type(error).__name__})", remedy)
+        finding = f"its index fails ({type(error).__name__})"
+        yield Check("FAIL", subject, finding, _mend(error, manual))
         return
     finally:
         bar.close()
@@ -250,11 +213,17 @@ def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
     yield from _unlisted(subject, desk.manual(manual).unlisted())
 
 
+def _mend(error: Exception, manual: str) -> str:
+    if "os error 28" in str(error):  # the engine tells in its own words that nothing is left
+        return "free some space where the state folder is"
+    return f"run 'shirube index {manual} --rebuild'"
+
+
 def _indexed(subject: str, state: State) -> Iterator[Check]:
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     if state.degraded:
-        yield Check("warn", subject, state.degraded, "run 'shirube index' again later")
+        yield Check("FAIL", subject, state.degraded, "run 'shirube index' again later")
     if state.corpus.size:
         yield Check("ok", subject, f"{sections} in {files} are indexed")
     else:

@@ -1,0 +1,180 @@
+"""``shirube doctor`` names what really goes wrong, with a remedy; each thing is made to happen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import manuals
+import pytest
+
+from shirube.cli.checks import installation
+
+ONE = {"a/a.md": "# 給付\n日額。\n"}
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+POWERLESS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+
+
+def doctor(workspace: Path, before: tuple[str, ...] = (), **environ: str) -> manuals.Done:
+    """Run it in a process of its own."""
+    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    assert script is not None
+    done = subprocess.run(
+        [*before, script, "doctor", "--workspace", str(workspace)],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **environ},
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return manuals.Done(done.returncode, done.stdout, done.stderr)
+
+
+def told(done: manuals.Done, status: str) -> list[str]:
+    """Return the lines of one status."""
+    return [line for line in done.out.splitlines() if line.startswith(status)]
+
+
+@pytest.fixture
+def powerless() -> tuple[str, ...]:
+    """What comes before a command so that permissions count for it."""
+    if not ROOT:
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read everything here, and there is no setpriv to give that up")
+    return POWERLESS
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system with next to no room."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
+    if not ROOT or shutil.which("mount") is None or subprocess.run(words, check=False).returncode:
+        pytest.skip("only root may mount a small file system, where it may")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_documents_alone_are_a_workspace(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\n")
+    done = doctor(tmp_path)
+    assert (done.code, told(done, "FAIL"), told(done, "warn")) == (0, [], [])
+    assert "ubp_search" in done.out
+
+
+def test_an_empty_folder_is_no_workspace(tmp_path: Path) -> None:
+    done = doctor(tmp_path)
+    assert done.code == 2
+    assert "neither a 'manuals' folder nor a shirube.yaml" in told(done, "FAIL")[0]
+
+
+def test_manuals_without_a_manual_are_named(tmp_path: Path) -> None:
+    (tmp_path / "manuals").mkdir()
+    assert "make a folder in it for each manual" in told(doctor(tmp_path), "warn")[0]
+
+
+def test_nothing_offered_is_named(tmp_path: Path) -> None:
+    manuals.write(tmp_path, ONE)
+    (tmp_path / "shirube.yaml").write_text("surfaces: []\n")
+    assert "nothing is offered" in told(doctor(tmp_path), "warn")[0]
+
+
+def test_another_release_of_the_sdk_is_named(tmp_path: Path) -> None:
+    info = tmp_path / "old" / "mcp-1.9.4.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp\nVersion: 1.9.4\n")
+    manuals.write(tmp_path, ONE)
+    done = doctor(tmp_path, PYTHONPATH=str(tmp_path / "old"))
+    assert done.code == 1
+    (line,) = told(done, "FAIL")
+    assert "mcp 1.9.4 is installed" in line
+    assert "python -m pip install 'mcp<3,>=2.3'" in line
+
+
+def test_the_packages_here_fit() -> None:
+    assert {check.status for check in installation()} == {"ok"}
+
+
+def test_what_may_not_be_read_is_named(tmp_path: Path, powerless: tuple[str, ...]) -> None:
+    manuals.write(tmp_path, {**ONE, "a/b.md": "# 秘密\n", "b/b.md": "# 給付\n"})
+    (tmp_path / "manuals" / "a" / "b.md").chmod(0)
+    (tmp_path / "manuals" / "b").chmod(0)
+    try:
+        done = doctor(tmp_path, before=powerless)
+    finally:
+        (tmp_path / "manuals" / "b").chmod(0o755)
+    assert done.code == 1
+    lines = told(done, "FAIL")
+    assert any("manual a" in line and "b.md" in line and "permissions" in line for line in lines)
+    assert any("manual b" in line and "let this user read" in line for line in lines)
+
+
+def test_a_state_folder_that_may_not_be_written_is_named(
+    tmp_path: Path, powerless: tuple[str, ...]
+) -> None:
+    manuals.write(tmp_path, ONE)
+    (tmp_path / ".shirube").mkdir()
+    (tmp_path / ".shirube").chmod(0o555)
+    done = doctor(tmp_path, before=powerless)
+    assert done.code == 1
+    (line, *_) = told(done, "FAIL")
+    assert "state folder" in line
+    assert "SHIRUBE_STATE_ROOT" in line
+
+
+def test_a_disk_without_room_is_named(tmp_path: Path, tiny: Path) -> None:
+    manuals.write(tmp_path, {f"a/{n}.md": f"# 第{n}条\n" + "給付の条件。" * 999 for n in range(20)})
+    done = doctor(tmp_path, SHIRUBE_STATE_ROOT=str(tiny))
+    assert done.code == 1
+    lines = told(done, "FAIL")
+    assert "there is no space left" in lines[0]
+    assert all("--rebuild" not in line for line in lines), "that would not help"
+
+
+def test_an_index_of_another_version_is_named_and_can_be_removed(tmp_path: Path) -> None:
+    manuals.write(tmp_path, ONE)
+    assert doctor(tmp_path).code == 0
+    (kept,) = (tmp_path / ".shirube" / "index" / "a").iterdir()
+    shutil.copytree(kept, kept.with_name("0" * 8))
+    (line,) = told(doctor(tmp_path), "warn")
+    assert "another version" in line
+    assert "shirube index a --rebuild" in line
+    assert manuals.shirube("index", "a", "--rebuild", cwd=tmp_path).code == 0
+    assert told(doctor(tmp_path), "warn") == []
+
+
+def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:
+    manuals.write(tmp_path, ONE)
+    assert doctor(tmp_path).code == 0
+    (kept,) = (tmp_path / ".shirube" / "index" / "a").iterdir()
+    for file in kept.glob("*.store"):
+        file.write_bytes(file.read_bytes()[:-1])
+    assert doctor(tmp_path).code == 0
+
+
+def test_a_writer_that_does_not_let_go_is_named(tmp_path: Path) -> None:
+    manuals.write(tmp_path, ONE)
+    assert doctor(tmp_path).code == 0
+    (kept,) = (tmp_path / ".shirube" / "index" / "a").iterdir()
+    hold = (
+        "import sys, time, tantivy; index = tantivy.Index.open(sys.argv[1]); "
+        "writer = index.writer(); print('held', flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", hold, str(kept)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        manuals.write(tmp_path, {"a/b.md": "# 新しい\n"})
+        done = doctor(tmp_path)
+        holder.kill()
+    assert done.code == 1
+    assert "another process is updating the index" in told(done, "FAIL")[0]
+    assert doctor(tmp_path).code == 0
