@@ -516,6 +516,18 @@ def test_a_plugin_that_fails_is_reported_and_stops_nothing(own: Path) -> None:
     assert "disabled, stranger 1.2" in alone.out
 
 
+def test_a_line_on_which_nothing_starts_names_commands_and_no_tools(workspace: Path) -> None:
+    done = shirube("read", "manual://field-guide/power.md#L2", cwd=workspace)
+    assert done.code == 1
+    assert "manual_toc" not in done.err
+    first, listing, nearest = done.err.splitlines()
+    assert first == "error: no section starts on line 2 [not_found]"
+    assert listing == "sections: shirube toc field-guide --deep --prefix power.md"
+    for line in (listing, nearest):
+        words = shlex.split(line.partition(": ")[2])[1:]
+        assert shirube(*words, cwd=workspace).code == 0
+
+
 def test_doctor_finds_all_well(workspace: Path) -> None:
     done = shirube("doctor", cwd=workspace)
     assert (done.code, done.err) == (0, "")

@@ -83,6 +83,13 @@ def _section(application: Application, place: Place, options: Namespace) -> Any:
         return answer_of(application, "manual_read", ref=ref, max_chars=options.max_chars)
     except InvalidScope:
         return _page(application, place, options)
+    except NotFound as error:
+        if "start_line" not in error.details:
+            raise
+        told = NotFound(f"no section starts on line {place.line}", **error.details)
+        listing = command(options, "toc", place.manual, "--deep", "--prefix", place.path)
+        told.add_note(f"sections: {listing}")
+        raise told from error
 
 
 def scan(options: Namespace) -> int:
