@@ -189,8 +189,14 @@ def test_ten_clients_over_http_and_one_over_stdio_leave_nothing_behind(tmp_path:
             def looking(when: str) -> Callable[[], None]:
                 return lambda: [one.look(when) for one in processes.values()] and None
 
-            begun, filled = min(100, CALLS // 2), CALLS // 5
-            count = Count({begun: looking("begun"), filled: looking("filled")})
+            begun, half = min(100, CALLS // 3), CALLS // 2
+            count = Count(
+                {
+                    begun: looking("begun"),
+                    CALLS // 5 + 1: looking("fifth"),
+                    half: looking("half"),
+                }
+            )
             wire.ok("manual_ls")
             clients = [
                 threading.Thread(target=over_http, args=(n, count, server, faults))
@@ -219,8 +225,11 @@ def test_ten_clients_over_http_and_one_over_stdio_leave_nothing_behind(tmp_path:
     assert '"level":"error"' not in log
     for one in processes.values():
         assert one.descriptors["end"] <= one.descriptors["begun"]
-        if CALLS >= ENOUGH:
-            assert one.memory["end"] <= one.memory["filled"] * GROWTH
+    if CALLS >= ENOUGH:
+        # One client in eleven has filled what its server keeps by half of the calls only.
+        for name, filled in (("http", "fifth"), ("stdio", "half")):
+            memory = processes[name].memory
+            assert memory["end"] <= memory[filled] * GROWTH
 
 
 def over_http(number: int, count: Count, server: HttpServer, faults: list[BaseException]) -> None:

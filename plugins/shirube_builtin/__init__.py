@@ -1,5 +1,7 @@
 """The built-in stages, offered through the same entry point and hooks as anybody else's."""
 
+import sys
+
 from shirube import (
     Embedder,
     Fuser,
@@ -10,6 +12,7 @@ from shirube import (
     Scorer,
     Surface,
     Tokenizer,
+    Trace,
     hook,
 )
 from shirube_builtin.embedders.hashing import Hashing
@@ -120,3 +123,12 @@ def register_surfaces(register: Register[Surface]) -> None:
     register("vault", VaultSurface)
     register("chapters", ChaptersSurface)
     register("graph", GraphSurface)
+
+
+@hook
+def search_finished(trace: Trace) -> None:
+    """Make spans of a search where the process has OpenTelemetry's SDK, and nothing elsewhere."""
+    if "opentelemetry.sdk.trace" in sys.modules:
+        from shirube_builtin.telemetry import make_spans  # noqa: PLC0415 - see above
+
+        make_spans(trace)

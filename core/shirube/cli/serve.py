@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import signal
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,10 +20,14 @@ from shirube.errors import ConfigError
 from shirube.greeting import instructions, server_name
 from shirube.inputs import Watched
 from shirube.logs import LEVELS, QUIET, ToStandardError, start_logs
+from shirube.pools import share_pools
 from shirube.process import process_settings
 from shirube.reloading import Edition, Reloading, Through
 from shirube.wire import claim_wire, leave
 from shirube.wire import complain as whisper
+
+_SPANS_MS = 200
+"""Milliseconds in which spans that are held back may still be sent."""
 
 
 def add(commands: Verbs) -> None:
@@ -36,6 +41,7 @@ def add(commands: Verbs) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until the client hangs up, or the process is told to stop."""
+    share_pools()
     return _over_stdio(options) if options.http is None else _over_http(options)
 
 
@@ -66,6 +72,7 @@ def _over_stdio(options: Namespace) -> int:
                     instructions=instructions(application),
                     wire=wire,
                 )
+    _hand_over_spans()
     return leave()
 
 
@@ -104,6 +111,7 @@ def _over_http(options: Namespace) -> int:
             with reloading.running():
                 listening = bound(host, port)
                 serve(house.app, listening, lambda h, p: print(_url(h, p) + base, flush=True))
+    _hand_over_spans()
     return leave()
 
 
@@ -126,6 +134,16 @@ def _reloading(
 def _level(application: Application, options: Namespace, quiet: str) -> str:
     chosen: str | None = options.log_level or ("debug" if options.verbose else None)
     return chosen or process_settings(application.loaded.environ).log_level or quiet
+
+
+def _hand_over_spans() -> None:
+    """Let OpenTelemetry's SDK, where the process has it, send what it holds back for a batch."""
+    if "opentelemetry.sdk.trace" in sys.modules:
+        from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - few processes have it
+
+        flush = getattr(get_tracer_provider(), "force_flush", None)
+        if callable(flush):
+            flush(_SPANS_MS)
 
 
 def _url(host: str, port: int) -> str:
