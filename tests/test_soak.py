@@ -179,6 +179,8 @@ class Looked:
 
 def test_ten_clients_over_http_and_one_over_stdio_leave_nothing_behind(tmp_path: Path) -> None:
     shutil.copytree(SAMPLES, tmp_path / "manuals")
+    # What is kept on purpose is few enough to be full by a fifth of the calls.
+    (tmp_path / "shirube.yaml").write_text("cache: {keep: 50}\ntraces: {keep: 50}\n")
     stop, faults = threading.Event(), list[BaseException]()
     changing = threading.Thread(target=change, args=(tmp_path / "manuals" / "soaked", stop))
     changing.start()
