@@ -322,7 +322,11 @@ def test_a_blank_variable_is_none(opened: Opened, value: str) -> None:
         ("LEXICAL_COVERAGE_WEIGHT", "inf", "number >= 0"),
         ("MANUAL_FIND_EXPLORATION_RATIO", "1.1", "number >= 0 <= 1"),
         ("MANUAL_FIND_QUERY_DECOMP_MAX_SUB_QUERIES", "9", "integer >= 1 <= 8"),
-        ("SHIRUBE_SURFACE_EXTRAS", "site", "none, or any of coverage, cite, est_tokens, refers_to"),
+        (
+            "SHIRUBE_SURFACE_EXTRAS",
+            "site",
+            "none, or any of coverage, cite, est_tokens, refers_to, addressed",
+        ),
     ],
 )
 def test_an_unusable_variable_stops_the_start_and_is_named(

@@ -62,7 +62,7 @@ KINDS = [
     "fusion_debug",
 ]
 EXTRAS = {"coverage", "est_tokens", "degraded"}
-ROW_EXTRAS = {"cite", "refers_to"}
+ROW_EXTRAS = {"cite", "refers_to", "addressed"}
 GUIDE, PASSPORT = "がいど", "パス.md"
 LONG = "長い名前" * 20
 HUGE = 64 * 1024 * 1024 + 1

@@ -32,6 +32,7 @@ from shirube_builtin.surfaces.manual.diagnosis import Diagnosis, Status, diagnos
 from shirube_builtin.surfaces.manual.pointers import pointed
 from shirube_builtin.surfaces.manual.rows import integrated
 from shirube_builtin.surfaces.manual.settings import Settings
+from shirube_builtin.surfaces.manual.tagging import tagged
 
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
@@ -200,6 +201,8 @@ def search(desk: Desk, params: FindParams, call: Call, settings: Settings) -> Tr
     trace = desk.find(params.manual_id, query, call.progress).trace
     if "refers_to" in settings.extras:
         trace = pointed(desk, trace)
+    if "addressed" in settings.extras:
+        trace = tagged(desk, trace)
     if params.include_claim_graph and settings.claim_graph:
         return with_claim_graph(desk, trace, query.budget)
     return trace

@@ -23,8 +23,8 @@ def tools(desk: Desk, settings: Settings, scan_max_chars: int) -> Sequence[Tool[
         toc_tool(desk),
         find_tool(desk, settings),
         hits_tool(desk, settings),
-        read_tool(desk),
-        scan_tool(desk, scan_max_chars),
+        read_tool(desk, settings),
+        scan_tool(desk, settings, scan_max_chars),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -19,8 +19,11 @@ from shirube import (
     Session,
     Tool,
 )
+from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.arguments import FilePath, ManualId, after_discovery, shelved
 from shirube_builtin.surfaces.manual.deliveries import record
+from shirube_builtin.surfaces.manual.settings import Settings
+from shirube_builtin.surfaces.manual.tagging import Tags, tags_of
 from shirube_builtin.surfaces.pages import (
     LineRange,
     MaxChars,
@@ -60,8 +63,10 @@ class ReadApplied(Answer):
     mode: Literal["read", "scan_fallback"]
 
 
-class ReadAnswer(Answer):
+class ReadAnswer(Lean):
     """The text, its lines, and where the file goes on."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
     text: str
     truncated: bool
@@ -69,9 +74,10 @@ class ReadAnswer(Answer):
     applied_range: LineRange
     next_cursor: NextChar
     eof: bool
+    addressed: Tags | None = None
 
 
-def read_tool(desk: Desk) -> Tool[ReadParams, ReadAnswer]:
+def read_tool(desk: Desk, settings: Settings) -> Tool[ReadParams, ReadAnswer]:
     """Return the tool."""
 
     def run(params: ReadParams, call: Call) -> ReadAnswer:
@@ -108,6 +114,7 @@ def read_tool(desk: Desk) -> Tool[ReadParams, ReadAnswer]:
             applied_range=read.lines,
             next_cursor=read.next_cursor,
             eof=read.eof,
+            addressed=tags_of(document.text, read, settings),
         )
 
     return Tool(

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from shirube import Citation, Row, Trace
 from shirube_builtin.surfaces.manual.pointers import pointers
+from shirube_builtin.surfaces.manual.tagging import tags
 
 Json = dict[str, JsonValue]
 
@@ -78,4 +79,6 @@ def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
         told["cite"] = str(cited)
     if "refers_to" in extras and (places := pointers(trace, row)):
         told["refers_to"] = [*places]
+    if "addressed" in extras and (found := tags(trace, row)):
+        told["addressed"] = [*found]
     return told

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from shirube import Answer, Call, Desk, Params, Tool
+from shirube_builtin.surfaces.answers import Lean
 from shirube_builtin.surfaces.manual.arguments import FilePath, ManualId, after_discovery, shelved
 from shirube_builtin.surfaces.manual.deliveries import record
+from shirube_builtin.surfaces.manual.settings import Settings
+from shirube_builtin.surfaces.manual.tagging import Tags, tags_of
 from shirube_builtin.surfaces.pages import (
     LineRange,
     MaxChars,
@@ -37,8 +40,10 @@ class ScanApplied(Answer):
     max_chars: int
 
 
-class ScanAnswer(Answer):
+class ScanAnswer(Lean):
     """One page of a file."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
     manual_id: str
     path: str
@@ -49,9 +54,10 @@ class ScanAnswer(Answer):
     truncated: bool
     truncated_reason: Literal["none", "max_chars"]
     applied: ScanApplied
+    addressed: Tags | None = None
 
 
-def scan_tool(desk: Desk, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
+def scan_tool(desk: Desk, settings: Settings, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
     """Return the tool; ``page_chars`` is the size of a page when the caller names none."""
 
     def run(params: ScanParams, call: Call) -> ScanAnswer:
@@ -72,6 +78,7 @@ def scan_tool(desk: Desk, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
             truncated=not read.eof,
             truncated_reason="none" if read.eof else "max_chars",
             applied=ScanApplied(max_chars=most),
+            addressed=tags_of(text, read, settings),
         )
 
     return Tool(

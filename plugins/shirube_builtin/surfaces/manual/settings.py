@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Extra = Literal["coverage", "cite", "est_tokens", "refers_to"]
+Extra = Literal["coverage", "cite", "est_tokens", "refers_to", "addressed"]
 
 
 class Settings(NamedTuple):
