@@ -161,6 +161,22 @@ def test_a_file_that_stays_empty_means_the_defaults(server: HttpServer) -> None:
     assert "tools that came: vault_create" in told
 
 
+def test_folders_may_change(server: HttpServer) -> None:
+    def manuals() -> list[str]:
+        return [row["id"] for row in server.post("/tools/manual_ls", {}).json()["items"]]
+
+    other = server.workspace / "elsewhere" / "handbook" / "a.md"
+    other.parent.mkdir(parents=True)
+    other.write_text("# A\nZebras.\n", encoding="utf-8")
+    assert manuals() == ["給付編"]
+    write(server.workspace, f"{WITHOUT_PROBE}roots: {{manuals: elsewhere, state: state}}\n")
+    until(server, 1)
+    assert manuals() == ["handbook"]
+    asked = {"query": "zebras", "required_terms": ["zebras"], "manual_id": "handbook"}
+    assert server.post("/tools/manual_find", asked).status_code == 200
+    assert (server.workspace / "state" / "index").is_dir()
+
+
 def test_where_the_server_listens_stays(server: HttpServer) -> None:
     write(server.workspace, f"server: {{port: 1, base_path: /x}}\n{WITHOUT_PROBE}")
     until(server, 1)
