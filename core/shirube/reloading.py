@@ -160,10 +160,11 @@ class Reloading:
             self._replace()
         except ShirubeError as error:
             self._refuse(str(error))
-        except Exception as error:
+        except BaseException as error:  # an engine's own panic is no Exception
             failure = InternalError()
             _log.debug("error_id %s", failure.error_id, exc_info=True)
-            self._refuse(f"{type(error).__name__} (error_id {failure.error_id})")
+            said = f"something unexpected happened, {type(error).__name__}"
+            self._refuse(f"{said}; --verbose shows the details (error_id {failure.error_id})")
         else:
             self._notice.clear()
 
@@ -186,14 +187,18 @@ class Reloading:
             except BaseException:
                 fresh.close([old.memory])
                 raise
+            try:
+                for told in self._followers:
+                    told(fresh)
+            except BaseException:
+                edition.close([self._standing])
+                raise
         self._stale.clear()
         self._watched.files = fresh.loaded.inputs
         self._made_from = self._made_from.with_more(self._watched.look())
         self._standing.replaced()
         self._spent.append(self._standing)
         self._standing = edition
-        for told in self._followers:
-            told(fresh)
         self.board.hang(edition.menu, news=_is_news(self._spent[-1], edition))
         _tell(old, fresh)
 
