@@ -33,7 +33,8 @@ def expectation(info: FieldInfo) -> str:
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
-    literals = [str(a) for a in get_args(info.annotation) if not isinstance(a, type)]
+    parts = [one for part in get_args(info.annotation) for one in get_args(part) or (part,)]
+    literals = [str(one) for one in parts if not isinstance(one, type)]
     text = " or ".join(kinds or literals) or "value"
     for rule in info.metadata:
         for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
