@@ -70,7 +70,8 @@ def mcpb() -> str:
     npm = shutil.which("npm")
     if NODE is None or npm is None:
         pytest.skip("npm is not installed" if NODE else "run tox -e bundle: it installs the tool")
-    command = [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", NODE, CLI]
+    quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=0")
+    command = [npm, "install", *quiet, "--prefix", NODE, CLI]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         pytest.skip(f"npm cannot install {CLI}: {done.stderr.strip()[-200:]}")
