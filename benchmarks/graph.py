@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from shirube.app import Application, open_application
 from shirube.calling import call_tool
-from shirube.config import Use
 from shirube.model import Call
+from shirube.settings.config import Use
 
 QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')
 CLIQUE = 60

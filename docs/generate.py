@@ -17,12 +17,12 @@ import shirube
 from shirube import hookspecs
 from shirube.app import open_application
 from shirube.cli.config import Variable, all_variables
-from shirube.config import Config
-from shirube.environment import variables
 from shirube.model import Tool
 from shirube.plugins import load_plugins
 from shirube.registry import Kind, Offer, Registry
 from shirube.schemas import input_schema, output_schema
+from shirube.settings.config import Config
+from shirube.settings.environment import variables
 
 REFERENCE = Path(__file__).parent / "reference"
 

@@ -11,8 +11,8 @@ from manuals import Done, shirube
 
 from shirube.app import Application, open_application
 from shirube.calling import call_tool
-from shirube.config import Use
 from shirube.model import Call
+from shirube.settings.config import Use
 
 INSTALL = "# Install\n\nRun the setup.\n"
 SEARCH = """---

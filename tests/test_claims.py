@@ -17,7 +17,7 @@ from stdio import Shirube
 
 from shirube import NotFound
 from shirube.app import Application
-from shirube.trace import TraceStore, new_trace_id
+from shirube.traces.store import TraceStore, new_trace_id
 from shirube_builtin.surfaces.manual.cues import FACETS, denies, facet_of
 from shirube_builtin.surfaces.manual.sentences import sentences
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from shirube import ConfigError
 from shirube.app import Application, open_application
-from shirube.config import Config, build, load_config
-from shirube.environment import variables
+from shirube.settings.config import Config, build, load_config
+from shirube.settings.environment import variables
 from shirube_builtin.refiners.exploration import Exploration
 from shirube_builtin.scorers.lexical import Lexical
 from shirube_builtin.surfaces.manual import ManualSurface

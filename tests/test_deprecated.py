@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 import shirube
 from shirube import Hit, deprecated
 from shirube.deprecated import Deprecation, Renamed, told
-from shirube.notices import outdated
+from shirube.settings.notices import outdated
 
 if TYPE_CHECKING:
     from plugin_venv import PluginVenv

@@ -23,10 +23,10 @@ from pydantic import BaseModel
 import shirube
 import shirube_builtin
 from shirube import Stage, hookspecs
-from shirube.config import Config
-from shirube.environment import variables
 from shirube.plugins import load_plugins
 from shirube.registry import KINDS, NAME, Offer
+from shirube.settings.config import Config
+from shirube.settings.environment import variables
 
 PROJECT = Path(__file__).parent.parent
 CORE = PROJECT / "core" / "shirube"
@@ -46,7 +46,7 @@ ONLY_IN = {
     "mcp_types": ("core/shirube/server/",),
     "pluggy": ("core/shirube/hookspecs.py", "core/shirube/plugins.py"),
     "yaml": (
-        "core/shirube/written.py",
+        "core/shirube/settings/written.py",
         "plugins/shirube_builtin/loaders/front_matter.py",
         "plugins/shirube_builtin/loaders/markdown.py",
     ),

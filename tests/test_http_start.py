@@ -17,9 +17,9 @@ import stdio
 from http_server import HttpServer, environment, probing, script
 from starlette.testclient import TestClient
 
-from shirube.config import load_config
 from shirube.errors import ConfigError
 from shirube.http import create_app
+from shirube.settings.config import load_config
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
 PROJECT = Path(__file__).parent.parent

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from inspector import HOSTILE, TURNED, Inspector, parts, workspace
 from manuals import shirube
 
-from shirube.exports import decoded
 from shirube.inspector.markup import page, tag
+from shirube.traces.exports import decoded
 
 
 @pytest.fixture(scope="module")

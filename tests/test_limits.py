@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from manuals import ask, opened, shirube, write
 
 from shirube import ConfigError, NeedsNarrowScope
-from shirube.config import Config, load_config
 from shirube.disk.naming import PATH_BYTES, SEGMENT_BYTES
-from shirube.environment import variables
 from shirube.server.resources import PAGE as RESOURCES
+from shirube.settings.config import Config, load_config
+from shirube.settings.environment import variables
 from shirube_builtin.surfaces.manual.resources import MOST_CHARS
 
 PAGE = Path(__file__).parent.parent / "docs" / "limits.md"

@@ -26,9 +26,9 @@ from shirube import (
     Span,
     Stage,
 )
-from shirube.config import PipelineSpec, Use
 from shirube.pipeline import Named, Pipeline, failures
 from shirube.plugins import load_plugins
+from shirube.settings.config import PipelineSpec, Use
 from shirube.testing import MemoryCorpus, passage
 from shirube.testing.samples import PASSAGES, QUERIES
 from shirube_builtin.fusers.rrf import Rrf

@@ -20,9 +20,9 @@ from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
 from shirube import reloading
 from shirube.app import Application, open_application
 from shirube.calling import call_tool
-from shirube.inputs import Watched
 from shirube.model import Call
-from shirube.reloading import Edition, Reloading
+from shirube.reloading.editions import Edition, Reloading
+from shirube.reloading.inputs import Watched
 from shirube.session import Session
 
 Write = Callable[[str], None]

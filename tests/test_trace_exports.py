@@ -16,8 +16,8 @@ from manuals import opened, shirube, write
 from test_traces import a_trace
 
 from shirube import InvalidParameter, Row, Span
-from shirube.differences import Difference, settings_between
-from shirube.exports import FORM, WITHHELD, Exported, decoded, encoded, withheld, withheld_in
+from shirube.traces.differences import Difference, settings_between
+from shirube.traces.exports import FORM, WITHHELD, Exported, decoded, encoded, withheld, withheld_in
 
 MANUAL = {
     "m1/leave.md": "# Leave\n\n## Parental leave\nApply a month before parental leave begins.\n"

@@ -22,8 +22,8 @@ from shirube import LeftOut, NotFound, Row, Span, Trace
 from shirube.app import Application
 from shirube.model import Aside, Skipped
 from shirube.origins import Origin, Recipe
-from shirube.trace import TraceStore, new_trace_id
-from shirube.tracefiles import VERSION, TraceFiles, decoded, encoded
+from shirube.traces.files import VERSION, TraceFiles, decoded, encoded
+from shirube.traces.store import TraceStore, new_trace_id
 from shirube.verdict import Cached, Thresholds
 
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}

@@ -10,17 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shirube.adopting import adopting
-from shirube.classic import settings, takes
-from shirube.config import (
-    PIPELINE_KEYS,
-    SINGLE_KINDS,
-    Loaded,
-    PipelineSpec,
-    Use,
-    build,
-    load_config,
-)
 from shirube.desk import WorkDesk
 from shirube.disk.paths import Root
 from shirube.disk.survey import Limits
@@ -29,12 +18,23 @@ from shirube.furnished import Furnished, Shared
 from shirube.memory import Memory
 from shirube.menu import Menu, commands_of, prompts_of, resources_of, tools_of
 from shirube.model import Tool, Trace
-from shirube.notices import absent, outdated, standing, without_effect
 from shirube.pipeline import Named
 from shirube.plugins import BUILTIN, Plugins, load_plugins
 from shirube.prompts import Prompt
 from shirube.resources import Resources
 from shirube.schemas import check_tool
+from shirube.settings.adopting import adopting
+from shirube.settings.classic import settings, takes
+from shirube.settings.config import (
+    PIPELINE_KEYS,
+    SINGLE_KINDS,
+    Loaded,
+    PipelineSpec,
+    Use,
+    build,
+    load_config,
+)
+from shirube.settings.notices import absent, outdated, standing, without_effect
 from shirube.surfaces import Living
 
 _log = logging.getLogger("shirube")

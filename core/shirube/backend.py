@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from shirube.config import Loaded
 from shirube.errors import ConfigError
 from shirube.hosts import is_loopback
-from shirube.process import process_settings
+from shirube.settings.config import Loaded
+from shirube.settings.process import process_settings
 
 _VARIABLE = "MANUAL_TOOLS_BASE_URL"
 

@@ -32,7 +32,7 @@ from shirube.stages import (
     Tokenizer,
 )
 from shirube.surfaces import Finding, NamedEmbedder
-from shirube.trace import new_trace_id
+from shirube.traces.store import new_trace_id
 from shirube.verdict import Cached, Thresholds, Verdict
 
 T = TypeVar("T")

@@ -14,7 +14,6 @@ from pydantic import JsonValue
 
 from shirube.adaptive import Statistics
 from shirube.cache import SearchCache
-from shirube.config import PIPELINE_KEYS, SINGLE_KINDS
 from shirube.disk.paths import Root
 from shirube.errors import ConfigError
 from shirube.model import Trace
@@ -22,9 +21,10 @@ from shirube.origins import Recipe
 from shirube.pipeline import Named
 from shirube.plugins import Plugins
 from shirube.registry import Registry
+from shirube.settings.config import PIPELINE_KEYS, SINGLE_KINDS
 from shirube.stages import Opening
 from shirube.surfaces import NamedEmbedder, Surface
-from shirube.trace import TraceStore
+from shirube.traces.store import TraceStore
 
 MANUALS = "manuals"
 """The root whose folders are manuals."""

@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 from shirube.adaptive import Statistics
 from shirube.cache import Guards, SearchCache
-from shirube.config import Loaded
-from shirube.sections import Adaptive, Cache, Traces
+from shirube.settings.config import Loaded
+from shirube.settings.sections import Adaptive, Cache, Traces
 from shirube.stages import Embedder
-from shirube.trace import TraceStore
+from shirube.traces.store import TraceStore
 from shirube.verdict import Thresholds
 
 _Keys: TypeAlias = "tuple[tuple[Traces, Path | None], tuple[Cache, str], tuple[Adaptive, Path]]"

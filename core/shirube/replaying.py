@@ -16,16 +16,16 @@ from pydantic import JsonValue
 from shirube import __version__
 from shirube.app import Application
 from shirube.budget import Budget
-from shirube.config import Loaded
 from shirube.desk import WorkDesk
-from shirube.differences import Difference
 from shirube.errors import ConfigError, InvalidScope
-from shirube.exports import WITHHELD, Exported, programs, withheld_in
 from shirube.library import Manual
 from shirube.model import Progress, Query, Trace
 from shirube.pipeline import ran_out
 from shirube.plugins import Plugins
-from shirube.trials import with_pipeline, without_marks
+from shirube.settings.config import Loaded
+from shirube.settings.trials import with_pipeline, without_marks
+from shirube.traces.differences import Difference
+from shirube.traces.exports import WITHHELD, Exported, programs, withheld_in
 
 Cause: TypeAlias = Literal["corpus", "configuration", "plugins", "program", "time"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from shirube.cli.output import table, tame
-from shirube.differences import Difference, Moved, Setting, Timed
 from shirube.model import Span, Trace
+from shirube.traces.differences import Difference, Moved, Setting, Timed
 
 _SIGNALS = 4
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from pydantic.fields import FieldInfo
 
-from shirube.classic import FILE as CLASSIC
-from shirube.classic import imported, takes
 from shirube.cli.configurations import EFFECTIVE, configured, differences
 from shirube.cli.effective import effective, origins
 from shirube.cli.outline import outline
@@ -19,13 +17,15 @@ from shirube.cli.output import print_json, table
 from shirube.cli.parser import Verbs, add_json, one_of
 from shirube.cli.schema import file_schema
 from shirube.cli.workspace import folder, opened, plugins_of
-from shirube.config import FILE, Config, build
-from shirube.environment import expectation, variables
 from shirube.errors import ConfigError
 from shirube.plugins import load_plugins
-from shirube.process import ProcessSettings
 from shirube.registry import Registry
-from shirube.written import read_yaml
+from shirube.settings.classic import FILE as CLASSIC
+from shirube.settings.classic import imported, takes
+from shirube.settings.config import FILE, Config, build
+from shirube.settings.environment import expectation, variables
+from shirube.settings.process import ProcessSettings
+from shirube.settings.written import read_yaml
 
 
 class Variable(NamedTuple):

@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from shirube.app import Application
 from shirube.cli.effective import effective, origins
 from shirube.cli.workspace import folder, opened
-from shirube.config import Config, Loaded, load_config
 from shirube.errors import ConfigError
 from shirube.plugins import load_plugins
+from shirube.settings.config import Config, Loaded, load_config
 
 DEFAULTS, EFFECTIVE = "defaults", "effective"
 """Words for a configuration without a file, and for the one in force, environment included."""

@@ -20,11 +20,11 @@ from pydantic import JsonValue
 
 from shirube.cli.output import counted, print_json, table
 from shirube.cli.parser import Verbs, add_json, not_known
-from shirube.config import build
 from shirube.errors import ConfigError, NotFound
 from shirube.hookspecs import GROUP
 from shirube.plugins import Plugins, Report, load_plugins
 from shirube.registry import Kind, Offer
+from shirube.settings.config import build
 
 _TESTS = """
 from pathlib import Path

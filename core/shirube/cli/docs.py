@@ -17,9 +17,9 @@ from shirube.cli.output import print_json
 from shirube.cli.parser import Parser, Verbs, add_common, add_json, not_known
 from shirube.cli.streams import complain
 from shirube.cli.workspace import opened
-from shirube.config import Use
 from shirube.errors import ConfigError, InternalError, ToolError
 from shirube.model import Call, Tool
+from shirube.settings.config import Use
 
 SURFACE = "graph"
 

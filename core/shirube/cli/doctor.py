@@ -14,7 +14,6 @@ from shirube.cli.docs import SURFACE
 from shirube.cli.output import counted, listed, print_json, table
 from shirube.cli.parser import Verbs, add_json
 from shirube.cli.workspace import Bar, folder, opened
-from shirube.config import Use, load_config
 from shirube.desk import WorkDesk
 from shirube.disk.paths import Root
 from shirube.disk.survey import Passed, Unlisted
@@ -23,7 +22,8 @@ from shirube.furnished import Furnished
 from shirube.indexing import State
 from shirube.model import Call, Query
 from shirube.plugins import load_plugins
-from shirube.refused import refused
+from shirube.reloading.refused import refused
+from shirube.settings.config import Use, load_config
 from shirube.surfaces import Complaining
 
 _HARMLESS = frozenset({"navigation_file"})

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from shirube.app import Application
-from shirube.classic import keys
-from shirube.config import PIPELINE_KEYS, SINGLE_KINDS
 from shirube.furnished import use_of
 from shirube.pipeline import Named
-from shirube.written import leaves
+from shirube.settings.classic import keys
+from shirube.settings.config import PIPELINE_KEYS, SINGLE_KINDS
+from shirube.settings.written import leaves
 
 
 def effective(application: Application) -> JsonValue:

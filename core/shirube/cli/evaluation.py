@@ -21,7 +21,7 @@ from shirube.evaluation.metrics import facets, summary
 from shirube.evaluation.report import Measurement, Report
 from shirube.evaluation.runs import InProcess, row_line, run_cases
 from shirube.plugins import load_plugins
-from shirube.trials import without_marks
+from shirube.settings.trials import without_marks
 
 K = 5
 KNOWN_ITEMS = 100

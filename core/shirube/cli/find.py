@@ -28,10 +28,10 @@ from shirube.cli.workspace import (
 )
 from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, ToolError
-from shirube.fates import fate, section_at
 from shirube.model import Call, Query, Trace
 from shirube.text import fold
 from shirube.topics import concepts
+from shirube.traces.fates import fate, section_at
 
 TIME_MS = 60_000
 SHOWN = 5

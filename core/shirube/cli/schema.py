@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shirube.classic import MOVED, keys
-from shirube.config import PIPELINE_KEYS, SINGLE_KINDS, Config
 from shirube.registry import Kind, Offer, Registry
+from shirube.settings.classic import MOVED, keys
+from shirube.settings.config import PIPELINE_KEYS, SINGLE_KINDS, Config
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -18,11 +18,11 @@ from shirube.cli.parser import Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
 from shirube.greeting import instructions, server_name
-from shirube.inputs import Watched
 from shirube.logs import LEVELS, QUIET, ToStandardError, start_logs
 from shirube.pools import share_pools
-from shirube.process import process_settings
-from shirube.reloading import Edition, Reloading, Through
+from shirube.reloading.editions import Edition, Reloading, Through
+from shirube.reloading.inputs import Watched
+from shirube.settings.process import process_settings
 from shirube.wire import claim_wire, leave
 from shirube.wire import complain as whisper
 

@@ -16,12 +16,12 @@ from shirube.cli.output import clipped, counted, print_json, table, tame, termin
 from shirube.cli.parser import Parser, Verbs, add_common, add_json
 from shirube.cli.streams import complain
 from shirube.cli.workspace import Bar, opened
-from shirube.differences import Difference
 from shirube.errors import ConfigError, NotFound
-from shirube.exports import Exported, decoded, encoded, withheld, withheld_in
 from shirube.model import Trace
 from shirube.plugins import load_plugins
 from shirube.replaying import Replay, recorded, rehearsing, replayed
+from shirube.traces.differences import Difference
+from shirube.traces.exports import Exported, decoded, encoded, withheld, withheld_in
 
 _SUFFIX = ".json"
 _SOURCE = "a trace's id, or a file that 'trace export' has written"

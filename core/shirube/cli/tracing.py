@@ -17,8 +17,8 @@ from shirube.cli.parser import Verbs, add_json
 from shirube.cli.whynot import fate_json, fate_lines, reference
 from shirube.cli.workspace import opened, search_desk
 from shirube.errors import InvalidParameter
-from shirube.fates import fate, section_at
 from shirube.model import LeftOut, Skipped, Trace
+from shirube.traces.fates import fate, section_at
 
 
 def add(commands: Verbs) -> None:

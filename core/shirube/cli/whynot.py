@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from shirube.citations import SCHEME, Citation
 from shirube.cli.output import table
 from shirube.errors import InvalidParameter
-from shirube.fates import Fate, Step
+from shirube.traces.fates import Fate, Step
 
 
 def fate_lines(one: Fate) -> Iterator[str]:

@@ -22,7 +22,7 @@ from shirube.errors import ConfigError, NotFound
 from shirube.furnished import searching
 from shirube.model import Progress
 from shirube.plugins import Plugins, load_plugins
-from shirube.refused import refused
+from shirube.reloading.refused import refused
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -22,7 +22,6 @@ from starlette.types import Scope
 
 from shirube import __version__
 from shirube.app import Application, open_application
-from shirube.config import Loaded
 from shirube.greeting import instructions
 from shirube.http.doors import Doors
 from shirube.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Workers
@@ -36,7 +35,8 @@ from shirube.http.settings import check_hosts
 from shirube.menu import Board
 from shirube.model import Tool
 from shirube.plugins import load_plugins
-from shirube.process import process_settings
+from shirube.settings.config import Loaded
+from shirube.settings.process import process_settings
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from shirube.config import Loaded
 from shirube.errors import ConfigError
 from shirube.hosts import host_name, is_loopback
-from shirube.process import process_settings
+from shirube.settings.config import Loaded
+from shirube.settings.process import process_settings
 
 _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535

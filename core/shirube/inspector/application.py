@@ -17,7 +17,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shirube.errors import ConfigError, InternalError, InvalidParameter, NotFound, ToolError
-from shirube.exports import encoded
 from shirube.http.doors import Doors
 from shirube.inspector.comparison import comparison_page
 from shirube.inspector.doors import Windows
@@ -27,6 +26,7 @@ from shirube.inspector.room import Asked, Room
 from shirube.inspector.search import search_page
 from shirube.inspector.whynot import why_page
 from shirube.replaying import recorded
+from shirube.traces.exports import encoded
 
 _LOG = logging.getLogger("shirube")
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from shirube.differences import Difference, Moved
 from shirube.inspector.bars import Scale
 from shirube.inspector.frame import framed, isolated, key_of, milliseconds, place_of, trace_url
 from shirube.inspector.markup import Content, Markup, tag
@@ -16,6 +15,7 @@ from shirube.inspector.room import Room
 from shirube.inspector.search import part
 from shirube.inspector.stages import compared, letter
 from shirube.model import Trace
+from shirube.traces.differences import Difference, Moved
 
 _MOST = 200
 

@@ -12,12 +12,12 @@ from shirube.app import Application, open_application
 from shirube.budget import Budget
 from shirube.desk import WorkDesk
 from shirube.errors import ConfigError, InvalidParameter, NotFound, ToolError
-from shirube.fates import section_at
 from shirube.furnished import searching
 from shirube.model import Query, Row, Trace
 from shirube.plugins import load_plugins
 from shirube.replaying import rehearsal
 from shirube.text import fold
+from shirube.traces.fates import section_at
 
 TIME_MS = 60_000
 LONGEST = 10_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from shirube.differences import Timed
 from shirube.inspector.frame import milliseconds
 from shirube.inspector.markup import Content, Markup, tag
 from shirube.model import Span
+from shirube.traces.differences import Timed
 
 _DEEPEST = 8
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shirube.fates import Step, fate
 from shirube.inspector.frame import framed, isolated, trace_url
 from shirube.inspector.markup import Markup, tag
 from shirube.inspector.room import Room
 from shirube.inspector.search import part
 from shirube.model import Trace
+from shirube.traces.fates import Step, fate
 
 
 def why_page(room: Room, trace: Trace, path: str, line: int) -> bytes:

@@ -30,8 +30,8 @@ from shirube import (
     Tool,
     ToolError,
 )
-from shirube.config import PIPELINE_KEYS
-from shirube.sections import Roots
+from shirube.settings.config import PIPELINE_KEYS
+from shirube.settings.sections import Roots
 from shirube.testing.contract import StageContract
 from shirube.testing.desks import MemoryDesk
 from shirube.testing.outside import outside

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from shirube.inputs import below
+from shirube.reloading.inputs import below
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from shirube.errors import NotFound
 from shirube.model import Trace
-from shirube.tracefiles import TraceFiles
+from shirube.traces.files import TraceFiles
 
 _log = logging.getLogger("shirube")
 

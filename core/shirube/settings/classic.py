@@ -11,10 +11,10 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from shirube.environment import expectation
 from shirube.errors import ConfigError
+from shirube.settings.environment import expectation
+from shirube.settings.written import Written
 from shirube.stages import Key
-from shirube.written import Written
 
 FILE = "config.yaml"
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shirube.config import Config, Loaded, PipelineSpec
 from shirube.disk.paths import Root
 from shirube.errors import ConfigError
 from shirube.registry import Registry
+from shirube.settings.config import Config, Loaded, PipelineSpec
+from shirube.settings.written import leaves
 from shirube.surfaces import Adopted, Adopting
-from shirube.written import leaves
 
 
 def adopting(loaded: Loaded, registry: Registry) -> Loaded:

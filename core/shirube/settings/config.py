@@ -13,17 +13,17 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shirube.classic import FILE as CLASSIC
-from shirube.classic import Sections, merged, places_of
-from shirube.environment import overridden
 from shirube.errors import ConfigError
-from shirube.hosting import Security, Server
 from shirube.refusals import refusal
 from shirube.registry import KINDS
 from shirube.schemas import arguments_shape
-from shirube.sections import Adaptive, Bounds, Cache, ListingRules, Roots, Traces
+from shirube.settings.classic import FILE as CLASSIC
+from shirube.settings.classic import Sections, merged, places_of
+from shirube.settings.environment import overridden
+from shirube.settings.hosting import Security, Server
+from shirube.settings.sections import Adaptive, Bounds, Cache, ListingRules, Roots, Traces
+from shirube.settings.written import Written, read_yaml
 from shirube.stages import Env
-from shirube.written import Written, read_yaml
 
 FILE = "shirube.yaml"
 

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 from shirube.app import Application
 from shirube.errors import InternalError, ShirubeError
 from shirube.greeting import instructions
-from shirube.holding import Hold
-from shirube.inputs import Inputs, Watched, compiled
 from shirube.menu import Board
 from shirube.model import Tool
 from shirube.plugins import BUILTIN
-from shirube.refused import Notice
-from shirube.reimporting import imported_anew
+from shirube.reloading.holding import Hold
+from shirube.reloading.inputs import Inputs, Watched, compiled
+from shirube.reloading.refused import Notice
+from shirube.reloading.reimporting import imported_anew
 from shirube.wire import complain
 
 EVERY = 0.5

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from shirube.classic import Sections
-from shirube.config import Loaded, PipelineSpec
 from shirube.errors import InvalidParameter
+from shirube.settings.classic import Sections
+from shirube.settings.config import Loaded, PipelineSpec
 
 
 def without_marks(loaded: Loaded, scratch: Path) -> Loaded:

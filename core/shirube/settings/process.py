@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from shirube.config import build
+from shirube.settings.config import build
 from shirube.stages import Env
 
 

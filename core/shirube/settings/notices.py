@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from shirube.config import Loaded
+from shirube.settings.config import Loaded
 
 
 def without_effect(loaded: Loaded) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Taking in what changes while tools are served, without ending a session."""

@@ -1,0 +1,1 @@
+"""The settings room: what the file, the environment and other programs say, in typed form."""

@@ -1,0 +1,1 @@
+"""The traces of past searches: kept, written as files, compared, and asked why."""
