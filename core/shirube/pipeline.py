@@ -148,7 +148,7 @@ class Pipeline:
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
             nominates = getattr(scorer, "nominates", False)
-            allowed = [hit for hit in ranking.hits if hit.passage.key not in query.exclude]
+            allowed = [hit for hit in ranking.hits if _is_allowed(hit.passage, query)]
             _merge(name, allowed, found, hits, nominates=nominates)
             left_out += ranking.left_out
             notes |= ranking.notes
@@ -216,6 +216,12 @@ def _ranking(given: Ranking | Iterable[Hit]) -> Ranking:
     if not all(isinstance(hit, Hit) for hit in ranking.hits):
         raise TypeError("a scorer or refiner gives hits, and nothing else")
     return ranking
+
+
+def _is_allowed(passage: Passage, query: Query) -> bool:
+    """Tell whether a run may return a passage, whatever its scorers nominate."""
+    within = query.within is None or passage.path in query.within
+    return within and passage.key not in query.exclude
 
 
 def _merge(
