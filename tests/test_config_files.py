@@ -45,7 +45,7 @@ BROKEN = [
     "search: {max_result: 3}",
     "server: {port: 70000}",
 ]
-STRANGERS = {"borda", "first", "outdated"}
+STRANGERS = {"borda", "outdated", "recent"}
 """Stages of packages that the documents speak of, and that are not installed here."""
 
 

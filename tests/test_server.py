@@ -419,11 +419,11 @@ def test_who_wants_to_know_is_told_of_every_call(raw: Raw) -> None:
     _, errors, _ = raw.hang_up()
     assert "secret text" not in errors
     lines = logged(errors)
-    assert all(line["ms"] >= 0 for line in lines if line["level"] == "info")
+    assert all(line["elapsed_ms"] >= 0 for line in lines if line["level"] == "info")
     told = [(line["level"], line["tool"], line.get("code")) for line in lines]
     assert told == [
         ("info", "echo", None),
-        ("info", "fail", "not_found"),
+        ("warning", "fail", "not_found"),
         ("error", "fail", "internal_error"),
         ("info", "fail", "internal_error"),
     ]

@@ -165,6 +165,7 @@ def add(commands: Verbs) -> None:
     served = _added(chosen, parser, "serve", "serve the documents to an MCP client", _serve)
     told = "only read what another server, or nobody, has indexed"
     served.add_argument("--no-lock", action="store_true", help=told)
+    serving.add_log_level(served)
 
 
 def _added(

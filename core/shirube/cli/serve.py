@@ -14,7 +14,7 @@ from functools import partial
 from shirube import __version__
 from shirube.app import Application
 from shirube.backend import backend_of
-from shirube.cli.parser import Verbs
+from shirube.cli.parser import Parser, Verbs
 from shirube.cli.streams import complain
 from shirube.errors import ConfigError
 from shirube.greeting import instructions, server_name
@@ -35,6 +35,11 @@ def add(commands: Verbs) -> None:
     parser = commands.add("serve", run, "shirube serve --workspace ~/my-documents")
     told = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=told)
+    add_log_level(parser)
+
+
+def add_log_level(parser: Parser) -> None:
+    """Add what every command has that serves."""
     told = f"what the log tells on standard error (default: {QUIET}, over HTTP info)"
     parser.add_argument("--log-level", choices=LEVELS, help=told)
 

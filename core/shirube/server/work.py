@@ -89,10 +89,11 @@ class Work:
 def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:
     failed = described(error) if error else {}
     details = failed.get("details")
+    refused = error is not None and not isinstance(error, InternalError)  # which is told already
     told(
-        logging.INFO,
+        logging.WARNING if refused else logging.INFO,
         tool=name,
-        ms=round(seconds * 1000),
+        elapsed_ms=round(seconds * 1000),
         code=failed.get("code"),
         error_id=details.get("error_id") if isinstance(details, dict) else None,
     )
