@@ -55,7 +55,7 @@ def settings(application: Application) -> Mapping[str, Any]:
 
 def refused(workspace: Path, **environ: str) -> str:
     with pytest.raises(ConfigError) as caught:
-        opened(workspace, **environ)
+        assert not opened(workspace, **environ).tools, "what serves asks for them before it begins"
     return str(caught.value)
 
 

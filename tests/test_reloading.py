@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
 
-from shirube import reloading
 from shirube.app import Application, open_application
 from shirube.calling import call_tool
 from shirube.model import Call
+from shirube.reloading import editions
 from shirube.reloading.editions import Edition, Reloading
 from shirube.reloading.inputs import Watched
 from shirube.session import Session
@@ -194,7 +194,7 @@ def test_a_process_opens_no_more_from_reload_to_reload(server: HttpServer) -> No
         write(server.workspace, f"{WITH_PROBE}limits: {{depth: {number + 20}}}\n")
         until(server, number)
         assert server.post("/tools/manual_find", asked).status_code == 200
-        time.sleep(reloading.LINGER + 3 * reloading.EVERY)
+        time.sleep(editions.LINGER + 3 * editions.EVERY)
         return opened(server.process.pid)
 
     first = settled(1)
@@ -263,7 +263,7 @@ def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path
         until(server, 1)
         write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 8}\n")
         assert until(server, 2) == ["reloaded", "reloaded"]
-        time.sleep(reloading.LINGER + 3 * reloading.EVERY)
+        time.sleep(editions.LINGER + 3 * editions.EVERY)
         (workspace / "docs" / "b.md").write_text("# B\nYaks.\n", encoding="utf-8")
         deadline = time.monotonic() + SECONDS
         while found("yaks") != ["b.md"]:
@@ -371,7 +371,7 @@ def counted() -> tuple[int, int, int]:
 def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reloading, "LINGER", 0.0)
+    monkeypatch.setattr(editions, "LINGER", 0.0)
     chapter = tmp_path / "manuals" / "handbook" / "leave.md"
     chapter.parent.mkdir(parents=True)
     chapter.write_text("# Leave\nTen days.\n", "utf-8")

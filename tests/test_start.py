@@ -134,7 +134,7 @@ def test_who_asks_for_one_manual_does_not_index_another(tmp_path: Path) -> None:
 def test_the_log_is_quiet_unless_it_is_asked_for(tmp_path: Path) -> None:
     manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n"})
     for environ, told in (
-        ({}, []),
+        ({}, [("manual_read", "not_found")]),
         ({"SHIRUBE_LOG_LEVEL": "INFO"}, [("manual_ls", None), ("manual_read", "not_found")]),
     ):
         with Wire(tmp_path, **environ) as server:
