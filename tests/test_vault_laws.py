@@ -12,7 +12,7 @@ from manuals import ask, opened
 
 from shirube import Call, InvalidParameter, ToolError, decode, decoded
 from shirube.app import Application
-from shirube_builtin.surfaces.pages import PAGE_CHARS
+from shirube_builtin.surfaces.sizes import PAGE_CHARS
 from shirube_builtin.surfaces.vault.literal import replaced
 
 LIMIT = 10 * 1024 * 1024
