@@ -101,6 +101,7 @@ class Background:
                 _log.exception("indexing in the background failed")
                 continue
             if state.unfinished:
+                _log.info("indexing goes on in the background: %s", state.degraded)
                 self.take_up(indexed)
 
     def _next(self) -> Indexed | None:
