@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
@@ -381,10 +382,15 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     wide = "surfaces: [{use: manual}, {use: vault}, {use: chapters}, {use: graph}]\n"
     write(tmp_path, wide)
 
+    made: WeakSet[Application] = WeakSet()
+
     def reopen(former: Application, revision: int) -> Application:
-        return open_application(
-            tmp_path, strangers=False, environ={}, former=former, revision=revision
+        made.add(
+            fresh := open_application(
+                tmp_path, strangers=False, environ={}, former=former, revision=revision
+            )
         )
+        return fresh
 
     first = open_application(tmp_path, strangers=False, environ={})
     watched = Watched(first.loaded.inputs, strangers=False)
@@ -407,8 +413,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
         assert time.monotonic() < deadline, (counted(), few)
         time.sleep(0.1)
     gc.collect()
-    known = [one for one in gc.get_objects() if isinstance(one, Application)]
-    assert len(known) < 5, "most of the fifty are gone altogether"
+    assert len(made) < 5, "most of the fifty are gone altogether"
     live.close()
     assert capfd.readouterr().err.count("reloaded\n") == 50
 
