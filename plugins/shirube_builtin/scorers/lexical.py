@@ -118,7 +118,11 @@ class Lexical(Stage):
             hits.append(known[key])
         if not extras:
             return hits
-        return [hit.scored(hit.score + self._worth(hit.passage, extras, asked)[0]) for hit in hits]
+        return [
+            hit.scored(hit.score + self._worth(fields, _names(fields), extras, asked)[0])
+            for hit in hits
+            for fields in (hit.passage.fields,)
+        ]
 
     def _asked(self, query: Query, corpus: Corpus) -> Asked:
         """Analyse the query once a search."""
@@ -222,24 +226,22 @@ class Lexical(Stage):
         )
 
     def _score(self, passage: Passage, asked: Asked) -> Hit:
-        score, covered = self._worth(passage, asked.terms, asked)
         fields = passage.fields
+        names = _names(fields)
+        score, covered = self._worth(fields, names, asked.terms, asked)
         coverage = min(1.0, covered) if asked.groups else 1.0
         score += coverage * asked.coverage_bonus - self._penalty(len(fields["body"]))
         if not covered:
             return Hit(passage, score, coverage=coverage)
-        names = _names(fields)
         named = any(group.text in names for group in asked.groups)
         matched = asked.matched(f"{names}\n{fields['body']}")
         return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
 
     def _worth(
-        self, passage: Passage, terms: Iterable[Weighed], asked: Asked
+        self, fields: Mapping[str, str], names: str, terms: Iterable[Weighed], asked: Asked
     ) -> tuple[float, float]:
         """Return what terms add to a passage's score, and how much of the query they cover."""
-        fields = passage.fields
         title, headings, path, body = (fields[name] for name in _FIELDS)
-        names = _names(fields)
         norm = self.k1 * (1 - self.b + self.b * len(body) / asked.average)
         score = covered = 0.0
         for term, value, share, count in terms:
@@ -267,6 +269,7 @@ class Lexical(Stage):
 
 
 def _names(fields: Mapping[str, str]) -> str:
+    """Return all but the body: most terms do not stand there, which one look tells."""
     return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"
 
 
