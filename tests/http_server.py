@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -43,14 +44,17 @@ def script() -> str:
     return found
 
 
-class HttpServer:
-    """A server process at a free port, until it is left."""
+class Serving:
+    """A process that tells where it listens, until it is left."""
 
-    def __init__(self, workspace: Path, *, port: int = 0, **environ: str) -> None:
-        self.workspace = workspace
-        self._errors = (workspace / "server.log").open("a+", encoding="utf-8")
+    def __init__(
+        self, words: Sequence[str], log: Path, cwd: Path | None = None, **environ: str
+    ) -> None:
+        self._log = log
+        self._errors = self._log.open("a+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [script(), "serve", "--http", f"127.0.0.1:{port}", "--workspace", str(workspace)],
+            [script(), *words],
+            cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -58,7 +62,7 @@ class HttpServer:
             encoding="utf-8",
         )
         assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().strip()
+        self.url = self.process.stdout.readline().strip().rstrip("/")
         assert self.url.startswith("http://127.0.0.1:"), self.log
         self.client = httpx2.Client(base_url=self.url, timeout=SECONDS, trust_env=False)
 
@@ -82,7 +86,16 @@ class HttpServer:
     @property
     def log(self) -> str:
         """What it has written to standard error so far."""
-        return (self.workspace / "server.log").read_text(encoding="utf-8")
+        return self._log.read_text(encoding="utf-8")
+
+
+class HttpServer(Serving):
+    """A server process at a free port."""
+
+    def __init__(self, workspace: Path, *, port: int = 0, **environ: str) -> None:
+        self.workspace = workspace
+        words = ("serve", "--http", f"127.0.0.1:{port}", "--workspace", str(workspace))
+        super().__init__(words, workspace / "server.log", **environ)
 
     def logged(self, text: str) -> str:
         """Return the log once it holds a text: a line is written after its answer."""

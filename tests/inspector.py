@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx2
-from http_server import SECONDS, environment, script
+from http_server import Serving
 from manuals import write
 
 HOSTILE = "</summary><script>document.title='evil'</script><img src=x onerror=alert(1)>"
@@ -28,40 +27,13 @@ def workspace(folder: Path) -> Path:
     return write(folder, MANUAL)
 
 
-class Inspector:
+class Inspector(Serving):
     """An inspector at a free port, until it is left."""
 
     def __init__(self, folder: Path, *words: str, **environ: str) -> None:
         self.folder = folder
-        self._errors = (folder / "inspector.log").open("a+", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [script(), "inspect", "--port", "0", "--no-browser", *words],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=environment(**environ),
-            encoding="utf-8",
-        )
-        assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().strip().rstrip("/")
-        self.client = httpx2.Client(base_url=self.url, timeout=SECONDS, trust_env=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.client.close()
-        self.process.terminate()
-        self.process.wait(SECONDS)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        self._errors.close()
-
-    @property
-    def port(self) -> int:
-        """The port it listens at."""
-        return httpx2.URL(self.url).port or 0
+        words = ("inspect", "--port", "0", "--no-browser", *words)
+        super().__init__(words, folder / "inspector.log", folder, **environ)
 
     def get(self, path: str, **given: Any) -> httpx2.Response:
         """Ask for a page."""
