@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import stat
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -187,9 +186,7 @@ def test_the_readmes_commands_do_what_they_say(home: Path, name: str) -> None:
     assert json.loads(file.read_text()) == {}
 
 
-def test_a_wrong_client_is_refused_with_the_nearest() -> None:
-    done = subprocess.run(
-        ["shirube", "init", "--client", "gemeni"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert "did you mean 'gemini'?" in done.stderr
+def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    done = shirube("init", "--client", "gemeni", cwd=tmp_path)
+    assert done.code == 2
+    assert "did you mean 'gemini'?" in done.err

@@ -182,10 +182,10 @@ class Room:
             return None
         return frozenset(p for p, doc in view.docs.items() if doc.record.doc_type == doc_type)
 
-    def warned(self, *more: str) -> tuple[str, ...] | None:
+    def warned(self, view: View, *more: str) -> tuple[str, ...] | None:
         """Return the warnings of an answer, if there are any."""
-        return (*self.docs.warnings, *more) or None
+        return (*view.behind, *more) or None
 
     def warned_of(self, view: View, *more: str) -> tuple[str, ...] | None:
         """Return the warnings of an answer that is drawn from all documents."""
-        return self.warned(*more, *left_out(view))
+        return self.warned(view, *more, *left_out(view))

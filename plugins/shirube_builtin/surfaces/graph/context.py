@@ -98,7 +98,7 @@ def context_tool(room: Room) -> Tool[ContextParams, ContextAnswer]:
             related=tuple(related),
             total_size=size,
             truncated_count=len(found.steps) - len(related),
-            warnings=room.warned(*more),
+            warnings=room.warned(view, *more),
         )
 
     return Tool(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,7 +58,6 @@ class Docs:
     def __init__(self, desk: Desk, baseline_file: str) -> None:
         self.desk = desk
         self.follower = False
-        self.warnings: tuple[str, ...] = ()
         self._baseline_file = baseline_file
         self._lock = RLock()
         self._embedding = Lock()
@@ -117,14 +117,15 @@ class Docs:
             raise
         except Exception:
             _log.exception("the documents could not be indexed")
-            self.warnings = ("the folder could not be indexed; this is the state before",)
+            self.view().behind = ("the folder could not be indexed; this is the state before",)
 
     def _followed(self) -> View:
         """Return what others have indexed, or what the folder holds while nobody has."""
         with self._lock:
             if self._index is not None or self.desk.stored(_NAME):
-                self.warnings = tuple(self._unfollowed())
-                return self.view()
+                view = self.view()
+                view.behind = tuple(self._unfollowed())
+                return view
             spoken = self._reader.spoken()
             known = self._reader.compared(self._unwritten, spoken, full=False)
             if known.gone or known.changed:
@@ -135,12 +136,11 @@ class Docs:
             return self._viewed(self._unwritten)
 
     def _unfollowed(self) -> Iterator[str]:
-        """Yield how far the index is behind the folder, when no process follows that."""
-        if holder(self.desk.folder("workspace").path / FOLDER / NAME) is not None:
+        """Yield how far the index is behind the folder, when no other process follows that."""
+        lock = self.desk.folder("workspace").path / FOLDER / NAME
+        if holder(lock) not in (None, os.getpid()):
             return
-        index = self._opened()
-        index.refresh()
-        known = self._reader.compared(index.pages(), self._reader.spoken(), full=False)
+        known = self._reader.compared(self._opened().pages(), self._reader.spoken(), full=False)
         if known.gone or known.changed:
             differing = len(known.gone) + len(known.changed)
             yield (
@@ -185,16 +185,18 @@ class Docs:
             if known.gone or known.changed:
                 with index.writing(Budget()) as mine:
                     if not mine:
-                        self.warnings = ("another process is indexing; this is the state before",)
+                        before = self._viewed(index.pages(), index)
+                        before.behind = ("another process is indexing; this is the state before",)
                         return change._replace(busy=True)
                     with _uncollected():
                         change = self._write(index, spoken, full=full, only=only)
-            self.warnings = ()
             if change.any:
                 self.news.set()
             self._looked = began if only is None else self._looked
             self._first.set()
-            self.baselines.cover({path: doc.record for path, doc in self.view().docs.items()})
+            view = self.view()
+            view.behind = ()
+            self.baselines.cover({path: doc.record for path, doc in view.docs.items()})
             return change
 
     def _write(

@@ -90,7 +90,7 @@ def page_tool(room: Room) -> Tool[PageParams, PageAnswer]:
             stale_refs=tuple(ref.path for ref in stale.refs),
             updated_at=doc.updated_at,
             link_issues=tuple(_issue(issue) for issue in view.issues[doc.path]),
-            warnings=room.warned(),
+            warnings=room.warned(view),
         )
 
     return Tool(

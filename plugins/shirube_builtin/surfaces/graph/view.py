@@ -35,7 +35,8 @@ class View:
     """All documents as they stood at one moment; a corpus of the framework besides.
 
     ``skipped`` are the files that could not be read, each with the reason; ``narrowing`` is the
-    index of this generation, where that can say which documents may hold a text.
+    index of this generation, where that can say which documents may hold a text; ``behind`` is what
+    an answer has to say when this is not known to be the folder's newest state.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class View:
         narrowing: Narrowing | None = None,
     ) -> None:
         self.manual_id = name
+        self.behind: tuple[str, ...] = ()
         self._narrowing = narrowing
         self.skipped = skipped
         self.docs = dict(sorted(docs.items()))
