@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shirube import Budget, Desk, Fields, Page, Query, Root, fold, words
-from shirube.library import FIELDS, Library
+from shirube.library import Library
+from shirube.passages import FIELDS
 from shirube.plugins import load_plugins
 from shirube.testing import (
     EmbedderContract,

@@ -25,8 +25,8 @@ from shirube.cli.parser import VERBS
 from shirube.cli.snippets import body_in, body_of, glimpse
 from shirube.cli.workspace import Bar
 from shirube.disk.paths import Root
-from shirube.library import passages
 from shirube.model import Document, Row, Section, Source
+from shirube.passages import passages
 from shirube_builtin.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parent.parent / "manuals"

@@ -39,7 +39,8 @@ from shirube import (
     Unreadable,
 )
 from shirube.indexing import Indexed, State
-from shirube.library import FIELDS, Library
+from shirube.library import Library
+from shirube.passages import FIELDS
 from shirube.pipeline import Named, Pipeline
 from shirube_builtin.fusers.required_terms import RequiredTerms
 from shirube_builtin.indexes.tantivy import Tantivy

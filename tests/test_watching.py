@@ -7,13 +7,18 @@ import shutil
 import string
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import manuals
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from stdio import Wire
 
 from shirube import Root
+from shirube.disk.survey import Listing
 from shirube.disk.watching import Watch, is_local
 from shirube.library import SWEPT_FILES, Library
 from shirube_builtin.loaders import Markdown
@@ -151,6 +156,93 @@ def test_a_queue_that_ran_over_is_not_quiet(folder: Path, watch: Watch) -> None:
     assert not watch.quiet()
     watch.looked()
     assert watch.quiet()
+
+
+def test_what_is_touched_is_named(folder: Path, watch: Watch) -> None:
+    (folder / "a.md").write_text("edited")
+    (folder / "sub" / "new.md").write_text("new")
+    (folder / "b.md").replace(folder / "sub" / "c.md")
+    assert watch.touched() == {"a.md", "sub/new.md", "b.md", "sub/c.md"}
+    watch.looked()
+    assert watch.touched() == set()
+    (folder / "other").mkdir()
+    assert watch.touched() is None, "what a new folder held before it was watched is nobody's mark"
+
+
+STEPS: dict[str, Callable[[Path], object]] = CHANGES | {
+    "temporary file": lambda folder: _put(folder, "a.md~", "edited").replace(folder / "a.md"),
+    "come and gone": lambda folder: _put(folder, "new.md", "new").unlink(),
+    "hidden": lambda folder: _put(folder, ".hidden.md", "x"),
+    "hidden no more": lambda folder: (folder / ".hidden.md").unlink(missing_ok=True),
+    "rules": lambda folder: _put(folder, ".shirubeignore", "b.md\nsub/c*\n"),
+    "ruled out": lambda folder: _put(folder, "b.md", "edited again"),
+    "link instead": lambda folder: _swapped_for_link(folder / "a.md"),
+    "composed otherwise": lambda folder: _put(folder, "か\u3099.md", "x"),
+    "composed otherwise no more": lambda folder: (folder / "か\u3099.md").unlink(missing_ok=True),
+    "composed": lambda folder: _put(folder, "が.md", "other"),
+    "edit deep": lambda folder: _put(folder, "sub/deep/d.md", "edited"),
+}
+
+
+def _put(folder: Path, name: str, content: str) -> Path:
+    (folder / name).write_text(content)
+    return folder / name
+
+
+def _swapped_for_link(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("b.md")
+
+
+@given(rows=st.lists(st.lists(st.sampled_from([*STEPS]), min_size=1, max_size=3), max_size=5))
+def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[str]]) -> None:
+    with TemporaryDirectory() as top:
+        if not is_local(Path(top)):
+            pytest.skip("nothing here is ever quiet")
+        folder = Path(top) / "m"
+        (folder / "sub" / "deep").mkdir(parents=True)
+        for name in ("a.md", "b.md", "sub/c.md", "sub/deep/d.md"):
+            _put(folder, name, name)
+        root = Root(folder, listing=Listing(ignore_files=(".shirubeignore",)))
+        watch = Watch(folder)
+        watch.quiet()
+        known = root.survey()
+        watch.looked()
+        for steps in rows:
+            for step in steps:
+                with suppress(OSError):  # what an earlier step took away cannot be changed
+                    STEPS[step](folder)
+            touched = watch.touched()
+            everything = root.survey()
+            if touched is not None:
+                assert root.resurvey(known, touched) == everything
+            known = everything
+            watch.looked()
+        watch.close()
+
+
+def test_of_an_edited_file_only_that_one_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_local(tmp_path):
+        pytest.skip("nothing here is ever quiet")
+    files = {f"m/{number}.md": f"# {number}\n" for number in range(MORE)}
+    library = Library(Root(manuals.write(tmp_path, files) / "manuals"), [Markdown()])
+    library.follow(on=True)
+    manual = library.manual("m")
+    for _ in range(2):
+        manual.sweep()
+    surveyed = Root.survey
+    looks: list[str] = []
+    monkeypatch.setattr(Root, "survey", lambda *given: looks.append("look") or surveyed(*given))
+    before = manual.sweep()["7.md"]
+    (tmp_path / "manuals" / "m" / "7.md").write_text("# another\n")
+    assert manual.sweep()["7.md"].stamp != before.stamp
+    assert looks == []
+    (tmp_path / "manuals" / "m" / "new.md").write_text("# new\n")
+    assert "new.md" in manual.sweep()
+    assert looks == ["look"]
+    library.follow(on=False)
 
 
 MOUNTS = r"""21 1 8:1 / / rw - ext4 /dev/sda rw

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from shirube.citations import Citation
 from shirube.errors import InvalidParameter, ToolError
-from shirube.library import digest
 from shirube.model import Document
+from shirube.passages import digest
 from shirube.surfaces import Shelved
 from shirube.text import Lines
 

@@ -18,9 +18,10 @@ from shirube.disk.paths import Root
 from shirube.errors import ConfigError, Forbidden
 from shirube.furnished import Furnished, Shared, named_embedder, running
 from shirube.indexing import Indexed, State
-from shirube.library import FIELDS, Library, Manual
+from shirube.library import Library, Manual
 from shirube.model import Progress, Query, Span, Trace
 from shirube.origins import Origin, Recipe
+from shirube.passages import FIELDS
 from shirube.pipeline import Pipeline, failures, ran_out, read_again
 from shirube.stages import (
     Corpus,

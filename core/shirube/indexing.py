@@ -13,8 +13,9 @@ from typing import NamedTuple, TypeAlias
 from shirube.budget import Budget
 from shirube.disk.folders import RACY_NS
 from shirube.errors import ToolError, Unreadable
-from shirube.library import Manual, Spoken, passages
+from shirube.library import Manual, Spoken
 from shirube.model import Aside, LeftOut, Passage, Progress
+from shirube.passages import passages
 from shirube.stages import Corpus, OpenIndex, Page
 from shirube.text import fold
 

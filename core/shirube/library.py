@@ -15,17 +15,16 @@ from shirube.disk.paths import Root
 from shirube.disk.survey import Passed, Survey
 from shirube.disk.watching import Watch
 from shirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from shirube.model import Aside, Document, Passage, Section, Skipped, Source
+from shirube.model import Aside, Document, Skipped, Source
 from shirube.stages import Loader
-from shirube.text import fold, nfc
-
-FIELDS = ("title", "headings", "path", "body")
-"""The searchable fields of a passage."""
+from shirube.text import nfc
 
 SWEPT_FILES = 100
 """Up to how many files are looked at on every call, which costs less than a watch is worth."""
 
-_DIGEST_DIGITS = 12
+_FEW = 32
+"""Up to how many touched files are looked at one by one, and not all of them together."""
+
 _DOCUMENTS_KEPT = 32
 
 
@@ -65,13 +64,17 @@ class Manual:
     def sweep(self) -> Mapping[str, Spoken]:
         """Look at the folder now, and return every file that a loader speaks for, by path.
 
-        A large folder is not looked at while a watch says that nothing has changed. The first
-        loader in order that speaks for a path keeps it.
+        Of a large folder only those files are looked at that a watch says something happened to.
+        The first loader in order that speaks for a path keeps it.
         """
         with self._lock:
-            if self._watch is not None and self._watch.quiet():
+            touched = self._watch.touched() if self._watch is not None else None
+            if touched is not None and not touched:
                 return self._spoken
-            survey = self._root.survey()
+            if touched is None or len(touched) > _FEW:
+                survey = self._root.survey()
+            else:
+                survey = self._root.resurvey(self._survey, touched)
             if survey != self._survey:
                 self._spoken = self._ask_loaders(survey.files)
                 self._unlisted = _unlisted(survey, self._spoken)
@@ -155,8 +158,10 @@ class Manual:
         return content.hexdigest()[:16]
 
     def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
-        before, self._entries = self._entries, {entry.path: entry for entry in listing}
-        entries = self._entries
+        before, entries = self._entries, {entry.path: entry for entry in listing}
+        self._entries = entries
+        touched = {path for path, entry in entries.items() if before.get(path) != entry}
+        touched |= before.keys() - entries.keys()
         root = self._root
         listed = _Listed(root.top, root.limits, root.below, root.listing, (*listing,))
         spoken: dict[str, Spoken] = {}
@@ -168,13 +173,11 @@ class Manual:
                 known = self._spoken.get(path)
                 deciding = (path, *source.governed_by)
                 same = known and known.loader is loader and known.source == source
-                if known and same and all(entries.get(p) == before.get(p) for p in deciding):
+                if known and same and touched.isdisjoint(deciding):
                     spoken[path] = known
                 else:
                     present = [entries[p] for p in deciding if p in entries]
-                    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in present)
-                    newest = max(entry.modified_ns for entry in present)
-                    spoken[path] = Spoken(source, loader, stamp, newest)
+                    spoken[path] = Spoken(source, loader, *_stamped(present))
         return spoken
 
 
@@ -187,6 +190,11 @@ class _Listed(Root):
     def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
         """Return every listed file below a folder, sorted by path."""
         return super().files(path, hidden=hidden) if path or hidden else [*self.listed]
+
+
+def _stamped(entries: Sequence[Entry]) -> tuple[str, int]:
+    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
+    return stamp, max(entry.modified_ns for entry in entries)
 
 
 def _unlisted(survey: Survey, spoken: Mapping[str, Spoken]) -> list[Passed]:
@@ -261,35 +269,3 @@ class Library:
         if "::" in name:
             return "its name holds '::', which stands in ids"
         return "its name is reserved" if name in self._reserved else ""
-
-
-def digest(text: str) -> str:
-    """Return the start of the SHA-256 of a text, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
-
-
-def passages(document: Document) -> list[Passage]:
-    """Return the sections of a document as an index keeps them."""
-    stem = document.path.rpartition(".")[0] or document.path
-    path = fold(stem)
-    return [_passage(document, section, path) for section in document.sections]
-
-
-def _passage(document: Document, section: Section, path: str) -> Passage:
-    own = document.text[section.start : section.end]
-    body = document.text[section.body : section.end]
-    return Passage(
-        path=document.path,
-        start_line=section.start_line,
-        end_line=section.end_line,
-        title=section.title,
-        ancestors=section.ancestors,
-        level=section.level,
-        digest=digest(own),
-        fields={
-            "title": fold(section.title),
-            "headings": fold("\n".join(section.ancestors)),
-            "path": path,
-            "body": fold(body if section.searched is None else section.searched),
-        },
-    )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from shirube.cli.output import clipped, tame, width
 from shirube.disk.paths import Root
 from shirube.encoding import decode
-from shirube.library import digest
 from shirube.model import Document, Row
+from shirube.passages import digest
 from shirube.text import Lines, fold
 
 LINES = 2

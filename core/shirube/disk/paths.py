@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -92,6 +94,34 @@ class Root:
                 folder, "" if rules else prefix
             )
         return made.below(prefix) if rules else made
+
+    def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:
+        """Return a survey of everything, when only these files may differ from an earlier one.
+
+        As long as they are listed files, as they were, nothing else is looked at.
+
+        Raises:
+            NeedsNarrowScope: when there are more files than the limit says.
+        """
+        files = [*before.files]
+        for path in touched:
+            if path != nfc(path):
+                return self.survey()
+            place = bisect_left(files, path, key=lambda entry: entry.path)
+            known = [entry for entry in files[place : place + 2] if entry.path == path]
+            try:
+                now = self.stat(path)
+            except NotFound:
+                if known or any(one.path == path for one in before.passed):
+                    return self.survey()
+                continue  # it has come and gone
+            except ToolError:
+                return self.survey()
+            ruling = now.name in self.listing.ignore_files
+            if now.kind != "file" or ruling or not _is_one(known, now):
+                return self.survey()
+            files[place] = now
+        return before._replace(files=files)
 
     def stat(self, path: str) -> Entry:
         """Return the entry of one file or folder.
@@ -194,6 +224,13 @@ class Root:
                 yield folder
             finally:
                 folder.close()
+
+
+def _is_one(known: Sequence[Entry], now: Entry) -> bool:
+    """Tell whether a name was there, and no other spelling of it can be: both are one path."""
+    if len(known) != 1:
+        return False
+    return known[0].inode == now.inode or unicodedata.is_normalized("NFD", now.path)
 
 
 def _segments(path: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Knowing, without a look at every file, that nothing below a folder has changed."""
+"""Knowing, without a look at every file, what below a folder may have changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +34,8 @@ class Watch:
     """The operating system's marks of what changes below a folder.
 
     Linux makes the mark before a write, a rename or a removal returns, so that whatever was done
-    before the question has been marked. Where marks cannot be had, or may be incomplete, nothing
-    is ever quiet. ``hidden`` watches folders with a dot-name too.
+    before the question has been marked. Where marks cannot be had, or may be incomplete, anything
+    may have changed. ``hidden`` watches folders with a dot-name too.
     """
 
     def __init__(self, top: Path, *, hidden: bool = False) -> None:
@@ -42,12 +43,22 @@ class Watch:
         self._hidden = hidden
         self._marks: INotify | None = None
         self._place: tuple[int, int] | None = None
-        self._quiet = False
+        self._prefixes: dict[int, str] = {}
+        self._touched: set[str] | None = None
         self._looked = 0.0
         self._retry = 0.0
 
     def quiet(self) -> bool:
         """Tell whether nothing can have changed since the look that ``looked`` told of."""
+        touched = self.touched()
+        return touched is not None and not touched
+
+    def touched(self) -> Collection[str] | None:
+        """Return what may have come, gone or changed since the look that ``looked`` told of.
+
+        These are paths of files, relative and as the disk spells them. ``None`` stands for
+        anything: nobody has looked for long, a folder came or went, or there are no marks.
+        """
         try:
             if (
                 self._marks is None
@@ -61,16 +72,17 @@ class Watch:
             self.close()
             self._retry = time.monotonic() + _RETRY
             _log.warning("a folder cannot be watched (%s); its files are compared", error.strerror)
-        return self._quiet and time.monotonic() - self._looked < _TRUST
+        return self._touched if time.monotonic() - self._looked < _TRUST else None
 
     def looked(self) -> None:
         """Take note that the folder has been looked at, after the last question."""
-        self._quiet = self._marks is not None
+        self._touched = None if self._marks is None else set()
         self._looked = time.monotonic()
 
     def close(self) -> None:
         """Stop watching."""
-        self._quiet = False
+        self._touched = None
+        self._prefixes = {}
         if self._marks is not None:
             self._marks.close()
             self._marks = None
@@ -95,7 +107,9 @@ class Watch:
             for folder in folders:
                 mask = written | named | itself | flags.ONLYDIR | flags.DONT_FOLLOW
                 with suppress(PermissionError):  # it is not read either, until that changes
-                    self._marks.add_watch(folder, mask)
+                    number = self._marks.add_watch(folder, mask)
+                    below = os.path.relpath(folder, self._top)
+                    self._prefixes[number] = "" if below == "." else f"{below}/"
             known = folders
         self.close()
 
@@ -104,9 +118,10 @@ class Watch:
         from inotify_simple import flags  # noqa: PLC0415
 
         found = marks.read(timeout=0)
-        self._quiet = self._quiet and not found
         other = flags.ISDIR | flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT
         other |= flags.IGNORED | flags.Q_OVERFLOW
+        if self._touched is not None:
+            self._touched.update(self._prefixes.get(mark.wd, "") + mark.name for mark in found)
         return any(mark.mask & other for mark in found)
 
 

@@ -16,7 +16,7 @@ from shirube import (
     Phrase,
     Term,
 )
-from shirube.library import FIELDS
+from shirube.passages import FIELDS
 from shirube.testing.corpora import MemoryCorpus
 from shirube.testing.samples import PASSAGES
 

@@ -23,7 +23,7 @@ from shirube import (
     Root,
     Term,
 )
-from shirube.library import FIELDS
+from shirube.passages import FIELDS
 from shirube.testing.answers import CLAUSES, answers, assert_alike, keys
 from shirube.testing.contract import StageContract
 from shirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage

@@ -26,7 +26,7 @@ from shirube import (
     occurs,
     runs,
 )
-from shirube.library import digest
+from shirube.passages import digest
 
 
 class PlainTokenizer(Stage):

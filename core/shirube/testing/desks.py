@@ -37,7 +37,7 @@ from shirube import (
     Trace,
     Verdict,
 )
-from shirube.library import passages
+from shirube.passages import passages
 from shirube.testing.corpora import MemoryCorpus
 
 T = TypeVar("T")
