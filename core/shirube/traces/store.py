@@ -7,10 +7,11 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from pydantic import JsonValue
 
@@ -22,8 +23,10 @@ _log = logging.getLogger("shirube")
 
 _QUIET = 0.03
 """Seconds without a search after which traces are written."""
-_LATEST = 0.5
-"""Seconds after which they are written all the same."""
+_LATEST = 2.0
+"""Seconds after which they are written all the same, those that are still kept."""
+_PAUSE = 0.01
+"""Seconds between two that are written while searches go on, so that each delays another one."""
 _PATIENCE = 5.0
 """Seconds that closing waits for the writing."""
 
@@ -148,6 +151,7 @@ class _Writer:
         self._wanted = wanted
         self._gone = gone
         self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
+        self._closing = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
 
@@ -160,32 +164,43 @@ class _Writer:
                     self._thread.start()
 
     def close(self) -> None:
+        self._closing.set()
         self._waiting.put(None)
         if self._thread is not None:
             self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
-        going = True
-        while going:
-            going = self._write_all(self._collected())
+        while not self._closing.is_set():
+            self._write_all(self._collected())
+        self._write_all(self._arrived())
 
     def _collected(self) -> list[Trace | None]:
         """Wait for a trace, and then until no more come for a moment, but not for ever."""
-        found: list[Trace | None] = [self._waiting.get()]
+        found = [self._waiting.get()]
         latest = time.monotonic() + _LATEST
-        while found[-1] is not None and time.monotonic() < latest:
-            try:
-                found.append(self._waiting.get(timeout=_QUIET))
-            except Empty:
+        while not self._closing.wait(_QUIET) and time.monotonic() < latest:
+            more = self._arrived()
+            if not more:
                 break
+            found += more
         return found
 
-    def _write_all(self, found: Sequence[Trace | None]) -> bool:
-        """Write what is still kept; tell whether to go on."""
+    def _arrived(self) -> list[Trace | None]:
+        """Return what has come meanwhile; to wait for each would wake this thread every time."""
+        found: list[Trace | None] = []
+        with suppress(Empty):
+            while True:
+                found.append(self._waiting.get_nowait())
+        return found
+
+    def _write_all(self, found: Sequence[Trace | None]) -> None:
+        """Write what is still kept, with pauses while more are waiting."""
         try:
             for trace in found:
                 if trace is not None and self._wanted(trace):
                     self._files.write(trace)
+                    if not self._waiting.empty():
+                        self._closing.wait(_PAUSE)
             for trace_id in self._gone.copy():
                 self._files.remove(trace_id)
                 self._gone.discard(trace_id)
@@ -193,4 +208,3 @@ class _Writer:
         except Exception:
             # A full disk must not end the thread: the next trace may find room again.
             _log.warning("a trace could not be written", exc_info=True)
-        return None not in found

@@ -15,10 +15,8 @@ from pydantic import Field
 
 from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stage
 from shirube_builtin.indexes.tantivy_corpus import TantivyCorpus
-from shirube_builtin.indexes.tantivy_queries import BESIDE, CHARACTERS
+from shirube_builtin.indexes.tantivy_documents import TERMS, Documents, document, schema
 
-_TERMS = "terms"
-_JSON = json.JSONEncoder(ensure_ascii=False)
 _RETRY_SECONDS = 0.02
 _MERGE_SECONDS = 3.0
 """Who has less time than this leaves the merging of segments to the next writer."""
@@ -31,7 +29,7 @@ class Tantivy(Stage):
     how many matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
 
-    layout: Literal[2] = 2
+    layout: Literal[3] = 3
     writer_memory: Annotated[int, Field(ge=15_000_000)] = 50_000_000
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
     verified: Annotated[int, Field(ge=0)] = 500
@@ -52,7 +50,8 @@ class TantivyIndex:
     def __init__(self, settings: Tantivy, folder: Root, fields: Fields) -> None:
         self._settings = settings
         self._fields = fields
-        self._schema = _schema(fields)
+        self._documents = Documents(fields)
+        self._schema = schema(fields)
         try:
             self._open(folder)
         except (ValueError, OSError):
@@ -64,7 +63,7 @@ class TantivyIndex:
     def _open(self, folder: Root) -> None:
         self._index = tantivy.Index(self._schema, path=str(folder.path))
         analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
-        self._index.register_tokenizer(_TERMS, analyzer)
+        self._index.register_tokenizer(TERMS, analyzer)
         self._index.config_reader("manual")
         self._writer: tantivy.IndexWriter | None = None
         self._generation = -1
@@ -138,7 +137,7 @@ class TantivyIndex:
                 kept[page.path] = self._add(writer, page, passages)
                 lengths.update(kept[page.path].lengths)
             writer.delete_documents_by_term("kind", "seal")
-            writer.add_document(_document("seal", self._generation + 1))
+            writer.add_document(document("seal", self._generation + 1))
             writer.commit()
         except BaseException:
             writer.rollback()
@@ -193,51 +192,14 @@ class TantivyIndex:
     def _add(self, writer: tantivy.IndexWriter, page: Page, passages: Sequence[Passage]) -> _Kept:
         lengths: Counter[str] = Counter()
         for passage in passages:
-            searched = bool(passage.fields["body"])
-            document = _document("section" if searched else "blank", passage, page.path)
-            document.add_text("key", f"{passage.path}\n{passage.start_line}")
-            beside: set[str] = set()
-            terms: Sequence[str] = ()
-            for name in self._fields.names:
-                beside.update(terms)
-                terms = self._fields.tokenizer.terms(passage.fields[name])
-                document.add_text(f"in_{name}", " ".join(terms))
-                lengths[name] += len(passage.fields[name]) * searched
-            document.add_text(BESIDE, " ".join(beside.difference(terms)))
-            document.add_text(CHARACTERS, _characters(passage))
-            writer.add_document(document)
+            writer.add_document(self._documents.section(passage))
+            if passage.fields["body"]:
+                lengths.update({name: len(passage.fields[name]) for name in self._fields.names})
         kept = _Kept(page, lengths)
-        writer.add_document(_document("page", [*page, lengths], page.path))
+        writer.add_document(document("page", [*page, lengths], page.path))
         return kept
 
 
 def _forget(path: str, kept: dict[str, _Kept], lengths: Counter[str]) -> None:
     if path in kept:
         lengths.subtract(kept.pop(path).lengths)
-
-
-def _document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
-    document = tantivy.Document()
-    document.add_text("kind", kind)
-    document.add_bytes("data", _JSON.encode(data).encode())
-    if path is not None:
-        document.add_text("of", path)
-    return document
-
-
-def _characters(passage: Passage) -> str:
-    """Return every character of a passage once, if it holds other than ASCII ones."""
-    text = "".join(passage.fields.values())
-    return "" if text.isascii() else " ".join(set(text))
-
-
-def _schema(fields: Fields) -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    for name in ("kind", "of", "key"):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    builder.add_bytes_field("data", stored=True)
-    for name in (BESIDE, CHARACTERS):
-        builder.add_text_field(name, tokenizer_name=_TERMS, index_option="basic")
-    for name in fields.names:
-        builder.add_text_field(f"in_{name}", tokenizer_name=_TERMS, index_option="position")
-    return builder.build()

@@ -9,7 +9,7 @@ import tantivy
 from tantivy import Query
 
 from shirube import Bool, Clause, Count, Fields, Floor, Found, Pages, Passage, Term, fold, occurs
-from shirube_builtin.indexes.tantivy_queries import Kept, Translator, both, of_texts
+from shirube_builtin.indexes.tantivy_queries import PARTS, Kept, Translator, both, of_texts
 
 _PASSAGES_KEPT = 4096
 _TEXTS_KEPT = 256
@@ -161,11 +161,16 @@ class TantivyCorpus(Translator):
             return Query.empty_query()
         clause, exact = self._fields.tokenizer.narrow(text)
         query = self._query(clause)
+        exact = exact or (clause == Term(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
             return query
         passages = self._all(both(query, self._held))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
+
+    def _is_no_part(self, term: str) -> bool:
+        """Tell whether a term is a word of its own in all the sections that have it."""
+        return term.isascii() and not self._searcher.doc_freq(PARTS, term)
 
 
 def _number(searcher: tantivy.Searcher, query: Query) -> int:

@@ -32,6 +32,12 @@ A term stands in as many sections as hold it there, and as hold it here: no list
 section is needed, which would be as long as the last field itself.
 """
 
+PARTS = "parts"
+"""The field of a section's ASCII terms that do not occur in it, but are parts of words there.
+
+What stands here nowhere is a word wherever it is a term.
+"""
+
 _CLAUSES_KEPT = 256
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
