@@ -168,6 +168,15 @@ def test_letters_and_digits_are_in_a_word(text: str) -> None:
     assert [c for c in kept if c.isalnum()] == [c for c in folded if c.isalnum()]
 
 
+def test_every_character_is_what_it_is_alone_and_in_a_row() -> None:
+    characters = [chr(code) for code in range(0x110000)]
+    alone = {c for c in characters if [*words(c)] == [(c, False)]}
+    assert {c for c in characters if not occurs(f"{c}a", "a")} == alone
+    assert {c for c, japanese in words("\n".join(characters)) if japanese} <= {
+        *filter(is_cjk, characters)
+    }
+
+
 @given(texts)
 def test_words_are_japanese_or_not_but_never_both(text: str) -> None:
     for run, japanese in words(fold(text)):

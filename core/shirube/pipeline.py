@@ -148,8 +148,7 @@ class Pipeline:
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
             nominates = getattr(scorer, "nominates", False)
-            allowed = [hit for hit in ranking.hits if _is_allowed(hit.passage, query)]
-            _merge(name, allowed, found, hits, nominates=nominates)
+            _merge(name, _allowed(ranking.hits, query), found, hits, nominates=nominates)
             left_out += ranking.left_out
             notes |= ranking.notes
             recorder.close("scorer", name, started, ranking)
@@ -213,15 +212,17 @@ def _failed(name: str) -> str:
 def _ranking(given: Ranking | Iterable[Hit]) -> Ranking:
     """Return what a stage gave as a ranking; a stage that gives something else has failed."""
     ranking = given if isinstance(given, Ranking) else Ranking(tuple(given))
-    if not all(isinstance(hit, Hit) for hit in ranking.hits):
+    if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
         raise TypeError("a scorer or refiner gives hits, and nothing else")
     return ranking
 
 
-def _is_allowed(passage: Passage, query: Query) -> bool:
-    """Tell whether a run may return a passage, whatever its scorers nominate."""
-    within = query.within is None or passage.path in query.within
-    return within and passage.key not in query.exclude
+def _allowed(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
+    """Return the hits that a run may return, whatever its scorers nominate."""
+    within, exclude = query.within, query.exclude
+    if within is not None:
+        hits = [hit for hit in hits if hit.passage.path in within]
+    return [hit for hit in hits if hit.passage.key not in exclude] if exclude else hits
 
 
 def _merge(

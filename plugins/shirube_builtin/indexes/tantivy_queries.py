@@ -42,6 +42,9 @@ _CLAUSES_KEPT = 256
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
 
+_TEXTS = frozenset({Term, Phrase, Part, Holds})
+"""What matches by what stands in a section."""
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -155,7 +158,7 @@ def of_texts(clause: Clause) -> bool:
         case Bool((), (), _) | Pages() | Everything():
             return False
         case Bool(should, (), _):
-            return all(map(of_texts, should))
+            return _TEXTS.issuperset(map(type, should)) or all(map(of_texts, should))
         case Bool(_, must, _):
             return any(map(of_texts, must))
     return True
