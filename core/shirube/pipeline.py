@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -248,13 +249,21 @@ def _merge(
                 before.score + hit.score,
                 before.marks | hit.marks if hit.marks else before.marks,
                 max(before.coverage, hit.coverage),
-                before.matched + tuple(m for m in hit.matched if m not in before.matched),
+                (*before.matched, *(m for m in hit.matched if m not in before.matched))
+                if hit.matched
+                else before.matched,
                 {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
-                (*before.places, *hit.places),
+                (*before.places, *hit.places) if hit.places else before.places,
             )
 
 
 def _row(hit: Hit) -> Row:
     passage, score, marks, coverage, matched, signals, _ = hit
     path, start, end, title, _, _, digest, _ = passage
-    return Row(path, start, end, title, digest, score, coverage, marks, matched, signals)
+    return Row(path, start, end, title, digest, score, coverage, _once(marks), matched, signals)
+
+
+@lru_cache(maxsize=1024)
+def _once(marks: frozenset[str]) -> frozenset[str]:
+    """Return the same object for the same marks: a hundred traces keep thousands of them."""
+    return marks

@@ -1,13 +1,13 @@
-"""How the C library shares out memory among threads: by few pools, as few calls work at once."""
+"""How the C library shares out memory among threads: by few pools, as one call works at once."""
 
 from __future__ import annotations
 
 import sys
 
-from shirube.turns import AT_ONCE
-
 _ARENA_MAX = -8
 """The name of that setting in glibc's ``malloc.h``."""
+_POOLS = 2
+"""One for the calls, and one for the threads that an index has of its own."""
 
 
 def share_pools() -> None:
@@ -17,4 +17,4 @@ def share_pools() -> None:
 
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none
         if mallopt is not None:
-            mallopt(_ARENA_MAX, AT_ONCE)
+            mallopt(_ARENA_MAX, _POOLS)

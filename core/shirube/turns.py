@@ -1,4 +1,4 @@
-"""Turns: few calls work at once, so that the protocol always gets its share of the interpreter."""
+"""Turns: calls work one after the other, so that the protocol gets its share of the interpreter."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 WORKERS = 16
 """How many calls have a thread at most: those that take long, and those nobody waits for too."""
-AT_ONCE = 2
-"""How many calls work at once; more would only take the interpreter from each other."""
-LONG = 0.5
+AT_ONCE = 1
+"""How many calls work at once; two take the interpreter from each other, and both end later."""
+LONG = 0.25
 """Seconds after which a call that still works no longer counts."""
 SWITCH = 0.0005
 """Seconds after which a thread that computes lets another one have the interpreter.

@@ -11,7 +11,8 @@ from tantivy import Query
 from shirube import Bool, Clause, Count, Fields, Floor, Found, Pages, Passage, Term, fold, occurs
 from shirube_builtin.indexes.tantivy_queries import PARTS, Kept, Translator, both, of_texts
 
-_PASSAGES_KEPT = 4096
+_PASSAGES_KEPT = 2048
+_FREQUENCIES_KEPT = 4096
 _TEXTS_KEPT = 256
 
 
@@ -39,7 +40,7 @@ class TantivyCorpus(Translator):
         self._blank = _number(searcher, self._held) - self.size
         self._dirty = self._has_deletions()
         self._passages = Kept[tuple[int, int], Passage](_PASSAGES_KEPT)
-        self._frequencies = Kept[str, int](_PASSAGES_KEPT)
+        self._frequencies = Kept[str, int](_FREQUENCIES_KEPT)
         self._terms = Kept[str, Sequence[str]](_TEXTS_KEPT)
         self._held_texts = Kept[str, Query](_TEXTS_KEPT)
 
