@@ -26,6 +26,8 @@ from shirube.settings.config import Use
 
 QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')
 CLIQUE = 60
+SURE = 2.5
+"""Seconds after which a file has not just been written: such ones are read once more."""
 
 
 def main() -> None:
@@ -33,6 +35,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         workspace = Path(name)
         write(workspace / "docs", count)
+        time.sleep(SURE)
         command = [sys.executable, "-m", "shirube", "docs", "index", "--workspace", name]
         index = partial(subprocess.run, command, check=True)
         told("first index, as a process", timed(index, spent_by_children))

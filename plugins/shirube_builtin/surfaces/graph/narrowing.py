@@ -7,6 +7,7 @@ from typing import Any
 
 from shirube import Corpus, Page, Passage, Tokenizer
 from shirube_builtin.surfaces.graph.records import Doc, Record
+from shirube_builtin.surfaces.graph.texts import decoded
 
 MOST = 400
 """Of more documents than these all texts are read through: that is faster than asking for them."""
@@ -54,7 +55,6 @@ class Narrower:
 
 def passage_of(doc: Doc) -> Passage:
     """Return a whole document as the index is to keep it: a line each title, heading, content."""
-    title, sections = doc.folded
-    lines = [title, *(line for section in sections for line in section)]
-    fields = {"title": "", "headings": "", "path": "", _FIELD: "\n".join(lines)}
+    body = decoded(b"\n".join(doc.searched.lines))
+    fields = {"title": "", "headings": "", "path": "", _FIELD: body}
     return Passage(doc.path, 1, 1, "", (), 0, "", fields)

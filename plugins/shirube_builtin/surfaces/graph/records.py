@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
 from shirube import Document, Link, Remark, nfc
-from shirube_builtin.surfaces.graph.texts import folded
+from shirube_builtin.surfaces.graph.texts import encoded, folded
 
 DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"]
 DOC_TYPES: tuple[DocType, ...] = get_args(DocType)
@@ -65,6 +65,27 @@ class Record(NamedTuple):
         )
 
 
+class Searched(NamedTuple):
+    """What a document is searched by: its texts as they are compared, in UTF-8.
+
+    Bytes are half as long as text that holds some Japanese, and looked through in half the time.
+    ``lengths`` are the contents' in characters, ``characters`` those of everything with a line
+    end between two texts.
+    """
+
+    title: bytes
+    headings: tuple[bytes, ...]
+    contents: tuple[bytes, ...]
+    lengths: tuple[int, ...]
+    characters: int
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The title, and in turn a heading and its content."""
+        inner = zip(self.headings, self.contents, strict=True)
+        return [self.title, *(line for section in inner for line in section)]
+
+
 class Doc:
     """A document of one generation, under its path and its id."""
 
@@ -87,10 +108,20 @@ class Doc:
         return tuple(ids)
 
     @cached_property
-    def folded(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """The title, and the heading and content of each section, as they are compared."""
-        texts = ((folded(p.heading or ""), folded(self.text(p))) for p in self.record.parts)
-        return folded(self.title), tuple(texts) or (("", ""),)
+    def searched(self) -> Searched:
+        """What this document is searched by; one without sections has an empty one."""
+        title = folded(self.title)
+        headings = [folded(part.heading or "") for part in self.record.parts] or [""]
+        contents = [folded(self.text(part)) for part in self.record.parts] or [""]
+        lengths = tuple(map(len, contents))
+        around = len(title) + sum(map(len, headings)) + 2 * len(headings)
+        return Searched(
+            encoded(title),
+            tuple(map(encoded, headings)),
+            tuple(map(encoded, contents)),
+            lengths,
+            around + sum(lengths),
+        )
 
     def text(self, part: Part) -> str:
         """Return the content of a section."""

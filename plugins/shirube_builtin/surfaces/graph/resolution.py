@@ -130,13 +130,19 @@ class _Names:
     def __init__(self) -> None:
         self._exact: defaultdict[str, list[str]] = defaultdict(list)
         self._folded: defaultdict[str, list[str]] = defaultdict(list)
+        self._bare: set[str] = set()
 
     def add(self, name: str, path: str) -> None:
+        folded = name.casefold()
         self._exact[name].append(path)
-        self._folded[name.casefold()].append(path)
+        self._folded[folded].append(path)
+        self._bare.update(folded.removesuffix(extension) for extension in _EXTENSIONS)
 
     def spelled(self, name: str, fits: Callable[[str, str], bool] | None = None) -> tuple[str, ...]:
         """Return who goes by a name: exactly before in other case, as written before extended."""
+        bare = name.casefold()
+        if (posixpath.basename(bare) if fits else bare) not in self._bare:
+            return ()  # which holds of most names that are tried
         for known, case in ((self._exact, str), (self._folded, str.casefold)):
             for extension in _EXTENSIONS:
                 wanted = case(name + extension)

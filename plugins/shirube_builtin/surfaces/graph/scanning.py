@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from heapq import nlargest
+from itertools import compress
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from shirube_builtin.surfaces.graph.narrowing import Narrowing, passage_of
+from shirube_builtin.surfaces.graph.narrowing import Narrowing
 from shirube_builtin.surfaces.graph.records import Doc
+from shirube_builtin.surfaces.graph.texts import encoded
 
 _K1, _B = 1.2, 0.75
 _TITLE, _HEADING = 3, 2
@@ -55,7 +57,7 @@ class Texts:
     @cached_property
     def everything(self) -> _Side:
         """The texts of all sections."""
-        return _Side.of((doc, self._numbers[doc.path]) for doc in self._docs)
+        return _Side.of(((doc, self._numbers[doc.path]) for doc in self._docs), self._mean)
 
     @cached_property
     def _mean(self) -> float:
@@ -63,7 +65,7 @@ class Texts:
         if self._narrowing is not None:
             total = self._narrowing.characters
         else:
-            total = sum(len(passage_of(doc).fields["body"]) for doc in self._docs)
+            total = sum(doc.searched.characters for doc in self._docs)
         return total / self.size if self.size else 0.0
 
     @property
@@ -81,15 +83,14 @@ class Texts:
         """
         each = [self._worth(unit) for unit in dict.fromkeys(wanted)]
         if not each:
-            return Matches(self._places, (), {})
-        scores = _all_of(each) if share >= 1 else _share_of(each, share)
+            return Matches(self._places, (), ())
+        found = _all_of(each) if share >= 1 else _share_of(each, share)
         by_title = frozenset.intersection(*(one.by_title for one in each))
-        numbers: Iterable[int] = scores if share >= 1 else sorted(scores)
         if by_title:
-            numbers = (n for n in numbers if n not in by_title or self._places[n].number == 0)
+            found = _kept(found, lambda n: n not in by_title or self._places[n].number == 0)
         if within is not None:
-            numbers = (n for n in numbers if self._places[n].doc.path in within)
-        return Matches(self._places, tuple(numbers), scores)
+            found = _kept(found, lambda n: self._places[n].doc.path in within)
+        return Matches(self._places, *found)
 
     def _worth(self, unit: str) -> _Worth:
         """Return what is known of a unit, or look."""
@@ -108,79 +109,96 @@ class Texts:
         if paths is None:
             side = self.everything
         else:
-            numbers = [self._numbers[path] for path in paths]
-            side = _Side.of((self._places[one[0]].doc, one) for one in numbers)
-        weights, by_title = side.weights(unit)
+            ranges = [self._numbers[path] for path in paths]
+            docs = ((self._places[one[0]].doc, one) for one in ranges)
+            side = _Side.of(docs, self._mean)
+        weights, by_title = side.weights(encoded(unit))
+        standing = len(weights) - weights.count(0)
         # More sections than hold it cannot be; one more inside keeps the logarithm positive.
-        rarity = math.log(1 + (self.size - len(weights) + 0.5) / (len(weights) + 0.5))
-        rarity *= _K1 + 1
-        order, lengths, least = sorted(weights), side.lengths, _K1 * (1 - _B)
-        each = _K1 * _B / self._mean if order else 0.0
-        values = [rarity * (w := weights[n]) / (w + least + each * lengths[n]) for n in order]
-        return _Worth(array("L", order), array("d", values), frozenset(by_title))
+        rarity = math.log(1 + (self.size - standing + 0.5) / (standing + 0.5)) * (_K1 + 1)
+        norms = zip(weights, side.norms, strict=True)
+        return _Worth(
+            array("L", compress(side.numbers, weights)),
+            array("d", [rarity * weight / (weight + norm) for weight, norm in norms if weight]),
+            frozenset(side.numbers[place] for place in by_title),
+        )
 
 
 class _Side(NamedTuple):
-    """The folded texts of some sections side by side, under their numbers."""
+    """The folded texts of some sections side by side, their numbers, and BM25's norms of them."""
 
-    lengths: dict[int, int]
-    contents: list[str]
-    headings: list[str]
-    all_headings: str
-    titles: list[tuple[str, range]]
+    numbers: list[int]
+    norms: list[float]
+    contents: list[bytes]
+    headings: list[bytes]
+    all_headings: bytes
+    titles: list[tuple[bytes, range]]
+    all_titles: bytes
 
     @classmethod
-    def of(cls, docs: Iterable[tuple[Doc, range]]) -> _Side:
-        lengths: dict[int, int] = {}
-        contents: list[str] = []
-        headings: list[str] = []
-        titles: list[tuple[str, range]] = []
-        for doc, numbers in docs:
-            title, sections = doc.folded
-            titles.append((title, numbers))
-            for number, (heading, content) in zip(numbers, sections, strict=True):
-                lengths[number] = len(content)
-                headings.append(heading)
-                contents.append(content)
-        return cls(lengths, contents, headings, "\n".join(headings), titles)
+    def of(cls, docs: Iterable[tuple[Doc, range]], mean: float) -> _Side:
+        numbers: list[int] = []
+        lengths: list[int] = []
+        contents: list[bytes] = []
+        headings: list[bytes] = []
+        titles: list[tuple[bytes, range]] = []
+        for doc, those in docs:
+            texts = doc.searched
+            titles.append((texts.title, range(len(numbers), len(numbers) + len(those))))
+            numbers += those
+            lengths += texts.lengths
+            headings += texts.headings
+            contents += texts.contents
+        each = _K1 * _B / mean if mean else 0.0
+        norms = [_K1 * (1 - _B) + each * length for length in lengths]
+        all_titles = b"\n".join(title for title, _ in titles)
+        return cls(numbers, norms, contents, headings, b"\n".join(headings), titles, all_titles)
 
-    def weights(self, unit: str) -> tuple[dict[int, int], set[int]]:
-        """Return how often a unit stands in each section, and where only the title has it."""
-        counts = [text.count(unit) for text in self.contents]
-        weights = {n: count for n, count in zip(self.lengths, counts, strict=True) if count}
+    def weights(self, unit: bytes) -> tuple[list[int], list[int]]:
+        """Return how much of a unit stands in each section, and where only the title has it."""
+        weights = [text.count(unit) for text in self.contents]
         if unit in self.all_headings:
-            for number, heading in zip(self.lengths, self.headings, strict=True):
-                if unit in heading:
-                    weights[number] = weights.get(number, 0) + _HEADING * heading.count(unit)
-        by_title: set[int] = set()
-        for title, numbers in self.titles:
-            if unit in title:
-                above = _TITLE * title.count(unit)
-                by_title.update(n for n in numbers if n not in weights)
-                weights.update((n, weights.get(n, 0) + above) for n in numbers)
+            named = [place for place, heading in enumerate(self.headings) if unit in heading]
+            for place in named:
+                weights[place] += _HEADING * self.headings[place].count(unit)
+        by_title: list[int] = []
+        if unit in self.all_titles:
+            for title, places in self.titles:
+                if unit in title:
+                    by_title += [place for place in places if not weights[place]]
+                    above = _TITLE * title.count(unit)
+                    for place in places:
+                        weights[place] += above
         return weights, by_title
 
 
 class _Worth(NamedTuple):
-    """Where a unit stands, its worth in each section, and where only the title has it."""
+    """Where a unit stands, in order, its worth in each section, and where only the title has it."""
 
     numbers: array[int]
     values: array[float]
     by_title: frozenset[int]
 
 
-def _all_of(each: Sequence[_Worth]) -> dict[int, float]:
-    """Return the worth of the sections in which all units stand, in order."""
+_Found: TypeAlias = tuple[Sequence[int], Sequence[float]]
+"""The numbers of sections, in order, and what each is worth."""
+
+
+def _all_of(each: Sequence[_Worth]) -> _Found:
+    """Return the sections in which all units stand."""
     first, *rest = sorted(each, key=lambda one: len(one.numbers))
-    scores = dict(zip(first.numbers, first.values, strict=True))
+    numbers: Sequence[int] = first.numbers
+    values: Sequence[float] = first.values
     for one in rest:
         known = dict(zip(one.numbers, one.values, strict=True))
-        scores = {n: score + known[n] for n, score in scores.items() if n in known}
-    return scores
+        more = [*map(known.get, numbers)]  # no worth is zero
+        numbers = [*compress(numbers, more)]
+        values = [value + other for value, other in zip(values, more, strict=True) if other]
+    return numbers, values
 
 
-def _share_of(each: Sequence[_Worth], share: float) -> dict[int, float]:
-    """Return the worth of the sections in which so many units stand, the less the more miss."""
+def _share_of(each: Sequence[_Worth], share: float) -> _Found:
+    """Return the sections in which so many units stand; they are worth the less the more miss."""
     present: Counter[int] = Counter()
     scores: dict[int, float] = {}
     for one in each:
@@ -189,14 +207,21 @@ def _share_of(each: Sequence[_Worth], share: float) -> dict[int, float]:
             scores[number] = scores.get(number, 0.0) + value
     # A whole number of texts is meant, whatever fractions make of it.
     needed = max(1, math.ceil(share * len(each) - 1e-9))
-    return {n: s * present[n] / len(each) for n, s in scores.items() if present[n] >= needed}
+    numbers = sorted(number for number, count in present.items() if count >= needed)
+    return numbers, [scores[n] * present[n] / len(each) for n in numbers]
+
+
+def _kept(found: _Found, wanted: Callable[[int], bool]) -> _Found:
+    numbers, values = found
+    chosen = [wanted(number) for number in numbers]
+    return [*compress(numbers, chosen)], [*compress(values, chosen)]
 
 
 class Matches:
     """The sections that match, in the order of paths and lines."""
 
     def __init__(
-        self, places: Sequence[Place], numbers: Sequence[int], scores: Mapping[int, float]
+        self, places: Sequence[Place], numbers: Sequence[int], scores: Sequence[float]
     ) -> None:
         self._places = places
         self._numbers = numbers
@@ -209,6 +234,6 @@ class Matches:
 
     def best(self, limit: int | None) -> list[Scored]:
         """Return the best sections, best first, ties by path and line."""
-        limit = len(self._numbers) if limit is None else limit
-        chosen = nlargest(limit, self._numbers, key=self._scores.__getitem__)
-        return [Scored(self._places[number], self._scores[number]) for number in chosen]
+        each = range(len(self._numbers))
+        chosen = nlargest(len(each) if limit is None else limit, each, key=self._scores.__getitem__)
+        return [Scored(self._places[self._numbers[at]], self._scores[at]) for at in chosen]

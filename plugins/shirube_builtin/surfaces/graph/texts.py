@@ -25,6 +25,16 @@ def folded(text: str) -> str:
     return " ".join(text.lower().split())
 
 
+def encoded(text: str) -> bytes:
+    """Return a text in the bytes that are looked through; one stands in another as in theirs."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of such bytes."""
+    return data.decode("utf-8", "surrogatepass")
+
+
 class Units(NamedTuple):
     """The distinct folded units of a query, and what is to be said about it."""
 

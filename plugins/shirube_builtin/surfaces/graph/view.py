@@ -25,6 +25,7 @@ from shirube_builtin.surfaces.graph.narrowing import Narrowing
 from shirube_builtin.surfaces.graph.records import Doc
 from shirube_builtin.surfaces.graph.resolution import Catalogue, Edge, Issue
 from shirube_builtin.surfaces.graph.scanning import Texts
+from shirube_builtin.surfaces.graph.texts import decoded
 from shirube_builtin.surfaces.graph.vectors import Vectors
 
 _NEAR, _NEAR_ENOUGH = 5, 60
@@ -174,7 +175,9 @@ class View:
     def page(self, path: str) -> Sequence[Passage]:
         """Return the sections of one document, in order."""
         doc = self.docs.get(path)
-        return [self.passage(doc, number) for number in range(len(doc.folded[1]))] if doc else []
+        if doc is None:
+            return []
+        return [self.passage(doc, number) for number in range(len(doc.searched.contents))]
 
     @cached_property
     def _passages(self) -> list[Passage]:
@@ -182,9 +185,13 @@ class View:
 
     def passage(self, doc: Doc, number: int) -> Passage:
         """Return a section as stages know it; a document without any counts as an empty one."""
-        title, sections = doc.folded
-        heading, content = sections[number]
-        fields = {"title": heading, "headings": title, "path": fold(doc.path), "body": content}
+        texts = doc.searched
+        fields = {
+            "title": decoded(texts.headings[number]),
+            "headings": decoded(texts.title),
+            "path": fold(doc.path),
+            "body": decoded(texts.contents[number]),
+        }
         if not doc.record.parts:
             return Passage(doc.path, 1, 1, "", (), 0, "", fields)
         part = doc.record.parts[number]
