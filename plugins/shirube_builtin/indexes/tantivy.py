@@ -17,6 +17,8 @@ from shirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stag
 from shirube_builtin.indexes.tantivy_corpus import TantivyCorpus
 from shirube_builtin.indexes.tantivy_documents import TERMS, Documents, document, schema
 
+_TOGETHER = 1000
+"""How many pages stand side by side: all are read at the start, and their sections are not."""
 _RETRY_SECONDS = 0.02
 _MERGE_SECONDS = 3.0
 """Who has less time than this leaves the merging of segments to the next writer."""
@@ -131,11 +133,16 @@ class TantivyIndex:
             for path in gone:
                 _forget(path, kept, lengths)
                 writer.delete_documents_by_term("of", path)
+            waiting: list[tantivy.Document] = []
             for page, passages in pages:
                 _forget(page.path, kept, lengths)
                 writer.delete_documents_by_term("of", page.path)
                 kept[page.path] = self._add(writer, page, passages)
                 lengths.update(kept[page.path].lengths)
+                waiting.append(document("page", [*page, kept[page.path].lengths], page.path))
+                if len(waiting) == _TOGETHER:
+                    _add_all(writer, waiting)
+            _add_all(writer, waiting)
             writer.delete_documents_by_term("kind", "seal")
             writer.add_document(document("seal", self._generation + 1))
             writer.commit()
@@ -195,9 +202,13 @@ class TantivyIndex:
             writer.add_document(self._documents.section(passage))
             if passage.fields["body"]:
                 lengths.update({name: len(passage.fields[name]) for name in self._fields.names})
-        kept = _Kept(page, lengths)
-        writer.add_document(document("page", [*page, lengths], page.path))
-        return kept
+        return _Kept(page, lengths)
+
+
+def _add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> None:
+    for one in documents:
+        writer.add_document(one)
+    documents.clear()
 
 
 def _forget(path: str, kept: dict[str, _Kept], lengths: Counter[str]) -> None:
