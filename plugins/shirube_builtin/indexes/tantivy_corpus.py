@@ -11,7 +11,7 @@ from tantivy import Query
 from shirube import Bool, Clause, Count, Fields, Floor, Found, Pages, Passage, Term, fold, occurs
 from shirube_builtin.indexes.tantivy_queries import PARTS, Kept, Translator, both, of_texts
 
-_PASSAGES_KEPT = 2048
+_PASSAGES_KEPT = 1024
 _FREQUENCIES_KEPT = 4096
 _TEXTS_KEPT = 256
 

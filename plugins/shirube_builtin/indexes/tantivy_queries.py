@@ -39,6 +39,8 @@ What stands here nowhere is a word wherever it is a term.
 """
 
 _CLAUSES_KEPT = 256
+_COUNTED = "freq"
+"""How often a term stands is read, and not where, which the engine's own default is."""
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
 
@@ -106,9 +108,12 @@ class Translator(ABC):
 
     def _term(self, clause: Term) -> Query:
         if clause.field:
-            query = Query.term_query(self._schema, f"in_{clause.field}", clause.term)
+            query = Query.term_query(self._schema, f"in_{clause.field}", clause.term, _COUNTED)
         else:
-            named = [Query.term_query(self._schema, n, clause.term) for n in self._anywhere]
+            named = [
+                Query.term_query(self._schema, name, clause.term, _COUNTED)
+                for name in self._anywhere
+            ]
             query = _either(named)
         return _weighed(query, clause.boost)
 
