@@ -301,6 +301,22 @@ def test_all_that_is_put_quickly_is_kept(tmp_path: Path, application: Applicatio
     assert len(names(tmp_path / "traces")) == 100
 
 
+def test_traces_are_written_too_while_they_keep_coming(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shirube.traces.store._LATEST", 0.2)
+    store = TraceStore(1000, 60, tmp_path)
+    until = time.monotonic() + 30
+    while not names(tmp_path) and time.monotonic() < until:
+        store.put(a_trace())
+        time.sleep(0.005)
+    assert names(tmp_path), "never quiet, and never written"
+    began = time.monotonic()
+    store.close()
+    assert time.monotonic() - began < 5, "closing does not pause between traces"
+    assert len(names(tmp_path)) == len(store._traces)
+
+
 # --- other processes ------------------------------------------------------------------------
 
 
