@@ -19,7 +19,7 @@ from shirube.model import Aside, Document, Skipped, Source
 from shirube.stages import Loader
 from shirube.text import nfc
 
-SWEPT_FILES = 100
+SWEPT_FILES = 25
 """Up to how many files are looked at on every call, which costs less than a watch is worth."""
 
 _FEW = 32
