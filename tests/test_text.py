@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import Lines, estimate_tokens, fold, is_cjk, nfc, occurs, runs, words
+from shirube import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
 
 # Where folding goes wrong if it does: widths, forms, marks, odd spaces, dashes and cases.
 AWKWARD = (
@@ -139,6 +139,20 @@ def test_words_stand_on_word_boundaries_and_japanese_anywhere(
     text: str, term: str, *, there: bool
 ) -> None:
     assert occurs(text, term) is there
+
+
+@given(
+    text=st.lists(st.sampled_from(["a", "to", "too", "i", "給", "é", "7", "_", "-", " "])).map(
+        "".join
+    ),
+    word=st.sampled_from(["a", "to", "i", "7", "oo", "ai"]),
+    most=st.none() | st.integers(1, 4),
+)
+def test_a_word_of_ascii_is_counted_where_a_word_begins_and_ends(
+    text: str, word: str, most: int | None
+) -> None:
+    whole = [run for run, japanese in words(text) if not japanese]
+    assert occurrences(text, word, most) == min(whole.count(word), most or len(text))
 
 
 # --- runs and words -------------------------------------------------------------------------
