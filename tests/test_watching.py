@@ -175,6 +175,7 @@ STEPS: dict[str, Callable[[Path], object]] = CHANGES | {
     "hidden": lambda folder: _put(folder, ".hidden.md", "x"),
     "hidden no more": lambda folder: (folder / ".hidden.md").unlink(missing_ok=True),
     "rules": lambda folder: _put(folder, ".shirubeignore", "b.md\nsub/c*\n"),
+    "rules no more": lambda folder: (folder / ".shirubeignore").unlink(missing_ok=True),
     "ruled out": lambda folder: _put(folder, "b.md", "edited again"),
     "link instead": lambda folder: _swapped_for_link(folder / "a.md"),
     "composed otherwise": lambda folder: _put(folder, "か\u3099.md", "x"),

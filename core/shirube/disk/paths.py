@@ -105,7 +105,7 @@ class Root:
         """
         files = [*before.files]
         for path in touched:
-            if path != nfc(path):
+            if path != nfc(path) or path.rpartition("/")[2] in self.listing.ignore_files:
                 return self.survey()
             place = bisect_left(files, path, key=lambda entry: entry.path)
             known = [entry for entry in files[place : place + 2] if entry.path == path]
@@ -117,8 +117,7 @@ class Root:
                 continue  # it has come and gone
             except ToolError:
                 return self.survey()
-            ruling = now.name in self.listing.ignore_files
-            if now.kind != "file" or ruling or not _is_one(known, now):
+            if now.kind != "file" or not _is_one(known, now):
                 return self.survey()
             files[place] = now
         return before._replace(files=files)
