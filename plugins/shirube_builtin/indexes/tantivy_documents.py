@@ -15,7 +15,8 @@ from shirube_builtin.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, K
 TERMS = "terms"
 """The engine's analyzer for what is in terms already, one after the other with spaces."""
 
-_KEPT = 1024
+_KEPT, _SHORT = 1024, 200
+"""How many texts are remembered, and of how many characters at most."""
 _JSON = json.JSONEncoder(ensure_ascii=False)
 _WORDS = re.compile(r"[0-9a-z]+")
 
@@ -47,7 +48,7 @@ class Documents:
         beside: set[str] = set()
         parts: set[str] = set()
         for name in self._names:
-            text = self._known.of(fields[name], self._text)
+            text = self._named(fields[name])
             made.add_text(f"in_{name}", text.written)
             beside |= text.terms
             parts.update(text.parts)
@@ -57,6 +58,9 @@ class Documents:
         made.add_text(PARTS, " ".join(parts.union(last.parts)))
         made.add_text(CHARACTERS, _characters(passage))
         return made
+
+    def _named(self, text: str) -> _Text:
+        return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)
 
     def _text(self, text: str) -> _Text:
         terms = self._tokenizer.terms(text)
