@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shirube import RACY_NS
 from shirube.app import Application, open_application
 from shirube.calling import call_tool
 from shirube.model import Call
@@ -26,8 +27,6 @@ from shirube.settings.config import Use
 
 QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')
 CLIQUE = 60
-SURE = 2.5
-"""Seconds after which a file has not just been written: such ones are read once more."""
 
 
 def main() -> None:
@@ -35,7 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         workspace = Path(name)
         write(workspace / "docs", count)
-        time.sleep(SURE)
+        # What has just been written is read once more when it is compared.
+        time.sleep(RACY_NS / 1e9 + 0.5)
         command = [sys.executable, "-m", "shirube", "docs", "index", "--workspace", name]
         index = partial(subprocess.run, command, check=True)
         told("first index, as a process", timed(index, spent_by_children))

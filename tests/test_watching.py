@@ -32,7 +32,10 @@ MORE = SWEPT_FILES + 1
 def folder(tmp_path: Path) -> Path:
     if not is_local(tmp_path):
         pytest.skip("nothing here is ever quiet")
-    folder = tmp_path / "m"
+    return _made(tmp_path / "m")
+
+
+def _made(folder: Path) -> Path:
     (folder / "sub" / "deep").mkdir(parents=True)
     for name in ("a.md", "b.md", "sub/c.md", "sub/deep/d.md"):
         (folder / name).write_text(name)
@@ -200,10 +203,7 @@ def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[
     with TemporaryDirectory() as top:
         if not is_local(Path(top)):
             pytest.skip("nothing here is ever quiet")
-        folder = Path(top) / "m"
-        (folder / "sub" / "deep").mkdir(parents=True)
-        for name in ("a.md", "b.md", "sub/c.md", "sub/deep/d.md"):
-            _put(folder, name, name)
+        folder = _made(Path(top) / "m")
         root = Root(folder, listing=Listing(ignore_files=(".shirubeignore",)))
         watch = Watch(folder)
         watch.quiet()

@@ -18,6 +18,7 @@ TERMS = "terms"
 _KEPT, _SHORT = 1024, 200
 """How many texts are remembered, and of how many characters at most."""
 _JSON = json.JSONEncoder(ensure_ascii=False)
+# What `words` finds in folded ASCII; the pattern for all scripts made a fourth of this work more.
 _WORDS = re.compile(r"[0-9a-z]+")
 
 
@@ -91,10 +92,10 @@ def schema(fields: Fields) -> tantivy.Schema:
     return builder.build()
 
 
-def _parts(text: str, terms: Collection[str]) -> Collection[str]:
+def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
     """Return the ASCII terms of a text that do not occur in it, except as parts of words."""
     if text.isascii():
-        return frozenset(terms).difference(_WORDS.findall(text))
+        return terms.difference(_WORDS.findall(text))
     return [term for term in terms if term.isascii() and not occurs(text, term)]
 
 
