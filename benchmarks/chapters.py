@@ -28,9 +28,9 @@ from typing import Any
 
 from clients import crowded, fifty
 
-from shirube.app import Application, open_application
-from shirube.calling import call_tool
-from shirube.model import Call
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call
 
 NAME = "給付編"
 BYTES = 20_000
@@ -80,7 +80,7 @@ def made(workspace: Path, number: int) -> Path:
         toc.append({"id": f"{place:04}", "title": lines[0], "file": file})
     written = json.dumps({"manual": NAME, "toc": toc}, ensure_ascii=False)
     (folder / "00_目次.json").write_text(written, encoding="utf-8")
-    (workspace / "shirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
     time.sleep(2.1)  # younger files may change again within their time stamp
     return workspace
 

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeAlias
 
 from processes import resident
 
-from shirube.text import fold
-from shirube_builtin.tokenizers.bigram import Bigram
+from fumishirube.text.folding import fold
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 BEST = 200
 
@@ -142,7 +142,7 @@ class Bm25s:
 
     def missing(self) -> str | None:
         installed = importlib.util.find_spec("bm25s")
-        return None if installed else "bm25s is not installed; pip install 'shirube[bench]'"
+        return None if installed else "bm25s is not installed; pip install 'fumishirube[bench]'"
 
     def build(self, texts: Iterable[str], folder: Path) -> None:
         import bm25s  # noqa: PLC0415 - optional

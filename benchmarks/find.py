@@ -1,6 +1,6 @@
 """How long a whole ``manual_find`` takes, and what it costs, beside the engines without it.
 
-    python benchmarks/find.py --cache ~/.cache/shirube-bench --sections 600 10000 --language ja en
+    python benchmarks/find.py --cache ~/.cache/fumishirube-bench --sections 600 10000 --language ja en
     python benchmarks/find.py --quick
 
 A find has two required terms and all default stages; its trace is stored and its answer made. Each
@@ -34,11 +34,11 @@ from goals import COMMAND_MS, LARGE, Verdict, verdicts
 from pings import pinged
 from processes import QUIET, Served, console, spent, timed
 
-from shirube.app import Application, open_application
-from shirube.budget import Budget
-from shirube.calling import call_tool
-from shirube.model import Call, Query, Span
-from shirube.server.garbage import THRESHOLDS
+from fumishirube.budget import Budget
+from fumishirube.faces.mcp.collector import THRESHOLDS
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call, Query, Span
 
 Row: TypeAlias = dict[str, Any]
 
@@ -65,7 +65,7 @@ def main() -> int:
             told += judged
             print("\n".join(["", *_table(row, engines), *map(_said, judged)]), flush=True)
     command = command_line(asked.cold)
-    told.append(Verdict("shirube find", command, COMMAND_MS, "ms", command <= COMMAND_MS))
+    told.append(Verdict("fumishirube find", command, COMMAND_MS, "ms", command <= COMMAND_MS))
     print("", _said(told[-1]), sep="\n")
     if asked.json:
         goals = [verdict._asdict() for verdict in told]
@@ -83,7 +83,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sections", type=int, nargs="+", default=[600, 10_000])
     parser.add_argument("--language", choices=("ja", "en"), nargs="+", default=["ja"])
-    cache = Path(tempfile.gettempdir()) / "shirube-bench"
+    cache = Path(tempfile.gettempdir()) / "fumishirube-bench"
     parser.add_argument("--cache", type=Path, default=cache, help="where manuals are kept")
     parser.add_argument("--engines", nargs="*", choices=[*ENGINES], default=[*ENGINES])
     parser.add_argument("--reuse", action="store_true", help="keep indexes that are there")
@@ -121,7 +121,7 @@ def measure(made: Manual, engines: Sequence[str], *, reuse: bool, pings: bool, c
     searches = {name: _opened(name, made, row, reuse=reuse) for name in engines}
     application = open_application(made.workspace, strangers=False, environ=QUIET)
     row |= _build(application, made, reuse=reuse)
-    row["index_mb"] = _size(made.workspace / ".shirube" / "index")
+    row["index_mb"] = _size(made.workspace / ".fumishirube" / "index")
     # As the server does: what start-up made stays, and collections of everything are rare.
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
@@ -168,7 +168,7 @@ def _build(application: Application, made: Manual, *, reuse: bool) -> Row:
     def build() -> None:
         application.desks["manual"].prepare("m", Query(""))
 
-    folder = made.workspace / ".shirube" / "index"
+    folder = made.workspace / ".fumishirube" / "index"
     if reuse and folder.is_dir():
         build()
         return {}
@@ -272,7 +272,7 @@ def _first_answer(made: Manual, question: Question) -> float:
 
 
 def command_line(times: int) -> float:
-    """Return the milliseconds of a whole ``shirube find`` on the sample manuals, indexed before."""
+    """Return the milliseconds of a whole ``fumishirube find`` on the sample manuals, indexed before."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(folder)
         shutil.copytree(SAMPLES, workspace / "manuals")

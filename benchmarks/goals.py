@@ -39,7 +39,7 @@ BUILD = 8_000
 PING_MS = 20
 """Within which each ping is answered while ten finds run."""
 COMMAND_MS = 250
-"""For a whole ``shirube find`` on the sample manuals."""
+"""For a whole ``fumishirube find`` on the sample manuals."""
 
 
 class Verdict(NamedTuple):

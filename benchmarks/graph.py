@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shirube import RACY_NS
-from shirube.app import Application, open_application
-from shirube.calling import call_tool
-from shirube.model import Call
-from shirube.settings.config import Use
+from fumishirube import RACY_NS
+from fumishirube.config.configuration import Use
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call
 
 QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')
 CLIQUE = 60
@@ -36,7 +36,7 @@ def main() -> None:
         write(workspace / "docs", count)
         # What has just been written is read once more when it is compared.
         time.sleep(RACY_NS / 1e9 + 0.5)
-        command = [sys.executable, "-m", "shirube", "docs", "index", "--workspace", name]
+        command = [sys.executable, "-m", "fumishirube", "docs", "index", "--workspace", name]
         index = partial(subprocess.run, command, check=True)
         told("first index, as a process", timed(index, spent_by_children))
         told_memory("peak memory of it", resource.RUSAGE_CHILDREN)

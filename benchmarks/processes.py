@@ -42,7 +42,7 @@ def spent(command: Sequence[str]) -> float:
 
 def console() -> str:
     """Return the installed console script."""
-    return str(Path(sys.executable).with_name("shirube"))
+    return str(Path(sys.executable).with_name("fumishirube"))
 
 
 def resident(pid: int | str) -> float:
@@ -55,7 +55,7 @@ def resident(pid: int | str) -> float:
 
 
 class Served:
-    """``shirube serve`` as a process, and a client that asks many things at once."""
+    """``fumishirube serve`` as a process, and a client that asks many things at once."""
 
     def __init__(self, workspace: Path) -> None:
         pipe = subprocess.PIPE

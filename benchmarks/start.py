@@ -55,7 +55,7 @@ def main() -> int:
             costs["python -c pass"].append(whole([sys.executable, "-c", "pass"]))
             sdk = [sys.executable, "-c", "import mcp.server"]
             costs["import mcp.server"].append(whole(sdk))
-            costs["shirube find, whole process"].append(whole(command))
+            costs["fumishirube find, whole process"].append(whole(command))
             served(workspace, name, costs)
     print(f"{'medians of ' + str(times):32}{'ms':>8}{'CPU ms':>8}")
     for label, found in costs.items():

@@ -13,16 +13,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-import shirube
-from shirube import hookspecs
-from shirube.app import open_application
-from shirube.cli.config import Variable, all_variables
-from shirube.model import Tool
-from shirube.plugins import load_plugins
-from shirube.registry import Kind, Offer, Registry
-from shirube.schemas import input_schema, output_schema
-from shirube.settings.config import Config
-from shirube.settings.environment import variables
+import fumishirube
+from fumishirube.config.configuration import Config
+from fumishirube.config.environment import variables
+from fumishirube.faces.cli.config import Variable, all_variables
+from fumishirube.host.application import open_application
+from fumishirube.host.schemas import input_schema, output_schema
+from fumishirube.model import Tool
+from fumishirube.plugins import hookspecs
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import Kind, Offer, Registry
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -85,7 +85,7 @@ def _shelf(registry: Registry, shelf: str) -> str:
 
 def _source(name: str) -> str:
     """Return the source of a protocol, without what only the interpreter needs."""
-    lines = dedent(inspect.getsource(getattr(shirube, name))).splitlines()
+    lines = dedent(inspect.getsource(getattr(fumishirube, name))).splitlines()
     kept = [line for line in lines if line.strip() not in {"...", "@runtime_checkable"}]
     return _fenced("python", "\n".join(kept).strip())
 
@@ -136,7 +136,7 @@ def _table(model: type[BaseModel], prefix: str = "", leave: Collection[str] = ()
 def _settings() -> str:
     parts = [
         "# Settings of the whole",
-        "What `shirube.yaml` holds beside pipelines and surfaces, which have pages of their own.",
+        "What `fumishirube.yaml` holds beside pipelines and surfaces, which have pages of their own.",
     ]
     sections = {
         name: info.annotation
@@ -155,7 +155,7 @@ def _environment(registry: Registry) -> str:
     return _joined(
         [
             "# Environment variables",
-            "Each goes before the file. `shirube config env` lists those of plugins too.",
+            "Each goes before the file. `fumishirube config env` lists those of plugins too.",
             _rows(("variable", "takes", "default", "setting"), cells),
         ]
     )
@@ -176,7 +176,7 @@ def _tools() -> str:
         workspace = Path(folder)
         for name in ("manuals", "docs"):
             (workspace / name).mkdir()
-        (workspace / "shirube.yaml").write_text(_ALL, encoding="utf-8")
+        (workspace / "fumishirube.yaml").write_text(_ALL, encoding="utf-8")
         application = open_application(workspace, strangers=False, environ={})
         try:
             told = [_tool(tool) for tool in application.tools.values()]

@@ -2,7 +2,7 @@
 
     python packaging/build.py [--out DIR] [--url URL]
 
-Writes ``shirube-VERSION.mcpb`` and ``server.json``. Names, version, description and licence are
+Writes ``fumishirube-VERSION.mcpb`` and ``server.json``. Names, version, description and licence are
 those of ``pyproject.toml``; the tools are those of the code. ``--url`` is where the bundle will be
 downloaded from; without it the entry names no package.
 """
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shirube.app import open_application
+from fumishirube.host.application import open_application
 
 PROJECT = Path(__file__).parent.parent
 CARRIED = ("LICENSE", "README.md", "pyproject.toml", "core", "plugins", "skills")
@@ -51,7 +51,7 @@ def described() -> dict[str, Any]:
     """Return what ``pyproject.toml`` says of the project, with its name for registries."""
     text = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
     whole = tomllib.loads(text)
-    return {**whole["project"], "registered": whole["tool"]["shirube"]["mcp-name"]}
+    return {**whole["project"], "registered": whole["tool"]["fumishirube"]["mcp-name"]}
 
 
 def tools() -> list[dict[str, str]]:
@@ -67,11 +67,11 @@ def tools() -> list[dict[str, str]]:
 
 def manifest(told: Mapping[str, Any], offered: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Return what a desktop client reads: how to start the server, and what to ask a person."""
-    start = ["run", "--directory", "${__dirname}", "--no-dev", "shirube", "serve"]
+    start = ["run", "--directory", "${__dirname}", "--no-dev", "fumishirube", "serve"]
     return {
         "manifest_version": "0.4",
         "name": told["name"],
-        "display_name": "Shirube",
+        "display_name": "Fumishirube",
         "version": told["version"],
         "description": told["description"],
         "author": told["authors"][0],
@@ -79,11 +79,11 @@ def manifest(told: Mapping[str, Any], offered: Sequence[Mapping[str, str]]) -> d
         "keywords": told["keywords"],
         "server": {
             "type": "uv",
-            "entry_point": "core/shirube/__main__.py",
+            "entry_point": "core/fumishirube/__main__.py",
             "mcp_config": {
                 "command": "uv",
                 "args": [*start, "--workspace", "${user_config.workspace}"],
-                "env": {"SHIRUBE_SURFACE_EXTRAS": "${user_config.extras}"},
+                "env": {"FUMISHIRUBE_SURFACE_EXTRAS": "${user_config.extras}"},
             },
         },
         "tools": [*offered],
@@ -114,7 +114,7 @@ def server(told: Mapping[str, Any], bundle: Path, url: str | None) -> dict[str, 
     entry: dict[str, Any] = {
         "$schema": SCHEMA,
         "name": told["registered"],
-        "title": "Shirube",
+        "title": "Fumishirube",
         "description": told["description"],
         "version": told["version"],
     }

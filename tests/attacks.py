@@ -109,7 +109,15 @@ ODD = (
         "rules.md\u200b",
         "m",
     ),
-    *("manuals", "MANUALS", "manuals/m", "vault", ".shirube", ".shirube/index", "shirube.yaml"),
+    *(
+        "manuals",
+        "MANUALS",
+        "manuals/m",
+        "vault",
+        ".fumishirube",
+        ".fumishirube/index",
+        "fumishirube.yaml",
+    ),
     *("../m", "m/..", "m/../..", "m/", "/m", "m\\rules.md", "m::rules", "::", ".hidden", "1e999"),
     *(".system", ".system/journal", ".SYSTEM", ".system.", ".system ", "．system", ".sy\u017ftem"),
     *(

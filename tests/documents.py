@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manuals import Done, shirube
+from manuals import Done, fumishirube
 
-from shirube.app import Application, open_application
-from shirube.calling import call_tool
-from shirube.model import Call
-from shirube.settings.config import Use
+from fumishirube.config.configuration import Use
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call
 
 INSTALL = "# Install\n\nRun the setup.\n"
 SEARCH = """---
@@ -53,7 +53,7 @@ def asked(application: Application, name: str, **arguments: Any) -> Any:
 
 def docs(*words: str, cwd: Path) -> Done:
     """Run one of the commands over documents."""
-    return shirube("docs", *words, cwd=cwd)
+    return fumishirube("docs", *words, cwd=cwd)
 
 
 def docs_json(*words: str, cwd: Path) -> Any:

@@ -36,15 +36,15 @@ def main(words: list[str]) -> int:
     wanted = f"{folder}[test]" if has_extra else str(folder)
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", wanted], check=True)
     told = subprocess.run(
-        [sys.executable, "-c", "import shirube; print(shirube.__file__)"],
+        [sys.executable, "-c", "import fumishirube; print(fumishirube.__file__)"],
         capture_output=True,
         check=True,
         text=True,
         cwd=folder,
     )
-    tree = Path(__file__).parent.parent / "core" / "shirube" / "__init__.py"
+    tree = Path(__file__).parent.parent / "core" / "fumishirube" / "__init__.py"
     if Path(told.stdout.strip()).resolve() != tree.resolve():
-        sys.exit(f"{folder.name} brought a shirube of its own: {told.stdout.strip()}")
+        sys.exit(f"{folder.name} brought a fumishirube of its own: {told.stdout.strip()}")
     own = any((folder / name).is_file() for name in SETTINGS)
     settings = () if own else ("-c", "pyproject.toml")  # not those of a folder around it
     command = [sys.executable, "-m", "pytest", *settings, *words[1:]]

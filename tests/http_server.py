@@ -1,4 +1,4 @@
-"""`shirube serve --http` as a process, and the plainest client of it."""
+"""`fumishirube serve --http` as a process, and the plainest client of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import httpx2
 
 PROBE = Path(__file__).with_name("probe")
 SECONDS = 30
-NEUTRAL = ("MANUALS_ROOT", "WORKSPACE_ROOT", "MANUAL_TOOLS_BASE_URL", "SHIRUBE_HTTP_TOKEN")
+NEUTRAL = ("MANUALS_ROOT", "WORKSPACE_ROOT", "MANUAL_TOOLS_BASE_URL", "FUMISHIRUBE_HTTP_TOKEN")
 
 CONFIGURATION = "surfaces: [{use: probe}, {use: manual}]\n"
 
@@ -27,7 +27,7 @@ def probing(folder: Path, more: str = "") -> Path:
     chapter = folder / "manuals" / "給付編" / "01.md"
     chapter.parent.mkdir(parents=True, exist_ok=True)
     chapter.write_text("# 総則\n入院は対象です。\n## 例外\n美容は対象外です。\n", encoding="utf-8")
-    (folder / "shirube.yaml").write_text(CONFIGURATION + more, encoding="utf-8")
+    (folder / "fumishirube.yaml").write_text(CONFIGURATION + more, encoding="utf-8")
     return folder
 
 
@@ -39,7 +39,7 @@ def environment(**environ: str) -> dict[str, str]:
 
 def script() -> str:
     """Return the installed console script."""
-    found = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    found = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert found, "install the project into the environment that runs the tests"
     return found
 

@@ -1,4 +1,4 @@
-"""`shirube inspect` as a process, and a workspace with something to look at."""
+"""`fumishirube inspect` as a process, and a workspace with something to look at."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shirube.app import Application, open_application
-from shirube.calling import call_tool
-from shirube.model import Call
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call
 
 RULES = "# 総則\n対象です。\n## 例外\nこの場合は対象外です。\n### 参照\n別表を参照。\n"
 
@@ -46,7 +46,7 @@ def stranger(folder: Path, source: str) -> str:
     info = place / "stranger-1.2.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("[shirube.v1]\nstranger = stranger_plugin\n")
+    (info / "entry_points.txt").write_text("[fumishirube.v1]\nstranger = stranger_plugin\n")
     (place / "stranger_plugin.py").write_text(source)
     return str(place)
 
@@ -61,7 +61,7 @@ def appears(path: Path) -> None:
 
 def trace_appears(workspace: Path, trace_id: str) -> None:
     """Wait until a trace is kept as a file, for other processes."""
-    appears(workspace / ".shirube" / "traces" / f"{trace_id}.json")
+    appears(workspace / ".fumishirube" / "traces" / f"{trace_id}.json")
 
 
 def opened(workspace: Path, **environ: str) -> Application:
@@ -79,11 +79,11 @@ def full(application: Application, **arguments: Any) -> dict[str, Any]:
     return call_tool(application.commands["manual_find"], arguments, Call())
 
 
-def shirube(
+def fumishirube(
     *words: str, cwd: Path, stdin: str = "", environ: Mapping[str, str] | None = None
 ) -> Done:
     """Run the command line as a process."""
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script, "install the project into the environment that runs the tests"
     kept = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
     done = subprocess.run(

@@ -28,7 +28,7 @@ Serving = Callable[[], Wire]
 
 _PROBE = """
 import json, sys
-from shirube.plugins import load_plugins
+from fumishirube.plugins.discovery import load_plugins
 loaded = load_plugins(strangers={strangers})
 print(json.dumps({{
     "reports": {{
@@ -65,7 +65,7 @@ class PluginVenv:
     @property
     def examples(self) -> set[str]:
         """The names of the example distributions."""
-        return set(self.wheels) - {"shirube"}
+        return set(self.wheels) - {"fumishirube"}
 
     @property
     def bin(self) -> Path:
@@ -89,10 +89,10 @@ class PluginVenv:
         """Run its interpreter, and return what it printed; ``path`` is imported from too."""
         return self._finished(arguments, path).stdout
 
-    def shirube(self, workspace: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    def fumishirube(self, workspace: Path, *words: str) -> subprocess.CompletedProcess[str]:
         """Run its command line over a workspace."""
         return subprocess.run(
-            [self.bin / "shirube", *words, "--workspace", str(workspace)],
+            [self.bin / "fumishirube", *words, "--workspace", str(workspace)],
             env=self.environment,
             capture_output=True,
             encoding="utf-8",
@@ -176,7 +176,7 @@ def serving(
     plugin_venv: PluginVenv, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Serving]:
     """Start servers of the environment in which the plugins are installed."""
-    script = str(plugin_venv.bin / "shirube")
+    script = str(plugin_venv.bin / "fumishirube")
     monkeypatch.setattr(
         stdio, "command_line", lambda folder: [script, "serve", "--workspace", str(folder)]
     )

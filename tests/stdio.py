@@ -1,4 +1,4 @@
-"""`shirube serve` as a process, and two clients of it: the SDK's own, and one that speaks bytes.
+"""`fumishirube serve` as a process, and two clients of it: the SDK's own, and one that speaks bytes.
 
 Whatever comes back is held against the rules that every answer keeps, so that no test need
 repeat them.
@@ -87,7 +87,7 @@ class _Caller:
         return answer.payload
 
 
-class Shirube(_Caller):
+class Fumishirube(_Caller):
     """A server process, and the SDK's client of it on an event loop in a thread.
 
     The client checks every result against the tool's output schema.
@@ -220,7 +220,7 @@ class Wire(_Caller):
 
 def command_line(workspace: Path) -> list[str]:
     """Return the installed console script's command for a workspace."""
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script is not None, "install the project first: pip install -e ."
     return [script, "serve", "--workspace", str(workspace)]
 
@@ -237,7 +237,7 @@ def checked(result: dict[str, Any], workspace: Path) -> Answer:
         assert result["structuredContent"] == payload
         return Answer(is_error=False, payload=payload)
     assert result.get("structuredContent") is None
-    assert result["_meta"]["shirube/error"] == payload
+    assert result["_meta"]["fumishirube/error"] == payload
     assert payload.keys() - {"error"} in ({"code", "message"}, {"code", "message", "details"})
     assert payload.get("error", payload["code"]) == payload["code"]
     assert payload["code"] in CODES, payload

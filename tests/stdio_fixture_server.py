@@ -4,7 +4,7 @@ import gc
 
 gc.disable()
 
-from shirube.wire import claim_wire, leave  # noqa: E402
+from fumishirube.faces.wire import claim_wire, leave  # noqa: E402
 
 wire = claim_wire()
 
@@ -17,12 +17,12 @@ from typing import Annotated, Any, ClassVar  # noqa: E402
 
 from pydantic import Field  # noqa: E402
 
-from shirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
-from shirube.logs import QUIET, ToStandardError, start_logs  # noqa: E402
-from shirube.menu import Board, Menu  # noqa: E402
-from shirube.model import Answer, Call, Params, Tool  # noqa: E402
-from shirube.prompts import Prompt  # noqa: E402
-from shirube.refusals import FailsWith  # noqa: E402
+from fumishirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
+from fumishirube.host.argument_errors import FailsWith  # noqa: E402
+from fumishirube.host.catalog import Board, Menu  # noqa: E402
+from fumishirube.host.logs import QUIET, ToStandardError, start_logs  # noqa: E402
+from fumishirube.model import Answer, Call, Params, Tool  # noqa: E402
+from fumishirube.prompts import Prompt  # noqa: E402
 
 
 class Options(Params):
@@ -174,7 +174,7 @@ BOARD = Board(Menu(TOOLS, prompts=[Prompt("hello", "Hello", "Says hello.", lambd
 
 
 def main() -> None:
-    from shirube.server import run_stdio  # noqa: PLC0415 - heavy, and only wanted here
+    from fumishirube.faces.mcp import run_stdio  # noqa: PLC0415 - heavy, and only wanted here
 
     start_logs(os.environ.get("FIXTURE_LOG", QUIET), [ToStandardError()], places=False)
     print("printed at start")  # noqa: T201 - the same

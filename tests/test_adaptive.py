@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stdio import Shirube
+from stdio import Fumishirube
 
-from shirube import Query, Thresholds, Trace, Verdict
-from shirube import journal as journals
-from shirube.adaptive import DAY, LEAST, MOST, Tuner
-from shirube.app import Application, open_application
-from shirube.journal import Journal
+from fumishirube import Query, Thresholds, Trace, Verdict
+from fumishirube.disk import json_lines as journals
+from fumishirube.disk.json_lines import Journal
+from fumishirube.engine.adaptive import DAY, LEAST, MOST, Tuner
+from fumishirube.host.application import Application, open_application
 
 Opened = Callable[..., Application]
 
@@ -233,7 +233,7 @@ def test_the_file_is_where_the_configuration_says(
 
 
 def test_a_real_call_leaves_a_line(workspace: Path, file: Path) -> None:
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         server.ok("manual_ls")
         server.ok("manual_find", query="対象外", manual_id="m1", required_terms=["対象外"])
         deadline = time.monotonic() + 5
@@ -288,7 +288,7 @@ def test_damage_costs_one_line_of_the_log(
     opened: Opened, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(file, "\x00\x01", "[1]", "null", past(time.time(), None), '"x"', '{"ts": "soon"}', "{")
-    with caplog.at_level(logging.WARNING, "shirube"):
+    with caplog.at_level(logging.WARNING, "fumishirube"):
         application = opened()
         for _ in range(3):
             assert asked(application).thresholds == BASE
@@ -318,7 +318,7 @@ def test_a_file_that_cannot_be_written_costs_one_line_of_the_log(
     opened: Opened, file: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[Path], None]
 ) -> None:
     spoil(file)
-    with caplog.at_level(logging.WARNING, "shirube"):
+    with caplog.at_level(logging.WARNING, "fumishirube"):
         application = opened()
         for _ in range(3):
             assert asked(application).search.rows

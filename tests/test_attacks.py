@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import pytest
 from arguments import Place, places
 from attacks import attacks
-from manuals import RULES, shirube, write
+from manuals import RULES, fumishirube, write
 from stdio import Wire
 from torture import TORTURE, times
 from witness import HERE, Witness
 
-from shirube.disk.naming import trap
+from fumishirube.disk.names import trap
 
 CANARY = "canary-that-sings"
-ROOTS = ("manuals", "vault", "docs", ".shirube")
+ROOTS = ("manuals", "vault", "docs", ".fumishirube")
 LEAST = 300
 ABSOLUTE = ("/etc", "/proc", "/dev", "/root", "/home", "/tmp", "/usr", "/var", "C:/")
 TOOLS = {"manual_ls", "manual_toc", "manual_find", "manual_hits", "manual_read", "manual_scan"}
@@ -94,7 +94,7 @@ def _trap(place: Path, outside: Path) -> None:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = made(tmp_path_factory.mktemp("attacks"))
-    done = shirube("index", cwd=world.workspace)
+    done = fumishirube("index", cwd=world.workspace)
     assert done.code == 0, done.err
     return world
 
@@ -176,7 +176,7 @@ def test_no_tool_leaves_its_root(server: Wire, world: World) -> None:
 
 _DRIVER = """
 import contextlib, io, json, sys
-from shirube.cli import main
+from fumishirube.faces.cli import main
 for line in sys.stdin:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -262,10 +262,10 @@ def _calls(
 )
 def test_a_process_does_not_leave_its_root_either(world: World, words: tuple[str, ...]) -> None:
     with world.witness() as witness:
-        done = shirube(*words, cwd=world.workspace)
+        done = fumishirube(*words, cwd=world.workspace)
         assert done.code != 0
         harmless(done.out + done.err, world)
-        touched = witness.touched() - {str(world.workspace / "shirube.yaml")}
+        touched = witness.touched() - {str(world.workspace / "fumishirube.yaml")}
         assert not touched
 
 
@@ -337,8 +337,8 @@ def test_a_hard_link_is_a_file_like_any_other(server: Wire, world: World) -> Non
 @pytest.mark.parametrize("name", ["traces", "index"])
 def test_state_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
     world = made(tmp_path)
-    (world.workspace / ".shirube").mkdir()
-    (world.workspace / ".shirube" / name).symlink_to(world.outside)
+    (world.workspace / ".fumishirube").mkdir()
+    (world.workspace / ".fumishirube" / name).symlink_to(world.outside)
     before = world.around()
     asked = {"query": "対象外", "manual_id": "m", "required_terms": ["対象外"]}
     with Wire(world.workspace) as server:

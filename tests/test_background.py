@@ -74,7 +74,7 @@ def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:
         first = hurried(lambda name, **given: manuals.ask(application, name, **given))
         assert 0 < scanned(first) < FILES
         names = {thread.name for thread in threading.enumerate()}
-        assert "shirube indexing" not in names
+        assert "fumishirube indexing" not in names
 
 
 def test_in_a_hurry_the_file_that_is_named_goes_first(workspace: Path) -> None:

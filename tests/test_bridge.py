@@ -27,7 +27,7 @@ class Client(Wire):
         told: dict[str, Any] = json.loads(block["text"])
         if result["isError"]:
             assert "structuredContent" not in result
-            assert result["_meta"]["shirube/error"] == told
+            assert result["_meta"]["fumishirube/error"] == told
             assert len(told["message"]) <= 300
         else:
             assert result["structuredContent"] == told
@@ -117,7 +117,7 @@ def test_the_backend_may_come_late_die_and_return(workspace: Path, tmp_path: Pat
 
 
 def test_a_backend_that_is_too_slow_is_not_waited_for(workspace: Path, backend: HttpServer) -> None:
-    with bridge(workspace, backend.url, SHIRUBE_BRIDGE_TIMEOUT_SECONDS="0.5") as client:
+    with bridge(workspace, backend.url, FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS="0.5") as client:
         assert client.answer("probe_wait", mark="slow")["code"] == "backend_timeout"
         manuals.appears(backend.workspace / "manuals" / "slow.cancelled")
         assert client.answer("probe_names")["names"]
@@ -137,7 +137,7 @@ def test_cancelling_a_call_aborts_its_request(workspace: Path, backend: HttpServ
 
 def test_a_prefix_and_a_token_are_kept(workspace: Path, tmp_path: Path) -> None:
     served = probing(tmp_path / "served", "server: {base_path: /api}\n")
-    token = {"SHIRUBE_HTTP_TOKEN": "sesame"}
+    token = {"FUMISHIRUBE_HTTP_TOKEN": "sesame"}
     with HttpServer(served, **token) as server:
         with bridge(workspace, server.url, **token) as client:
             assert client.answer("probe_names")["names"]
@@ -316,7 +316,7 @@ def test_unknown_keys_of_an_answer_are_left_out(workspace: Path) -> None:
 
 def test_an_answer_that_trickles_is_cut_off(workspace: Path) -> None:
     with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[") as backend:
-        late = {"SHIRUBE_BRIDGE_TIMEOUT_SECONDS": "0.5"}
+        late = {"FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS": "0.5"}
         with bridge(workspace, backend.url, **late) as client:
             assert client.answer("probe_names")["code"] == "backend_timeout"
 
@@ -347,7 +347,7 @@ def test_proxies_are_not_asked(workspace: Path) -> None:
 )
 def test_a_backend_that_may_not_be_asked_stops_the_start(workspace: Path, url: str) -> None:
     environ = environment(MANUAL_TOOLS_BASE_URL=url)
-    done = manuals.shirube("serve", cwd=workspace, environ=environ)
+    done = manuals.fumishirube("serve", cwd=workspace, environ=environ)
     assert done.code == 2
     assert "MANUAL_TOOLS_BASE_URL" in done.err
     assert "secret" not in done.err
@@ -356,14 +356,14 @@ def test_a_backend_that_may_not_be_asked_stops_the_start(workspace: Path, url: s
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("SHIRUBE_BRIDGE_TIMEOUT_SECONDS", "0"),
-        ("SHIRUBE_BRIDGE_TIMEOUT_SECONDS", "inf"),
-        ("SHIRUBE_BRIDGE_RETRIES", "-1"),
-        ("SHIRUBE_BRIDGE_RETRIES", "many"),
+        ("FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS", "0"),
+        ("FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS", "inf"),
+        ("FUMISHIRUBE_BRIDGE_RETRIES", "-1"),
+        ("FUMISHIRUBE_BRIDGE_RETRIES", "many"),
     ],
 )
 def test_an_unusable_variable_is_named(workspace: Path, variable: str, value: str) -> None:
-    done = manuals.shirube("serve", cwd=workspace, environ=environment(**{variable: value}))
+    done = manuals.fumishirube("serve", cwd=workspace, environ=environment(**{variable: value}))
     assert done.code == 2
     assert variable in done.err
 
@@ -371,5 +371,5 @@ def test_an_unusable_variable_is_named(workspace: Path, variable: str, value: st
 def test_default_is_the_port_of_the_configuration(workspace: Path) -> None:
     with answering(NAMES) as backend:
         port = backend.url.rpartition(":")[2]
-        with bridge(workspace, "default", SHIRUBE_SERVER_PORT=port) as client:
+        with bridge(workspace, "default", FUMISHIRUBE_SERVER_PORT=port) as client:
             assert client.answer("probe_names")["names"]

@@ -14,11 +14,11 @@ import tiny_models
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import Budget, Desk, Fields, Page, Query, Root, fold, words
-from shirube.library import Library
-from shirube.passages import FIELDS
-from shirube.plugins import load_plugins
-from shirube.testing import (
+from fumishirube import Budget, Desk, Fields, Page, Query, Root, fold, words
+from fumishirube.engine.library import Library
+from fumishirube.engine.passages import FIELDS
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.testing import (
     EmbedderContract,
     FuserContract,
     IndexContract,
@@ -31,25 +31,25 @@ from shirube.testing import (
     SurfaceContract,
     TokenizerContract,
 )
-from shirube.testing.answers import answers
-from shirube.testing.samples import BLANK, PASSAGES
-from shirube_builtin.embedders.sentence_transformers import SentenceTransformers
-from shirube_builtin.fusers.decompose import Decompose
-from shirube_builtin.fusers.required_terms import RequiredTerms
-from shirube_builtin.indexes.tantivy import Tantivy
-from shirube_builtin.loaders import Json, Markdown, TocText
-from shirube_builtin.refiners.cutoff import Cutoff
-from shirube_builtin.refiners.exploration import Exploration
-from shirube_builtin.refiners.fuzzy import Fuzzy
-from shirube_builtin.scorers.exceptions import Exceptions
-from shirube_builtin.scorers.lexical import Lexical
-from shirube_builtin.scorers.loose import Loose
-from shirube_builtin.scorers.numbers import Numbers
-from shirube_builtin.scorers.phrase import Phrase
-from shirube_builtin.scorers.proximity import Proximity
-from shirube_builtin.surfaces.vault import VaultSurface
-from shirube_builtin.tokenizers.bigram import Bigram
-from shirube_builtin.tokenizers.ngram import NGram
+from fumishirube.testing.answers import answers
+from fumishirube.testing.samples import BLANK, PASSAGES
+from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
+from fumishirube_stages.fusers.decompose import Decompose
+from fumishirube_stages.fusers.required_terms import RequiredTerms
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.loaders import Json, Markdown, TocText
+from fumishirube_stages.refiners.cutoff import Cutoff
+from fumishirube_stages.refiners.exploration import Exploration
+from fumishirube_stages.refiners.fuzzy import Fuzzy
+from fumishirube_stages.scorers.exceptions import Exceptions
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.scorers.loose import Loose
+from fumishirube_stages.scorers.numbers import Numbers
+from fumishirube_stages.scorers.phrase import Phrase
+from fumishirube_stages.scorers.proximity import Proximity
+from fumishirube_stages.tokenizers.bigram import Bigram
+from fumishirube_stages.tokenizers.ngram import NGram
+from fumishirube_vault.surface import VaultSurface
 
 RULES = """---
 title: 休暇規程

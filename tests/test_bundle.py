@@ -20,11 +20,11 @@ from typing import Any
 import jsonschema
 import pytest
 from manuals import RULES, opened, write
-from stdio import Shirube
+from stdio import Fumishirube
 
 PROJECT = Path(__file__).parent.parent
 CLI = "@anthropic-ai/mcpb@2.1.2"
-NODE = os.environ.get("SHIRUBE_NODE")
+NODE = os.environ.get("FUMISHIRUBE_NODE")
 """A folder for the bundles' own command line; ``tox -e bundle`` names one."""
 LONGEST = 100
 SECONDS = 20
@@ -46,7 +46,7 @@ BUILD = loaded()
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    BUILD.main(["--out", str(folder), "--url", "https://example.org/shirube.mcpb"])
+    BUILD.main(["--out", str(folder), "--url", "https://example.org/fumishirube.mcpb"])
     return folder
 
 
@@ -143,8 +143,8 @@ def test_the_unpacked_bundle_serves(bundle: Path, tmp_path: Path) -> None:
     done = subprocess.run(sync, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         pytest.skip(f"uv cannot install the bundle: {done.stderr.strip()[-200:]}")
-    environ = {**told["env"], "SHIRUBE_SURFACE_EXTRAS": "cite"}
-    with Shirube(workspace, started=[uv, *words], **environ) as server:
+    environ = {**told["env"], "FUMISHIRUBE_SURFACE_EXTRAS": "cite"}
+    with Fumishirube(workspace, started=[uv, *words], **environ) as server:
         assert len(server.tools()) == len(manifest["tools"])
         server.ok("manual_ls")
         found = server.ok("manual_find", query="例外", manual_id="m1", required_terms=["対象外"])

@@ -14,15 +14,25 @@ from typing import Any, Literal
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stdio import Shirube
+from stdio import Fumishirube
 
-from shirube import Budget, Cached, ConfigError, Query, Stage, Thresholds, Trace, Vectors, Verdict
-from shirube.app import Application, open_application
-from shirube.cache import Guards, Kept, Question, Scope, SearchCache
-from shirube.model import Span
-from shirube.registry import Offer
-from shirube_builtin.embedders.hashing import Hashing
-from shirube_builtin.embedders.none import Nothing
+from fumishirube import (
+    Budget,
+    Cached,
+    ConfigError,
+    Query,
+    Stage,
+    Thresholds,
+    Trace,
+    Vectors,
+    Verdict,
+)
+from fumishirube.engine.cache import Guards, Kept, Question, Scope, SearchCache
+from fumishirube.host.application import Application, open_application
+from fumishirube.model import Span
+from fumishirube.plugins.registry import Offer
+from fumishirube_stages.embedders.hashing import Hashing
+from fumishirube_stages.embedders.none import Nothing
 
 Opened = Callable[..., Application]
 
@@ -46,7 +56,7 @@ def opened(workspace: Path) -> Iterator[Opened]:
     with ExitStack() as stack:
 
         def opening(yaml: str = "", **environ: str) -> Application:
-            (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+            (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
             application = open_application(workspace, strangers=False, environ=environ)
             stack.callback(application.close)
             return application
@@ -415,7 +425,9 @@ def test_a_stranger_s_embedder_serves_as_well(
 ) -> None:
     application = opened()
     application.plugins.registry["embedders"].put(Offer("mine", Hashing, "mine"))
-    monkeypatch.setattr("shirube.app.load_plugins", lambda **_: application.plugins)
+    monkeypatch.setattr(
+        "fumishirube.host.application.load_plugins", lambda **_: application.plugins
+    )
     application.plugins.manager.unregister(application.memory.statistics)
     again = opened("cache: {embedder: mine, similarity: 0.6}")
     assert modes(again, {}, {"text": f"{QUESTION}は"}) == ["miss", "semantic"]
@@ -465,7 +477,7 @@ def test_a_verdict_on_what_is_not_kept_is_dropped() -> None:
 
 def test_a_repeated_call_answers_the_same_with_a_trace_of_its_own(workspace: Path) -> None:
     call = {"query": QUESTION, "manual_id": "m1", "required_terms": ["対象外"]}
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         server.ok("manual_ls")
         first, second = (server.ok("manual_find", **call) for _ in range(2))
         plain = server.ok("manual_find", **call, use_cache=False)
@@ -480,7 +492,7 @@ def test_a_repeated_call_answers_the_same_with_a_trace_of_its_own(workspace: Pat
 
 def test_a_real_answer_with_gaps_is_asked_for_anew(workspace: Path) -> None:
     call = {"query": "存在しない語", "manual_id": "m1", "required_terms": ["存在しない"]}
-    with Shirube(workspace, SEM_CACHE_MAX_SUMMARY_GAP="0") as server:
+    with Fumishirube(workspace, SEM_CACHE_MAX_SUMMARY_GAP="0") as server:
         server.ok("manual_ls")
         for _ in range(2):
             server.ok("manual_find", **call)

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from shirube.calling import EXACT, call_tool, compact, parse_arguments, plain
-from shirube.disk.naming import clean_path
-from shirube.errors import (
+from fumishirube.disk.names import clean_path
+from fumishirube.errors import (
     MESSAGE_LIMIT,
     Cancelled,
     Conflict,
@@ -25,8 +24,9 @@ from shirube.errors import (
     NotFound,
     ToolError,
 )
-from shirube.model import Answer, Call, Params, Tool
-from shirube.refusals import FailsWith
+from fumishirube.host.argument_errors import FailsWith
+from fumishirube.host.calls import EXACT, call_tool, compact, parse_arguments, plain
+from fumishirube.model import Answer, Call, Params, Tool
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -383,7 +383,7 @@ def test_anything_else_is_logged_under_an_id(
     def run(params: Params, call: Call) -> Text:
         raise error
 
-    with caplog.at_level(logging.ERROR, "shirube"), pytest.raises(InternalError) as caught:
+    with caplog.at_level(logging.ERROR, "fumishirube"), pytest.raises(InternalError) as caught:
         call_tool(tool(Budget, run=run), {"time_ms": 424242}, Call())
     (record,) = caplog.records
     assert caught.value.error_id in record.getMessage()

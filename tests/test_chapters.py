@@ -17,10 +17,10 @@ import manuals
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stdio import Shirube, Wire
+from stdio import Fumishirube, Wire
 
-from shirube import RACY_NS, Stretch
-from shirube_builtin.surfaces.chapters.search_text import snippet
+from fumishirube import RACY_NS, Stretch
+from fumishirube_chapters.search_text import snippet
 
 SURFACE = "surfaces: [{use: chapters}]\n"
 NAME = "給付編"
@@ -44,12 +44,12 @@ def made(workspace: Path, toc: object, settings: str = SURFACE, **files: str | b
     written = json.dumps({"manual": NAME, "toc": toc}, ensure_ascii=False)
     chapters = {f"{NAME}/{name}.txt": text for name, text in files.items()}
     manuals.write(workspace, {f"{NAME}/00_目次.json": written, **chapters})
-    (workspace / "shirube.yaml").write_text(settings, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(settings, encoding="utf-8")
     return workspace
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
     toc = [
         entry("01", "第1章 総則"),
         entry("02-1", "第2章-1 資格"),
@@ -68,11 +68,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
     manuals.write(
         workspace, {"事務編/00_目次.json": '{"manual":"別","toc":[]}', "空/readme.md": ""}
     )
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         yield server
 
 
-def searched(server: Shirube, query: str, **more: Any) -> list[str]:
+def searched(server: Fumishirube, query: str, **more: Any) -> list[str]:
     answer = server.ok("search_text", manual_name=NAME, query=query, **more)
     return [hit["section_id"] for hit in answer["results"]]
 
@@ -91,7 +91,7 @@ def opened(workspace: Path, **environ: str) -> Callable[..., dict[str, Any]]:
 # --- the tools ------------------------------------------------------------------------------
 
 
-def test_the_six_tools_are_listed_and_nothing_else(server: Shirube) -> None:
+def test_the_six_tools_are_listed_and_nothing_else(server: Fumishirube) -> None:
     tools = server.tools()
     assert [*tools] == [
         "list_manuals",
@@ -108,7 +108,7 @@ def test_the_six_tools_are_listed_and_nothing_else(server: Shirube) -> None:
         assert tool.annotations.idempotent_hint
 
 
-def test_served_alone_it_is_known_as_manual_tools(server: Shirube) -> None:
+def test_served_alone_it_is_known_as_manual_tools(server: Fumishirube) -> None:
     assert server.client.server_info.name == "manual-tools"
     assert "loose" in (server.client.instructions or "")
 
@@ -124,17 +124,17 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize("name", REQUIRED)
-def test_the_output_schemas_require_what_a_client_relies_on(server: Shirube, name: str) -> None:
+def test_the_output_schemas_require_what_a_client_relies_on(server: Fumishirube, name: str) -> None:
     schema = server.tools()[name].output_schema
     assert set(schema["required"]) == REQUIRED[name]
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_manuals_are_the_folders_sorted_whether_usable_or_not(server: Shirube) -> None:
+def test_manuals_are_the_folders_sorted_whether_usable_or_not(server: Fumishirube) -> None:
     assert server.ok("list_manuals") == {"manuals": ["事務編", "空", NAME]}
 
 
-def test_the_toc_is_flat_unless_asked_for_children(server: Shirube) -> None:
+def test_the_toc_is_flat_unless_asked_for_children(server: Fumishirube) -> None:
     flat = server.ok("get_toc", manual_name=NAME)
     assert flat["manual"] == NAME
     assert flat["toc"][0] == {"id": "01", "title": "第1章 総則", "file": "01.txt"}
@@ -147,13 +147,13 @@ def test_the_toc_is_flat_unless_asked_for_children(server: Shirube) -> None:
     ]
 
 
-def test_sections_are_the_ids(server: Shirube) -> None:
+def test_sections_are_the_ids(server: Fumishirube) -> None:
     expected = {"manual": NAME, "sections": ["01", "02-1", "03", "07"]}
     assert server.ok("list_sections", manual_name=NAME) == expected
     assert server.ok("list_sections", manual_name="事務編") == {"manual": "事務編", "sections": []}
 
 
-def test_a_section_has_seven_keys_and_unified_line_ends(server: Shirube) -> None:
+def test_a_section_has_seven_keys_and_unified_line_ends(server: Fumishirube) -> None:
     assert server.ok("get_section", manual_name=NAME, section_id="02-1") == {
         "manual": NAME,
         "section_id": "02-1",
@@ -165,7 +165,7 @@ def test_a_section_has_seven_keys_and_unified_line_ends(server: Shirube) -> None
     }
 
 
-def test_a_search_answers_with_snippets(server: Shirube) -> None:
+def test_a_search_answers_with_snippets(server: Fumishirube) -> None:
     answer = server.ok(
         "search_text", manual_name=NAME, query="帝王切開", mode="loose", section_id="03"
     )
@@ -174,14 +174,14 @@ def test_a_search_answers_with_snippets(server: Shirube) -> None:
     assert missed == {"results": []}
 
 
-def test_what_was_cut_off_and_not_searched_is_told(server: Shirube) -> None:
+def test_what_was_cut_off_and_not_searched_is_told(server: Fumishirube) -> None:
     answer = server.ok("search_text", manual_name=NAME, query="第.章", limit=1)
     assert answer["total"] == 3
     assert answer["skipped"] == [{"section_id": "07", "reason": "missing"}]
     assert answer.keys() == {"results", "total", "skipped"}
 
 
-def test_exceptions_come_with_the_lines_around_them(server: Shirube) -> None:
+def test_exceptions_come_with_the_lines_around_them(server: Fumishirube) -> None:
     answer = server.ok("find_exceptions", manual_name=NAME, section_id="03", limit=50)
     assert answer == {
         "results": [
@@ -274,18 +274,18 @@ REFUSED = [
 
 @pytest.mark.parametrize(("tool", "arguments", "code", "message"), REFUSED)
 def test_failures_have_a_code_and_name_what_is_wrong(
-    server: Shirube, tool: str, arguments: dict[str, Any], code: str, message: str
+    server: Fumishirube, tool: str, arguments: dict[str, Any], code: str, message: str
 ) -> None:
     told = server.refused(tool, **arguments)
     assert (told["code"], told["error"]) == (code, code)
     assert told["message"].startswith(message)
 
 
-def test_a_null_section_is_none(server: Shirube) -> None:
+def test_a_null_section_is_none(server: Fumishirube) -> None:
     assert searched(server, "給付", section_id=None) == ["01", "03"]
 
 
-def test_quoted_values_are_cut(server: Shirube) -> None:
+def test_quoted_values_are_cut(server: Fumishirube) -> None:
     message = server.refused("get_toc", manual_name="編" * 5000)["message"]
     assert message == f"manual '{'編' * 79}…' was not found"
 
@@ -296,11 +296,11 @@ def test_quoted_values_are_cut(server: Shirube) -> None:
 @pytest.mark.parametrize(
     "query", ["帝王切開", "帝 王-切開", " 帝王切開 ", "帝・王／切ー開".replace("ー", "−")]
 )
-def test_separators_in_a_loose_query_change_nothing(server: Shirube, query: str) -> None:
+def test_separators_in_a_loose_query_change_nothing(server: Fumishirube, query: str) -> None:
     assert searched(server, query, mode="loose") == ["03"]
 
 
-def test_a_foreign_character_prevents_a_loose_match(server: Shirube) -> None:
+def test_a_foreign_character_prevents_a_loose_match(server: Fumishirube) -> None:
     assert searched(server, "帝王の切開", mode="loose") == []
     assert searched(server, "帝王切開", mode="plain") == []
 
@@ -325,7 +325,7 @@ def test_a_foreign_character_prevents_a_loose_match(server: Shirube) -> None:
         ("x*", "regex", ["01", "02-1", "03"]),
     ],
 )
-def test_modes(server: Shirube, query: str, mode: str, found: list[str]) -> None:
+def test_modes(server: Fumishirube, query: str, mode: str, found: list[str]) -> None:
     assert searched(server, query, mode=mode) == found
 
 
@@ -450,7 +450,7 @@ def test_defects_cost_only_themselves(tmp_path: Path) -> None:
 def test_an_unusable_toc_is_named(tmp_path: Path, content: str, reason: str) -> None:
     workspace = made(tmp_path, [])
     manuals.write(workspace, {f"{NAME}/00_目次.json": content})
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         assert server.ok("list_manuals") == {"manuals": [NAME]}
         message = server.refused("list_sections", manual_name=NAME)["message"]
     assert message == f"manual '{NAME}' has no usable 00_目次.json: {reason}"
@@ -485,7 +485,7 @@ def test_links_are_followed_only_into_allowed_folders(tmp_path: Path) -> None:
     reasons = {"in": "refused", "out": "refused"}
     answer = opened(workspace)("search_text", manual_name=NAME, query=".")
     assert {one["section_id"]: one["reason"] for one in answer["skipped"]} == reasons
-    ask = opened(workspace, SHIRUBE_SECURITY_ALLOW_SYMLINK="true")
+    ask = opened(workspace, FUMISHIRUBE_SECURITY_ALLOW_SYMLINK="true")
     answer = ask("search_text", manual_name=NAME, query=".")
     assert [one["section_id"] for one in answer["results"]] == ["in"]
     assert answer["skipped"] == [{"section_id": "out", "reason": "refused"}]
@@ -493,7 +493,7 @@ def test_links_are_followed_only_into_allowed_folders(tmp_path: Path) -> None:
 
 def test_edits_show_in_the_next_answer(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="旧い本文")
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         for text in ("旧い本文", "新しい本文", "旧い本文"):
             made(workspace, [entry("a", text)], a=text)
             assert server.ok("get_section", manual_name=NAME, section_id="a")["text"] == text
@@ -508,7 +508,7 @@ def test_a_hidden_folder_counts_only_with_a_toc(tmp_path: Path) -> None:
 
 
 def test_no_root_is_no_manuals(tmp_path: Path) -> None:
-    (tmp_path / "shirube.yaml").write_text(SURFACE, encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text(SURFACE, encoding="utf-8")
     assert opened(tmp_path)("list_manuals") == {"manuals": []}
 
 
@@ -516,7 +516,7 @@ def test_projections_are_kept_and_a_damaged_file_of_them_costs_only_time(tmp_pat
     workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
     os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
     query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
-    file = workspace / ".shirube" / "chapters" / "projections.sqlite"
+    file = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
     first = opened(workspace)("search_text", **query)
     assert first["results"]
     assert file.exists()
@@ -530,7 +530,7 @@ def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -
     workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
     os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
     query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
-    file = workspace / ".shirube" / "chapters" / "projections.sqlite"
+    file = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
     with closing(manuals.opened(workspace)) as application:
         first = manuals.ask(application, "search_text", **query)
     before = file.stat().st_ino
@@ -557,7 +557,7 @@ def test_a_toc_read_right_after_a_change_is_read_once_more(tmp_path: Path) -> No
 
 def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A"), entry("b", "B")], a="甲", b="乙")
-    store = workspace / ".shirube" / "chapters" / "projections.sqlite"
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
 
     def searched_and_kept() -> set[str]:
         for file in (workspace / "manuals" / NAME).glob("*.txt"):
@@ -575,7 +575,7 @@ def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> Non
 def test_a_small_memory_changes_no_answer(tmp_path: Path, kept: str) -> None:
     toc = [entry(str(n), "A") for n in range(5)]
     workspace = made(tmp_path, toc, **{str(n): f"本文{n}" for n in range(5)})
-    ask = opened(workspace, SHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY=kept)
+    ask = opened(workspace, FUMISHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY=kept)
     for _ in range(2):
         assert len(ask("search_text", manual_name=NAME, query="本文")["results"]) == 5
 
@@ -603,7 +603,7 @@ HOSTILE = [
 def test_hostile_patterns_are_answered(tmp_path: Path) -> None:
     toc = [entry(str(n), "A") for n in range(3)]
     workspace = made(tmp_path, toc, **{str(n): "a" * 5000 + "!\n" for n in range(3)})
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         for pattern in HOSTILE:
             answer = server.ok("search_text", manual_name=NAME, query=pattern)
             for one in answer.get("skipped", []):
@@ -631,8 +631,8 @@ def test_a_mode_can_be_another_scorer(tmp_path: Path) -> None:
 
 def test_alone_it_is_healthy_and_says_who_searches_manuals(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="本文")
-    assert manuals.shirube("doctor", cwd=workspace).code == 0
-    found = manuals.shirube("find", "本文", cwd=workspace)
+    assert manuals.fumishirube("doctor", cwd=workspace).code == 0
+    found = manuals.fumishirube("find", "本文", cwd=workspace)
     assert found.code != 0
     assert "add {use: manual}" in found.err
 
@@ -659,7 +659,7 @@ FAULTS = {
 
 
 def test_doctor_names_what_is_wrong_with_manuals(tmp_path: Path) -> None:
-    done = manuals.shirube("doctor", "--json", cwd=defective(tmp_path))
+    done = manuals.fumishirube("doctor", "--json", cwd=defective(tmp_path))
     assert done.code == 0
     told = {
         (check["subject"], check["finding"]) for check in done.json if check["status"] == "warn"
@@ -682,13 +682,13 @@ def test_a_server_tells_at_its_start_what_is_wrong_with_manuals(tmp_path: Path) 
 
 def test_a_missing_mode_stops_the_start(tmp_path: Path) -> None:
     made(tmp_path, [], scoring("plain"))
-    done = manuals.shirube("tools", cwd=tmp_path)
+    done = manuals.fumishirube("tools", cwd=tmp_path)
     assert done.code != 0
     assert "one called 'regex' is needed" in done.err
 
 
 def test_a_query_of_megabytes_is_refused_and_the_next_call_answered(tmp_path: Path) -> None:
-    with Shirube(made(tmp_path, [entry("a", "A")], a="本文")) as server:
+    with Fumishirube(made(tmp_path, [entry("a", "A")], a="本文")) as server:
         message = server.refused("search_text", manual_name=NAME, query="本" * 2_000_000)
         assert message["error"] == "invalid_request"
         assert searched(server, "本文") == ["a"]

@@ -1,4 +1,4 @@
-"""`shirube cite check`: valid, moved, changed or gone."""
+"""`fumishirube cite check`: valid, moved, changed or gone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manuals import RULES, shirube, write
+from manuals import RULES, fumishirube, write
 
-from shirube.checking import cited_in
-from shirube.citations import Citation
+from fumishirube.citations import Citation
+from fumishirube.host.citation_checks import cited_in
 
 FIND = ("find", "対象", "--manual", "m1", "--json")
 
@@ -22,12 +22,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def cited(workspace: Path) -> dict[int, str]:
-    hits = shirube(*FIND, cwd=workspace).json["hits"]
+    hits = fumishirube(*FIND, cwd=workspace).json["hits"]
     return {h["ref"]["start_line"]: h["cite"] for h in hits if h["ref"]["path"] == "rules.md"}
 
 
 def check(workspace: Path, *words: str, stdin: str = "") -> Any:
-    done = shirube("cite", "check", "--json", *words, cwd=workspace, stdin=stdin)
+    done = fumishirube("cite", "check", "--json", *words, cwd=workspace, stdin=stdin)
     states = [one["state"] for one in done.json]
     assert done.code == int(any(state != "valid" for state in states))
     return done.json
@@ -42,7 +42,7 @@ def rewrite(workspace: Path, text: str, name: str = "rules.md") -> None:
 
 
 def test_what_find_cites_is_valid(workspace: Path) -> None:
-    cites = [hit["cite"] for hit in shirube(*FIND, cwd=workspace).json["hits"]]
+    cites = [hit["cite"] for hit in fumishirube(*FIND, cwd=workspace).json["hits"]]
     assert len(cites) == 3
     assert states(workspace, *cites) == ["valid"] * 3
 
@@ -128,25 +128,25 @@ def test_all_notes_of_the_vault_are_checked_when_nothing_is_named(workspace: Pat
         ("vault/sub/sjis.txt", other, "valid"),
         ("vault/sub/sjis.txt", "manual://m1/x.md#L1", "gone"),
     ]
-    assert "image.png" in shirube("cite", "check", cwd=workspace).err
+    assert "image.png" in fumishirube("cite", "check", cwd=workspace).err
 
 
 def test_people_get_a_line_a_citation_and_a_sum(workspace: Path) -> None:
     one = cited(workspace)[1]
-    done = shirube("cite", "check", one, "manual://m1/rules.md#L99", cwd=workspace)
+    done = fumishirube("cite", "check", one, "manual://m1/rules.md#L99", cwd=workspace)
     assert done.code == 1
     lines = done.out.splitlines()
     assert lines[0] == f"valid   {one}"
     assert lines[1] == "gone    manual://m1/rules.md#L99"
     assert lines[2].strip() == "the file has 6 lines"
     assert lines[-1] == "1 valid, 1 gone"
-    assert shirube("cite", "check", "-", cwd=workspace).out == "no citations\n"
+    assert fumishirube("cite", "check", "-", cwd=workspace).out == "no citations\n"
 
 
 @pytest.mark.parametrize("words", [("check", "nope.md"), ("chek",), ("check", "data.bin"), ()])
 def test_wrong_words_are_told(workspace: Path, words: tuple[str, ...]) -> None:
     (workspace / "data.bin").write_bytes(b"\x81\xff\xfe\x80 \xff\xff")
-    done = shirube("cite", *words, cwd=workspace)
+    done = fumishirube("cite", *words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
 

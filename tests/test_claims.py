@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from manuals import RULES, ask, full, opened, shirube, trace_appears, write
-from stdio import Shirube
+from manuals import RULES, ask, full, fumishirube, opened, trace_appears, write
+from stdio import Fumishirube
 
-from shirube import NotFound
-from shirube.app import Application
-from shirube.traces.store import TraceStore, new_trace_id
-from shirube_builtin.surfaces.manual.cues import FACETS, denies, facet_of
-from shirube_builtin.surfaces.manual.sentences import sentences
+from fumishirube import NotFound
+from fumishirube.host.application import Application
+from fumishirube.traces.store import TraceStore, new_trace_id
+from fumishirube_manual.cues import FACETS, denies, facet_of
+from fumishirube_manual.sentences import sentences
 
 GRAPH = ["claims", "evidences", "edges", "facets"]
 RULE = "会員は図書室を利用できる。"
@@ -304,7 +304,7 @@ def _obeys(drawn: Any, texts: dict[str, str]) -> None:
 
 def test_a_client_pages_it_and_its_answer_stays_as_it_is(tmp_path: Path) -> None:
     workspace = write(tmp_path, LIBRARY)
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
         server.ok("manual_ls")
         plain = server.ok("manual_find", **ASKED, use_cache=False)
         answer = server.ok("manual_find", **ASKED, include_claim_graph=True)
@@ -318,7 +318,7 @@ def test_a_client_pages_it_and_its_answer_stays_as_it_is(tmp_path: Path) -> None
         digests = [one["snippet_digest"] for one in found["evidences"]["items"]]
         assert all(re.fullmatch(r"[0-9a-f]{16}", digest) for digest in digests)
     trace_appears(workspace, trace_id)
-    elsewhere = shirube(
+    elsewhere = fumishirube(
         "call",
         "manual_hits",
         json.dumps({"trace_id": trace_id, "kind": "edges"}),
@@ -330,8 +330,8 @@ def test_a_client_pages_it_and_its_answer_stays_as_it_is(tmp_path: Path) -> None
 def test_the_command_line_gives_it(tmp_path: Path) -> None:
     workspace = write(tmp_path, LIBRARY)
     words = ("find", ASKED["query"], "--manual", "lib", "--require", "図書室", "--full")
-    assert "claim_graph" not in shirube(*words, cwd=workspace).json
-    drawn = shirube(*words, "--claims", cwd=workspace).json["claim_graph"]
+    assert "claim_graph" not in fumishirube(*words, cwd=workspace).json
+    drawn = fumishirube(*words, "--claims", cwd=workspace).json["claim_graph"]
     assert claim_of(drawn, RULE)["status"] == "conflicted"
 
 

@@ -1,4 +1,4 @@
-"""The classic ``config.yaml`` is honoured as it stands, and can be written as ``shirube.yaml``."""
+"""The classic ``config.yaml`` is honoured as it stands, and can be written as ``fumishirube.yaml``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import ask, opened, shirube, write
+from manuals import ask, fumishirube, opened, write
 
-from shirube import ConfigError
-from shirube.app import Application
+from fumishirube import ConfigError
+from fumishirube.host.application import Application
 
 CLASSIC = """\
 server:
@@ -44,7 +44,7 @@ def made(workspace: Path, classic: str = CLASSIC, own: str | None = SURFACE) -> 
     write(folder, {"編/00_目次.json": '{"manual":"編","toc":[]}'})
     (workspace / "config.yaml").write_text(classic, encoding="utf-8")
     if own is not None:
-        (workspace / "shirube.yaml").write_text(own, encoding="utf-8")
+        (workspace / "fumishirube.yaml").write_text(own, encoding="utf-8")
     return workspace
 
 
@@ -87,9 +87,9 @@ def test_without_the_surface_it_is_some_other_file(tmp_path: Path) -> None:
 
 def test_the_environment_wins_and_an_empty_variable_does_not(tmp_path: Path) -> None:
     workspace = made(tmp_path)
-    assert settings(opened(workspace, SHIRUBE_SEARCH_MAX_RESULTS="7"))["max_results"] == 7
-    assert settings(opened(workspace, SHIRUBE_SEARCH_MAX_RESULTS=""))["max_results"] == 2
-    both = {"SHIRUBE_PATHS_MANUALS_DIR": "data/manuals/.", "MANUALS_ROOT": "elsewhere"}
+    assert settings(opened(workspace, FUMISHIRUBE_SEARCH_MAX_RESULTS="7"))["max_results"] == 7
+    assert settings(opened(workspace, FUMISHIRUBE_SEARCH_MAX_RESULTS=""))["max_results"] == 2
+    both = {"FUMISHIRUBE_PATHS_MANUALS_DIR": "data/manuals/.", "MANUALS_ROOT": "elsewhere"}
     assert settings(opened(workspace, **both))["manuals"] == "data/manuals/."
 
 
@@ -104,9 +104,9 @@ def test_the_sections_may_stand_in_the_own_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("own", "told"),
     [
-        ("search: {max_results: 3}", ["search.max_results", "shirube.yaml", "config.yaml"]),
-        ("server: {port: 9}", ["server.port", "shirube.yaml", "config.yaml"]),
-        ("roots: {manuals: other}", ["roots.manuals", "shirube.yaml", "config.yaml"]),
+        ("search: {max_results: 3}", ["search.max_results", "fumishirube.yaml", "config.yaml"]),
+        ("server: {port: 9}", ["server.port", "fumishirube.yaml", "config.yaml"]),
+        ("roots: {manuals: other}", ["roots.manuals", "fumishirube.yaml", "config.yaml"]),
     ],
 )
 def test_two_values_for_one_key_stop_the_start(tmp_path: Path, own: str, told: list[str]) -> None:
@@ -157,13 +157,13 @@ def test_the_toc_may_have_another_name(tmp_path: Path) -> None:
 def test_an_import_writes_what_is_equal(tmp_path: Path) -> None:
     workspace = made(tmp_path)
     before = settings(opened(workspace))
-    (workspace / "shirube.yaml").unlink()
-    done = shirube("config", "import", "config.yaml", cwd=workspace)
+    (workspace / "fumishirube.yaml").unlink()
+    done = fumishirube("config", "import", "config.yaml", cwd=workspace)
     assert done.code == 0, done.err
     (workspace / "config.yaml").unlink()
     application = opened(workspace)
     assert settings(application) == before
     assert application.config.server.port == 8001
-    again = shirube("config", "import", cwd=workspace)
+    again = fumishirube("config", "import", cwd=workspace)
     assert again.code != 0
     assert "there already" in again.err

@@ -18,19 +18,19 @@ import pytest
 import yaml
 from manuals import stranger
 
-from shirube.cli import listing, main
-from shirube.cli.outline import outline
-from shirube.cli.output import clipped, table, width
-from shirube.cli.parser import VERBS
-from shirube.cli.snippets import body_in, body_of, glimpse
-from shirube.cli.workspace import Bar
-from shirube.disk.paths import Root
-from shirube.model import Document, Row, Section, Source
-from shirube.passages import passages
-from shirube_builtin.loaders.markdown import Markdown
+from fumishirube.disk.roots import Root
+from fumishirube.engine.passages import passages
+from fumishirube.faces.cli import listing, main
+from fumishirube.faces.cli.outline import outline
+from fumishirube.faces.cli.output import clipped, table, width
+from fumishirube.faces.cli.parser import VERBS
+from fumishirube.faces.cli.snippets import body_in, body_of, glimpse
+from fumishirube.faces.cli.workspace import Bar
+from fumishirube.model import Document, Row, Section, Source
+from fumishirube_stages.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parent.parent / "manuals"
-SCRIPT = shutil.which("shirube", path=str(Path(sys.executable).parent))
+SCRIPT = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
 NEUTRAL = ("PYTHONIOENCODING", "PYTHONUTF8", "WORKSPACE_ROOT", "MANUALS_ROOT", "LC_ALL", "LANG")
 
 EVERY_COMMAND = [
@@ -64,7 +64,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "LANG": "C", "COLUMNS": "80", **more}
 
 
-def shirube(*words: str, cwd: Path, stdin: bytes = b"", **env: str) -> Done:
+def fumishirube(*words: str, cwd: Path, stdin: bytes = b"", **env: str) -> Done:
     assert SCRIPT, "install the project into the environment that runs the tests"
     done = subprocess.run(
         [SCRIPT, *words],
@@ -88,7 +88,7 @@ def shirube(*words: str, cwd: Path, stdin: bytes = b"", **env: str) -> Done:
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workspace")
     shutil.copytree(SAMPLES, folder / "manuals")
-    assert shirube("index", cwd=folder).code == 0
+    assert fumishirube("index", cwd=folder).code == 0
     return folder
 
 
@@ -108,7 +108,7 @@ def own(tmp_path: Path) -> Path:
 def test_find_shows_hits_citations_snippets_terms_coverage_and_the_next_command(
     workspace: Path,
 ) -> None:
-    done = shirube("find", "宿泊と日当", "--manual", "業務ハンドブック", cwd=workspace)
+    done = fumishirube("find", "宿泊と日当", "--manual", "業務ハンドブック", cwd=workspace)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0].startswith("1. ")
@@ -118,44 +118,44 @@ def test_find_shows_hits_citations_snippets_terms_coverage_and_the_next_command(
     assert any("日当" in line or "宿泊" in line for line in lines[2:4])
     assert any(line.startswith("picked terms: ") for line in lines)
     assert any(line.startswith("searched 83 sections in 10 files of 1 manual; ") for line in lines)
-    assert lines[-1].startswith("next: shirube read ")
-    assert lines[-2].startswith("account: shirube coverage ")
+    assert lines[-1].startswith("next: fumishirube read ")
+    assert lines[-2].startswith("account: fumishirube coverage ")
     assert all(width(line) <= 80 for line in lines if not line.startswith(("next:", "   manual:")))
 
 
 def test_the_next_command_can_be_typed_as_it_stands(workspace: Path) -> None:
-    found = shirube("find", "battery care", "--manual", "field-guide", cwd=workspace)
+    found = fumishirube("find", "battery care", "--manual", "field-guide", cwd=workspace)
     words = shlex.split(found.out.splitlines()[-1].removeprefix("next: "))
-    assert words[:2] == ["shirube", "read"]
-    read = shirube(*words[1:], cwd=workspace)
+    assert words[:2] == ["fumishirube", "read"]
+    read = fumishirube(*words[1:], cwd=workspace)
     assert read.code == 0
     assert "attery" in read.out
 
 
 def test_the_next_command_keeps_the_workspace_that_was_named(workspace: Path) -> None:
     words = ("find", "battery", "--manual", "field-guide", "--workspace", workspace.name)
-    found = shirube(*words, cwd=workspace.parent)
+    found = fumishirube(*words, cwd=workspace.parent)
     following = shlex.split(found.out.splitlines()[-1].removeprefix("next: "))
     assert following[-2:] == ["--workspace", workspace.name]
-    assert shirube(*following[1:], cwd=workspace.parent).code == 0
+    assert fumishirube(*following[1:], cwd=workspace.parent).code == 0
 
 
 def test_the_account_of_a_find_is_a_command_away(own: Path) -> None:
     for limit in ("1", "5"):
-        found = shirube("find", "対象", "--limit", limit, cwd=own)
+        found = fumishirube("find", "対象", "--limit", limit, cwd=own)
         words = shlex.split(found.out.splitlines()[-2].removeprefix("account: "))
-        assert "nothing that matched is unread" in shirube(*words[1:], cwd=own).out
+        assert "nothing that matched is unread" in fumishirube(*words[1:], cwd=own).out
     (own / "manuals" / "m2").mkdir()
     (own / "manuals" / "m2" / "a.md").write_text("# 対象\n対象である。\n", encoding="utf-8")
-    both = shirube("find", "対象", cwd=own).out.splitlines()[-2]
-    assert both.startswith("account: shirube coverage TRACE; traces: ")
+    both = fumishirube("find", "対象", cwd=own).out.splitlines()[-2]
+    assert both.startswith("account: fumishirube coverage TRACE; traces: ")
     ids = re.findall(r"([0-9a-f]{32}) \((m[12])\)", both)
     assert [manual for _, manual in ids] == ["m1", "m2"]
-    assert "of m2: 対象" in shirube("coverage", ids[1][0], cwd=own).out
+    assert "of m2: 対象" in fumishirube("coverage", ids[1][0], cwd=own).out
 
 
 def test_find_looks_in_all_manuals_and_orders_by_score(workspace: Path) -> None:
-    found = shirube("find", "申請 期限", "--json", "--limit", "30", cwd=workspace).json
+    found = fumishirube("find", "申請 期限", "--json", "--limit", "30", cwd=workspace).json
     assert len({hit["ref"]["manual_id"] for hit in found["hits"]}) > 1
     scores = [hit["score"] for hit in found["hits"]]
     assert scores == sorted(scores, reverse=True)
@@ -164,7 +164,7 @@ def test_find_looks_in_all_manuals_and_orders_by_score(workspace: Path) -> None:
 
 
 def test_find_as_json_names_reference_citation_and_signals(workspace: Path) -> None:
-    done = shirube("find", "battery", "--manual", "field-guide", "--json", cwd=workspace)
+    done = fumishirube("find", "battery", "--manual", "field-guide", "--json", cwd=workspace)
     assert done.json["query"] == "battery"
     assert done.json["terms"] == {"field-guide": ["battery"]}
     assert done.json["terms_source"] == "picked"
@@ -179,57 +179,57 @@ def test_find_as_json_names_reference_citation_and_signals(workspace: Path) -> N
 
 
 def test_find_says_so_when_no_word_of_the_query_stands_there(workspace: Path) -> None:
-    done = shirube("find", "zzyzx quux", "--manual", "field-guide", cwd=workspace)
+    done = fumishirube("find", "zzyzx quux", "--manual", "field-guide", cwd=workspace)
     assert done.code == 0
     assert done.out.startswith("nothing found\n")
     assert "no word of the query stands in field-guide; searched with the whole query" in done.out
     assert "; none matched" in done.out
-    assert done.out.endswith("next: shirube toc field-guide\n")
+    assert done.out.endswith("next: fumishirube toc field-guide\n")
 
 
 def test_find_tells_how_often_required_terms_stand_there(workspace: Path) -> None:
     words = ("find", "電池の交換 battery", "--require", "battery", "--require", "zzyzx")
-    done = shirube(*words, "--manual", "field-guide", cwd=workspace)
+    done = fumishirube(*words, "--manual", "field-guide", cwd=workspace)
     assert "required terms: battery (in " in done.out
     assert "zzyzx (in no section" in done.out
     assert "picked terms" not in done.out
 
 
 def test_find_counts_what_it_shows(own: Path) -> None:
-    all_of_it = shirube("find", "対象", cwd=own).out
+    all_of_it = fumishirube("find", "対象", cwd=own).out
     assert "searched 3 sections in 1 file of 1 manual; 2 matched and are listed" in all_of_it
-    one = shirube("find", "対象", "--limit", "1", cwd=own).out
+    one = fumishirube("find", "対象", "--limit", "1", cwd=own).out
     assert "; showing 1 of 2\n" in one
 
 
 def test_find_names_skipped_files_with_their_reason(own: Path) -> None:
     (own / "manuals" / "m1" / "bad.md").write_bytes(b"\x81 \xff \x81")
-    done = shirube("find", "対象", cwd=own)
+    done = fumishirube("find", "対象", cwd=own)
     assert "in 1 file of 1 manual" in done.out
     assert "skipped 1 file, no known encoding: m1/bad.md" in done.out
 
 
 def test_find_explains_itself(workspace: Path) -> None:
     words = ("find", "battery", "--manual", "field-guide", "--explain")
-    told = shirube(*words, cwd=workspace).out
+    told = fumishirube(*words, cwd=workspace).out
     assert "signals: lexical " in told
     assert [line for line in told.splitlines() if line.startswith("legend: ")]
     assert "run g0" in told
     assert "fuser required-terms" in told
     assert "picked: battery" in told
     assert " ms" in told
-    spans = shirube(*words, "--json", cwd=workspace).json["spans"]["field-guide"]
+    spans = fumishirube(*words, "--json", cwd=workspace).json["spans"]["field-guide"]
     assert spans["kind"] == "search"
     assert {child["kind"] for child in spans["children"]} == {"run", "fuser", "refiner"}
 
 
 def test_find_sends_json_hits_to_scan(workspace: Path) -> None:
-    done = shirube("find", "気温計", "--manual", "reference", cwd=workspace)
-    assert done.out.splitlines()[-1].startswith("next: shirube scan reference ")
+    done = fumishirube("find", "気温計", "--manual", "reference", cwd=workspace)
+    assert done.out.splitlines()[-1].startswith("next: fumishirube scan reference ")
 
 
 def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
-    done = shirube("find", "battery", "--manual", "feild-guide", cwd=workspace)
+    done = fumishirube("find", "battery", "--manual", "feild-guide", cwd=workspace)
     assert (done.code, done.out) == (1, "")
     assert "did you mean 'field-guide'?" in done.err
 
@@ -245,7 +245,7 @@ def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
     ],
 )
 def test_find_refuses_what_it_cannot_use(workspace: Path, words: list[str], told: str) -> None:
-    done = shirube(*words, cwd=workspace)
+    done = fumishirube(*words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
     assert done.err.count("\n") == 1
@@ -255,96 +255,98 @@ def test_find_refuses_what_it_cannot_use(workspace: Path, words: list[str], told
 
 
 def test_ls_walks_by_name(workspace: Path) -> None:
-    manuals = shirube("ls", cwd=workspace)
+    manuals = fumishirube("ls", cwd=workspace)
     assert manuals.out.splitlines() == [
         "field-guide/",
         "reference/",
         "業務ハンドブック/",
         "給付金編/",
     ]
-    assert manuals.err == "next: shirube toc field-guide\n"
-    assert "経費/" in shirube("ls", "業務ハンドブック", cwd=workspace).out.splitlines()
-    below = shirube("ls", "業務ハンドブック/経費", cwd=workspace)
+    assert manuals.err == "next: fumishirube toc field-guide\n"
+    assert "経費/" in fumishirube("ls", "業務ハンドブック", cwd=workspace).out.splitlines()
+    below = fumishirube("ls", "業務ハンドブック/経費", cwd=workspace)
     assert "出張旅費.md" in below.out.splitlines()
-    item = shirube("ls", "業務ハンドブック", "--json", cwd=workspace).json["items"]
+    item = fumishirube("ls", "業務ハンドブック", "--json", cwd=workspace).json["items"]
     opaque = next(one["id"] for one in item if one["name"] == "経費")
-    assert shirube("ls", opaque, cwd=workspace).out == below.out
+    assert fumishirube("ls", opaque, cwd=workspace).out == below.out
 
 
 @pytest.mark.parametrize(
     ("name", "meant"), [("業務ハンドブク", "業務ハンドブック"), ("業務ハンドブック/経", "経費")]
 )
 def test_ls_suggests_the_nearest_name(workspace: Path, name: str, meant: str) -> None:
-    done = shirube("ls", name, cwd=workspace)
+    done = fumishirube("ls", name, cwd=workspace)
     assert done.code == 1
     assert f"did you mean '{meant}'?" in done.err
-    refused = shirube("ls", name, "--json", cwd=workspace)
+    refused = fumishirube("ls", name, "--json", cwd=workspace)
     assert refused.json["code"] == "not_found"
 
 
 def test_toc_pages_and_shows_headings(workspace: Path) -> None:
-    page = shirube("toc", "field-guide", "--max-files", "3", cwd=workspace)
+    page = fumishirube("toc", "field-guide", "--max-files", "3", cwd=workspace)
     assert page.out.splitlines()[-1] == "files 1 to 3 of 10"
-    assert page.err == "next: shirube toc field-guide --cursor 3\n"
-    deep = shirube("toc", "field-guide", "--deep", "--prefix", "power.md", cwd=workspace)
+    assert page.err == "next: fumishirube toc field-guide --cursor 3\n"
+    deep = fumishirube("toc", "field-guide", "--deep", "--prefix", "power.md", cwd=workspace)
     assert "  L1   Power" in deep.out.splitlines()
     assert "  L14      Sizing the panel" in deep.out.splitlines()
-    plain = shirube("toc", "field-guide", "--json", cwd=workspace).json
+    plain = fumishirube("toc", "field-guide", "--json", cwd=workspace).json
     assert plain["total_files"] == 10
-    refused = shirube("toc", "field-guide", "--deep", cwd=workspace)
+    refused = fumishirube("toc", "field-guide", "--deep", cwd=workspace)
     assert refused.code == 2
     assert "--deep needs --prefix PATH" in refused.err
 
 
 def test_read_prints_the_text_and_nothing_else(workspace: Path) -> None:
-    done = shirube("read", "manual://field-guide/power.md#L7-L13@abc123", cwd=workspace)
+    done = fumishirube("read", "manual://field-guide/power.md#L7-L13@abc123", cwd=workspace)
     text = (workspace / "manuals/field-guide/power.md").read_text(encoding="utf-8")
     assert done.out.startswith("## Solar power\n")
     assert done.out in text
     assert done.err.startswith("lines 7 to ")
     assert done.code == 1
     assert "note: this citation no longer holds (changed)" in done.err
-    same = shirube("read", "field-guide/power.md", "--line", "7", cwd=workspace)
+    same = fumishirube("read", "field-guide/power.md", "--line", "7", cwd=workspace)
     assert same.out == done.out
 
 
 def test_read_explains_what_to_do_instead(workspace: Path) -> None:
-    inside = shirube("read", "manual://field-guide/power.md#L12", cwd=workspace)
+    inside = fumishirube("read", "manual://field-guide/power.md#L12", cwd=workspace)
     assert inside.code == 1
-    assert "next: shirube read 'manual://field-guide/power.md#L7'" in inside.err
-    misspelt = shirube("read", "field-guide/pwer.md", cwd=workspace)
+    assert "next: fumishirube read 'manual://field-guide/power.md#L7'" in inside.err
+    misspelt = fumishirube("read", "field-guide/pwer.md", cwd=workspace)
     assert "did you mean 'power.md'?" in misspelt.err
-    refused = shirube("read", "field-guide/pwer.md", "--json", cwd=workspace)
+    refused = fumishirube("read", "field-guide/pwer.md", "--json", cwd=workspace)
     assert refused.json["code"] == "not_found"
     for word in ("nowhere", "manual://", "a/b#12", "/a"):
-        assert shirube("read", word, cwd=workspace).code == 2
+        assert fumishirube("read", word, cwd=workspace).code == 2
 
 
 def test_read_takes_names_that_a_citation_has_to_escape(own: Path) -> None:
     odd = own / "manuals" / "m1" / "50% a　b.md"
     odd.write_text("# 珍しい名前\n本文。\n", encoding="utf-8")
-    cite = shirube("find", "珍しい", "--json", cwd=own).json["hits"][0]["cite"]
+    cite = fumishirube("find", "珍しい", "--json", cwd=own).json["hits"][0]["cite"]
     assert cite.startswith("manual://m1/50%25%20a%E3%80%80b.md#L1-L2@")
-    assert "本文" in shirube("read", cite, cwd=own).out
-    assert "本文" in shirube("read", f"m1/{odd.name}", cwd=own).out
+    assert "本文" in fumishirube("read", cite, cwd=own).out
+    assert "本文" in fumishirube("read", f"m1/{odd.name}", cwd=own).out
 
 
 def test_read_shows_a_file_without_sections_page_by_page(workspace: Path) -> None:
-    hits = shirube("find", "気温計", "--manual", "reference", "--json", cwd=workspace).json["hits"]
+    hits = fumishirube("find", "気温計", "--manual", "reference", "--json", cwd=workspace).json[
+        "hits"
+    ]
     assert hits[0]["ref"]["path"].endswith(".json")
-    page = shirube("read", hits[0]["cite"], "--max-chars", "300", cwd=workspace)
+    page = fumishirube("read", hits[0]["cite"], "--max-chars", "300", cwd=workspace)
     path = hits[0]["ref"]["path"]
     text = (workspace / "manuals/reference" / path).read_text(encoding="utf-8")
     assert page.code == 0
     assert page.out == text[:300].rstrip("\n") + "\n"
-    assert f"next: shirube scan reference {path} --cursor 300" in page.err
-    plain = shirube("read", hits[0]["cite"], "--json", cwd=workspace).json
+    assert f"next: fumishirube scan reference {path} --cursor 300" in page.err
+    plain = fumishirube("read", hits[0]["cite"], "--json", cwd=workspace).json
     assert plain["text"] == text[:12000]
 
 
 def test_read_refuses_a_file_that_nobody_can_decode(own: Path) -> None:
     (own / "manuals" / "m1" / "bad.md").write_bytes(b"\x81 \xff \x81")
-    done = shirube("read", "m1/bad.md", cwd=own)
+    done = fumishirube("read", "m1/bad.md", cwd=own)
     assert (done.code, done.out) == (1, "")
     assert "[invalid_scope]" in done.err
 
@@ -352,24 +354,24 @@ def test_read_refuses_a_file_that_nobody_can_decode(own: Path) -> None:
 def test_read_holds_a_citation_to_its_hash(own: Path) -> None:
     file = own / "manuals" / "m1" / "rules.md"
     rules = file.read_text(encoding="utf-8")
-    cite = shirube("find", "対象外", "--json", cwd=own).json["hits"][0]["cite"]
-    holds = shirube("read", cite, cwd=own)
+    cite = fumishirube("find", "対象外", "--json", cwd=own).json["hits"][0]["cite"]
+    holds = fumishirube("read", cite, cwd=own)
     assert (holds.code, "note:" in holds.err) == (0, False)
     file.write_text(f"# 前文\n前文。\n{rules}", encoding="utf-8")
-    moved = shirube("read", cite, cwd=own)
+    moved = fumishirube("read", cite, cwd=own)
     assert (moved.code, moved.out) == (1, holds.out)
     assert (
         "no longer holds (moved): the same text is now at manual://m1/rules.md#L5-L6@" in moved.err
     )
     file.write_text(rules.replace("対象外です", "対象です"), encoding="utf-8")
-    changed = shirube("read", cite, cwd=own)
+    changed = fumishirube("read", cite, cwd=own)
     assert changed.code == 1
     assert "この場合は対象です。" in changed.out
     assert "no longer holds (changed)" in changed.err
-    assert shirube("read", cite, "--line", "1", cwd=own).code == 0
+    assert fumishirube("read", cite, "--line", "1", cwd=own).code == 0
     file.unlink()
     (own / "manuals" / "m1" / "other.md").write_text("# 別\n別。\n", encoding="utf-8")
-    gone = shirube("read", cite, cwd=own)
+    gone = fumishirube("read", cite, cwd=own)
     assert (gone.code, gone.out) == (1, "")
     assert "[not_found]" in gone.err
 
@@ -378,16 +380,16 @@ def test_scan_follows_its_own_advice_to_the_end(workspace: Path) -> None:
     text, words = "", ["scan", "給付金編", "09_請求手続.txt", "--max-chars", "700", "--json"]
     cursor: list[str] = []
     for _ in range(20):
-        page = shirube(*words, *cursor, cwd=workspace).json
+        page = fumishirube(*words, *cursor, cwd=workspace).json
         text += page["text"]
         if page["eof"]:
             break
         cursor = ["--cursor", str(page["next_cursor"]["char_offset"])]
     file = workspace / "manuals/給付金編/09_請求手続.txt"
     assert text == file.read_text(encoding="utf-8-sig")
-    human = shirube("scan", "reference", "sensors.json", "--max-chars", "300", cwd=workspace)
-    assert "next: shirube scan reference sensors.json --cursor 300" in human.err
-    both = shirube("scan", "a", "b", "--line", "1", "--cursor", "1", cwd=workspace)
+    human = fumishirube("scan", "reference", "sensors.json", "--max-chars", "300", cwd=workspace)
+    assert "next: fumishirube scan reference sensors.json --cursor 300" in human.err
+    both = fumishirube("scan", "a", "b", "--line", "1", "--cursor", "1", cwd=workspace)
     assert both.code == 2
 
 
@@ -395,23 +397,25 @@ def test_scan_follows_its_own_advice_to_the_end(workspace: Path) -> None:
 
 
 def test_call_prints_the_answer_as_one_line_of_json(workspace: Path) -> None:
-    done = shirube("call", "manual_ls", '{"id": "給付金編"}', cwd=workspace)
+    done = fumishirube("call", "manual_ls", '{"id": "給付金編"}', cwd=workspace)
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
     assert done.json["id"] == "給付金編"
     assert "給付金編" in done.out
-    piped = shirube(
+    piped = fumishirube(
         "call", "manual_ls", "-", cwd=workspace, stdin='{"id":"給付金編"}'.encode("utf-8-sig")
     )
     assert piped.out == done.out
-    assert shirube("call", "manual_ls", cwd=workspace).json["id"] == "manuals"
+    assert fumishirube("call", "manual_ls", cwd=workspace).json["id"] == "manuals"
 
 
 def test_call_prints_the_error_object_of_a_tool(workspace: Path) -> None:
-    refused = shirube("call", "manual_find", '{"query":"x","manual_id":"m"}', cwd=workspace)
+    refused = fumishirube("call", "manual_find", '{"query":"x","manual_id":"m"}', cwd=workspace)
     assert refused.code == 1
     assert refused.json["code"] == "invalid_parameter"
-    assert shirube("call", "manual_ls", "[1]", cwd=workspace).json["code"] == "invalid_parameter"
-    unknown = shirube("call", "manual_fnd", "{}", cwd=workspace)
+    assert (
+        fumishirube("call", "manual_ls", "[1]", cwd=workspace).json["code"] == "invalid_parameter"
+    )
+    unknown = fumishirube("call", "manual_fnd", "{}", cwd=workspace)
     assert unknown.code == 1
     assert unknown.json["code"] == "not_found"
     assert "did you mean 'manual_find'?" in unknown.json["message"]
@@ -419,18 +423,18 @@ def test_call_prints_the_error_object_of_a_tool(workspace: Path) -> None:
 
 @pytest.mark.parametrize("text", ["{oops", "[" * 5000, "{'id': 1}"])
 def test_call_refuses_what_is_not_json(workspace: Path, text: str) -> None:
-    done = shirube("call", "manual_ls", text, cwd=workspace)
+    done = fumishirube("call", "manual_ls", text, cwd=workspace)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
 def test_call_replaces_lone_surrogates(own: Path) -> None:
-    done = shirube("call", "manual_ls", r'{"id": "\ud800"}', cwd=own)
+    done = fumishirube("call", "manual_ls", r'{"id": "\ud800"}', cwd=own)
     assert done.code == 1
     assert done.json["code"] == "invalid_parameter"
 
 
 def test_tools_are_listed_with_their_schemas(workspace: Path) -> None:
-    human = shirube("tools", cwd=workspace).out.splitlines()
+    human = fumishirube("tools", cwd=workspace).out.splitlines()
     assert [line.split()[0] for line in human] == [
         "manual_ls",
         "manual_toc",
@@ -444,7 +448,7 @@ def test_tools_are_listed_with_their_schemas(workspace: Path) -> None:
         "vault_scan",
         "vault_replace",
     ]
-    for tool in shirube("tools", "--json", cwd=workspace).json:
+    for tool in fumishirube("tools", "--json", cwd=workspace).json:
         assert tool["input_schema"]["additionalProperties"] is False
         assert tool["output_schema"]["type"] == "object"
         assert tool["description"]
@@ -468,16 +472,16 @@ def test_serve_answers_the_protocol_and_nothing_else(workspace: Path) -> None:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ]
     stdin = "".join(json.dumps(one) + "\n" for one in asked).encode()
-    done = shirube("serve", cwd=workspace, stdin=stdin)
+    done = fumishirube("serve", cwd=workspace, stdin=stdin)
     answers = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 0
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
-    assert answers[0]["result"]["serverInfo"]["name"] == "shirube"
+    assert answers[0]["result"]["serverInfo"]["name"] == "fumishirube"
 
 
 def test_serve_tells_plugin_problems_on_standard_error(own: Path) -> None:
     path = stranger(own, "print('noise')\nraise RuntimeError('no luck')\n")
-    done = shirube("serve", cwd=own, PYTHONPATH=path)
+    done = fumishirube("serve", cwd=own, PYTHONPATH=path)
     assert (done.code, done.out) == (0, "")
     assert "plugin stranger: cannot be imported: RuntimeError: no luck" in done.err
 
@@ -486,69 +490,69 @@ def test_serve_tells_plugin_problems_on_standard_error(own: Path) -> None:
 
 
 def test_index_tells_sections_and_rebuilds(own: Path) -> None:
-    first = shirube("index", cwd=own)
+    first = fumishirube("index", cwd=own)
     assert first.out == "m1  3 sections in 1 file\n"
-    made = {path.name for path in (own / ".shirube/index/m1").rglob("*") if path.is_file()}
-    again = shirube("index", "m1", "--rebuild", "--json", cwd=own)
-    remade = {path.name for path in (own / ".shirube/index/m1").rglob("*") if path.is_file()}
+    made = {path.name for path in (own / ".fumishirube/index/m1").rglob("*") if path.is_file()}
+    again = fumishirube("index", "m1", "--rebuild", "--json", cwd=own)
+    remade = {path.name for path in (own / ".fumishirube/index/m1").rglob("*") if path.is_file()}
     assert again.json == [
         {"manual_id": "m1", "files": 1, "sections": 3, "skipped": [], "degraded": None}
     ]
     assert made != remade
-    assert shirube("index", "m2", cwd=own).code == 1
+    assert fumishirube("index", "m2", cwd=own).code == 1
 
 
 def test_a_plugin_that_fails_is_reported_and_stops_nothing(own: Path) -> None:
     path = stranger(own, "raise RuntimeError('no luck')\n")
-    plugins = shirube("plugins", cwd=own, PYTHONPATH=path)
+    plugins = fumishirube("plugins", cwd=own, PYTHONPATH=path)
     assert plugins.code == 0
     assert "stranger  stranger 1.2  refused" in plugins.out
     assert "problem: cannot be imported: RuntimeError: no luck" in plugins.out
-    plain = shirube("plugins", "--json", cwd=own, PYTHONPATH=path).json
+    plain = fumishirube("plugins", "--json", cwd=own, PYTHONPATH=path).json
     assert [report["plugin"] for report in plain] == ["builtin", "stranger"]
     assert {"kind": "fuser", "name": "required-terms"} in plain[0]["offers"]
-    doctor = shirube("doctor", cwd=own, PYTHONPATH=path)
+    doctor = fumishirube("doctor", cwd=own, PYTHONPATH=path)
     assert doctor.code == 1
     assert "FAIL  plugin stranger" in doctor.out
-    assert shirube("find", "対象", cwd=own, PYTHONPATH=path).code == 0
-    alone = shirube("--no-plugins", "doctor", cwd=own, PYTHONPATH=path)
+    assert fumishirube("find", "対象", cwd=own, PYTHONPATH=path).code == 0
+    alone = fumishirube("--no-plugins", "doctor", cwd=own, PYTHONPATH=path)
     assert alone.code == 0
     assert "disabled, stranger 1.2" in alone.out
 
 
 def test_a_line_on_which_nothing_starts_names_commands_and_no_tools(workspace: Path) -> None:
-    done = shirube("read", "manual://field-guide/power.md#L2", cwd=workspace)
+    done = fumishirube("read", "manual://field-guide/power.md#L2", cwd=workspace)
     assert done.code == 1
     assert "manual_toc" not in done.err
     first, listing, nearest = done.err.splitlines()
     assert first == "error: no section starts on line 2 [not_found]"
-    assert listing == "sections: shirube toc field-guide --deep --prefix power.md"
+    assert listing == "sections: fumishirube toc field-guide --deep --prefix power.md"
     for line in (listing, nearest):
         words = shlex.split(line.partition(": ")[2])[1:]
-        assert shirube(*words, cwd=workspace).code == 0
+        assert fumishirube(*words, cwd=workspace).code == 0
 
 
 def test_doctor_finds_all_well(workspace: Path) -> None:
-    done = shirube("doctor", cwd=workspace)
+    done = fumishirube("doctor", cwd=workspace)
     assert (done.code, done.err) == (0, "")
     assert {line.split()[0] for line in done.out.splitlines()} == {"ok"}
     assert "83 sections in 10 files are indexed" in done.out
-    checks = shirube("doctor", "--json", cwd=workspace).json
+    checks = fumishirube("doctor", "--json", cwd=workspace).json
     assert all(set(check) == {"status", "subject", "finding", "remedy"} for check in checks)
 
 
 def test_doctor_names_what_is_off_and_a_remedy(own: Path) -> None:
     (own / "manuals" / "m1" / "bad.md").write_bytes(b"\x81 \xff \x81")
     (own / "manuals" / "empty").mkdir()
-    done = shirube("doctor", cwd=own)
+    done = fumishirube("doctor", cwd=own)
     assert done.code == 1
     assert "no known encoding: bad.md; save it as UTF-8" in done.out
     assert "warn  manual empty" in done.out
 
 
 def test_doctor_tells_what_stops_the_start(own: Path) -> None:
-    (own / "shirube.yaml").write_text("surfaces: [{use: manaul}]\n")
-    done = shirube("doctor", cwd=own)
+    (own / "fumishirube.yaml").write_text("surfaces: [{use: manaul}]\n")
+    done = fumishirube("doctor", cwd=own)
     assert done.code == 2
     assert "ok    python" in done.out
     assert "FAIL  configuration" in done.out
@@ -559,25 +563,25 @@ def test_doctor_tells_what_stops_the_start(own: Path) -> None:
 
 
 def test_config_show_is_a_configuration_that_says_the_same(own: Path) -> None:
-    shown = shirube("config", "show", cwd=own)
-    plain = shirube("config", "show", "--json", cwd=own).json
+    shown = fumishirube("config", "show", cwd=own)
+    plain = fumishirube("config", "show", "--json", cwd=own).json
     assert yaml.safe_load(shown.out) == plain["config"]
     assert plain["from_environment"] == {}
-    (own / "shirube.yaml").write_text(shown.out, encoding="utf-8")
-    again = shirube("config", "show", "--json", cwd=own).json
+    (own / "fumishirube.yaml").write_text(shown.out, encoding="utf-8")
+    again = fumishirube("config", "show", "--json", cwd=own).json
     assert again["config"] == plain["config"]
-    assert set(again["origins"].values()) > {"shirube.yaml line 1"}
+    assert set(again["origins"].values()) > {"fumishirube.yaml line 1"}
 
 
 def test_config_show_marks_what_the_environment_decided(own: Path) -> None:
-    env = {"LEXICAL_COVERAGE_WEIGHT": "0.7", "SHIRUBE_SURFACE_EXTRAS": "none"}
-    shown = shirube("config", "show", cwd=own, **env).out
+    env = {"LEXICAL_COVERAGE_WEIGHT": "0.7", "FUMISHIRUBE_SURFACE_EXTRAS": "none"}
+    shown = fumishirube("config", "show", cwd=own, **env).out
     assert "coverage_weight: 0.7  # LEXICAL_COVERAGE_WEIGHT" in shown
-    assert "extras: []  # SHIRUBE_SURFACE_EXTRAS" in shown
+    assert "extras: []  # FUMISHIRUBE_SURFACE_EXTRAS" in shown
 
 
 def test_config_schema_knows_every_stage(own: Path) -> None:
-    schema = shirube("config", "schema", cwd=own).json
+    schema = fumishirube("config", "schema", cwd=own).json
     uses = [one["properties"] for one in schema["$defs"]["scorer"]["oneOf"]]
     lexical = next(one for one in uses if one["use"]["const"] == "lexical")
     assert lexical["with"]["properties"]["coverage_weight"]["default"] == 0.5
@@ -598,10 +602,10 @@ def _references(schema: object) -> Iterator[str]:
 
 
 def test_config_env_lists_every_variable(own: Path) -> None:
-    lines = shirube("config", "env", cwd=own, TRACE_TTL_SEC="60").out.splitlines()
+    lines = fumishirube("config", "env", cwd=own, TRACE_TTL_SEC="60").out.splitlines()
     assert lines[0].split() == ["VARIABLE", "TAKES", "DEFAULT", "SETTING"]
     assert any(line.startswith("TRACE_TTL_SEC *") and "integer >= 1" in line for line in lines)
-    rows = shirube("config", "env", "--json", cwd=own).json
+    rows = fumishirube("config", "env", "--json", cwd=own).json
     weight = next(row for row in rows if row["name"] == "LEXICAL_COVERAGE_WEIGHT")
     assert weight["default"] == "0.5"
     assert weight["setting"] == "scorer lexical: coverage_weight"
@@ -612,20 +616,20 @@ def test_config_env_lists_every_variable(own: Path) -> None:
     [
         ("pipelines: {manual: {fusers: [{use: rff}]}}", "fusers[0]: no fuser is called 'rff'"),
         ("versoin: 1", "did you mean 'version'?"),
-        ("a: [", "shirube.yaml"),
-        ("roots: {manuals: shirube.yaml}", "roots.manuals"),
+        ("a: [", "fumishirube.yaml"),
+        ("roots: {manuals: fumishirube.yaml}", "roots.manuals"),
     ],
 )
 def test_a_configuration_error_is_one_line(own: Path, text: str, told: str) -> None:
-    (own / "shirube.yaml").write_text(text)
-    done = shirube("ls", cwd=own)
+    (own / "fumishirube.yaml").write_text(text)
+    done = fumishirube("ls", cwd=own)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith("configuration error: ")
     assert told in done.err
 
 
 def test_a_bad_variable_is_named_once(own: Path) -> None:
-    done = shirube("serve", cwd=own, TRACE_TTL_SEC="abc")
+    done = fumishirube("serve", cwd=own, TRACE_TTL_SEC="abc")
     wanted = 'configuration error: TRACE_TTL_SEC: expected integer >= 1, got "abc"\n'
     assert (done.code, done.out, done.err) == (2, "", wanted)
 
@@ -638,7 +642,7 @@ ASKING = [words for words in EVERY_COMMAND if words != ["serve"]]
 
 @pytest.mark.parametrize("words", ASKING, ids=lambda words: words[0])
 def test_an_empty_folder_is_told_and_how_to_name_another(tmp_path: Path, words: list[str]) -> None:
-    done = shirube(*words, cwd=tmp_path)
+    done = fumishirube(*words, cwd=tmp_path)
     assert done.code == 2
     assert done.err.startswith("configuration error: this folder has neither")
     assert "--workspace" in done.err
@@ -649,7 +653,7 @@ def test_an_empty_folder_is_told_and_how_to_name_another(tmp_path: Path, words: 
 
 def test_an_empty_folder_is_served_because_it_may_be_filled(tmp_path: Path) -> None:
     asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    done = shirube("serve", cwd=tmp_path, stdin=json.dumps(asked).encode() + b"\n")
+    done = fumishirube("serve", cwd=tmp_path, stdin=json.dumps(asked).encode() + b"\n")
     assert (done.code, json.loads(done.out)["id"]) == (0, 1)
     assert done.err.startswith("warning: roots.manuals: there is no folder 'manuals'")
     assert not list(tmp_path.iterdir())
@@ -661,24 +665,24 @@ def test_an_empty_folder_is_served_because_it_may_be_filled(tmp_path: Path) -> N
 def test_what_needs_no_workspace_works_without_and_says_so(
     tmp_path: Path, words: list[str]
 ) -> None:
-    done = shirube(*words, cwd=tmp_path)
+    done = fumishirube(*words, cwd=tmp_path)
     assert done.code == 0
     assert done.out
     assert "--workspace" in done.err
 
 
 def test_common_options_stand_before_or_after_the_command(workspace: Path) -> None:
-    wanted = shirube("ls", cwd=workspace).out
+    wanted = fumishirube("ls", cwd=workspace).out
     here = workspace.parent
     name = workspace.name
-    assert shirube("--workspace", name, "ls", cwd=here).out == wanted
-    assert shirube("ls", "--workspace", name, cwd=here).out == wanted
-    assert shirube(f"--workspace={name}", "ls", "--no-plugins", cwd=here).out == wanted
-    assert shirube("ls", cwd=here, WORKSPACE_ROOT=name).out == wanted
-    missing = shirube("ls", "--workspace", "nowhere", cwd=here)
+    assert fumishirube("--workspace", name, "ls", cwd=here).out == wanted
+    assert fumishirube("ls", "--workspace", name, cwd=here).out == wanted
+    assert fumishirube(f"--workspace={name}", "ls", "--no-plugins", cwd=here).out == wanted
+    assert fumishirube("ls", cwd=here, WORKSPACE_ROOT=name).out == wanted
+    missing = fumishirube("ls", "--workspace", "nowhere", cwd=here)
     assert missing.code == 2
     assert "there is no folder 'nowhere'" in missing.err
-    assert shirube("ls", "--config", "nowhere.yaml", cwd=workspace).code == 2
+    assert fumishirube("ls", "--config", "nowhere.yaml", cwd=workspace).code == 2
 
 
 @pytest.mark.parametrize(
@@ -695,27 +699,27 @@ def test_common_options_stand_before_or_after_the_command(workspace: Path) -> No
 def test_a_wrong_word_is_answered_with_the_right_one(
     workspace: Path, words: list[str], meant: str
 ) -> None:
-    done = shirube(*words, cwd=workspace)
+    done = fumishirube(*words, cwd=workspace)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert f"did you mean {meant}?" in done.err
 
 
 @pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)
 def test_help_has_an_example(tmp_path: Path, verb: list[str]) -> None:
-    done = shirube(*verb, "--help", cwd=tmp_path)
+    done = fumishirube(*verb, "--help", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert "--workspace" in done.out
     assert "example" in done.out or "first steps" in done.out
-    assert shirube(cwd=tmp_path).code == 0
+    assert fumishirube(cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8", "en_US.ISO-8859-1"])
 def test_output_is_utf_8_whatever_the_locale(workspace: Path, locale: str) -> None:
     words = ("find", "申請", "--manual", "給付金編", "--limit", "1")
-    done = shirube(*words, cwd=workspace, LANG=locale, LC_ALL=locale)
+    done = fumishirube(*words, cwd=workspace, LANG=locale, LC_ALL=locale)
     assert done.code == 0
     assert "manual://給付金編/" in done.out
-    with_encoding = shirube(*words, cwd=workspace, PYTHONIOENCODING="ascii")
+    with_encoding = fumishirube(*words, cwd=workspace, PYTHONIOENCODING="ascii")
     same = [re.sub("[0-9a-f]{32}", "TRACE", out) for out in (done.out, with_encoding.out)]
     assert same[0] == same[1]
 
@@ -752,7 +756,7 @@ def test_an_interrupt_is_quiet(
 
 
 BROKEN_FUSER = """
-from shirube import Register, Fuser, Stage, hook
+from fumishirube import Register, Fuser, Stage, hook
 
 class Broken(Stage):
     def plan(self, query, corpus):
@@ -768,20 +772,20 @@ def register_fusers(register):
 
 def test_the_unexpected_is_one_line_with_an_id(own: Path) -> None:
     path = stranger(own, BROKEN_FUSER)
-    (own / "shirube.yaml").write_text("pipelines: {manual: {fusers: [{use: broken}]}}\n")
-    done = shirube("find", "対象", cwd=own, PYTHONPATH=path)
+    (own / "fumishirube.yaml").write_text("pipelines: {manual: {fusers: [{use: broken}]}}\n")
+    done = fumishirube("find", "対象", cwd=own, PYTHONPATH=path)
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
     assert "error_id" in done.err
     assert "passwd" not in done.err
-    told = shirube("find", "対象", "--verbose", cwd=own, PYTHONPATH=path)
+    told = fumishirube("find", "対象", "--verbose", cwd=own, PYTHONPATH=path)
     assert "Traceback" in told.err
     assert "passwd" in told.err
 
 
 def test_verbose_tells_even_what_goes_wrong_with_the_command_itself(own: Path) -> None:
     script = (
-        "import sys; sys.modules['shirube.cli.coverage'] = None; "
-        "from shirube.cli import main; sys.exit(main(sys.argv[1:]))"
+        "import sys; sys.modules['fumishirube.faces.cli.coverage'] = None; "
+        "from fumishirube.faces.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     for words, told in ((["--verbose"], True), ([], False), (["--", "--verbose"], False)):
         call = [sys.executable, "-c", script, "find", "対象", *words]
@@ -791,21 +795,21 @@ def test_verbose_tells_even_what_goes_wrong_with_the_command_itself(own: Path) -
 
 
 def test_the_module_is_the_command(own: Path) -> None:
-    words = [sys.executable, "-m", "shirube", "ls"]
+    words = [sys.executable, "-m", "fumishirube", "ls"]
     done = subprocess.run(words, cwd=own, capture_output=True, env=environment(), check=True)
     assert done.stdout.decode() == "m1/\n"
 
 
 def test_only_the_chosen_command_is_imported(own: Path) -> None:
     script = (
-        "import sys; from shirube.cli import main; main(['plugins']); "
-        "print([m for m in sys.modules if m.startswith('shirube.cli.')], file=sys.stderr); "
+        "import sys; from fumishirube.faces.cli import main; main(['plugins']); "
+        "print([m for m in sys.modules if m.startswith('fumishirube.faces.cli.')], file=sys.stderr); "
         "assert 'mcp' not in sys.modules and 'tqdm' not in sys.modules"
     )
     words = [sys.executable, "-c", script]
     done = subprocess.run(words, cwd=own, capture_output=True, env=environment(), check=True)
-    assert b"shirube.cli.plugins" in done.stderr
-    assert b"shirube.cli.find" not in done.stderr
+    assert b"fumishirube.faces.cli.plugins" in done.stderr
+    assert b"fumishirube.faces.cli.find" not in done.stderr
 
 
 # --- what is printed ------------------------------------------------------------------------
@@ -835,7 +839,7 @@ def test_long_work_is_told_once_where_there_is_no_terminal(
     said = io.StringIO()
     monkeypatch.setattr(sys, "stderr", said)
     clock = iter([0.0, 0.9, 1.1])
-    monkeypatch.setattr("shirube.cli.workspace.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("fumishirube.faces.cli.workspace.time.monotonic", lambda: next(clock))
     bar = Bar()
     assert bar.progress
     for done in range(1, 5):

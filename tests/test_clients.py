@@ -17,7 +17,7 @@ from http_server import HttpServer, script
 from manuals import RULES, write
 
 HERE = Path(__file__).parent / "clients"
-INSTALLED = os.environ.get("SHIRUBE_CLIENTS", "")
+INSTALLED = os.environ.get("FUMISHIRUBE_CLIENTS", "")
 PYTHONS = {"python_1", "python_2", "fastmcp_4"}
 NODES = {"sdk_1", "sdk_2"}
 WITH_SESSIONS = {"sdk_1", "python_1"}
@@ -25,7 +25,7 @@ WITH_SESSIONS = {"sdk_1", "python_1"}
 
 pytestmark = pytest.mark.timeout(600)
 
-# What Shirube does not offer, and so cannot show: docs/clients.md says why.
+# What Fumishirube does not offer, and so cannot show: docs/clients.md says why.
 MEDIA = "a tool answers with one object, a prompt with one text"
 LOGGING = "no log messages are sent to clients"
 ASKING = "the server asks the client for nothing"
@@ -103,7 +103,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not INSTALLED:
         pytest.skip("the clients are not installed: tox -e clients")
     folder = write(tmp_path_factory.mktemp("clients"), {"m1/rules.md": RULES})
-    (folder / "shirube.yaml").write_text(
+    (folder / "fumishirube.yaml").write_text(
         "surfaces: [{use: manual}, {use: vault}, {use: conformance}]\n", encoding="utf-8"
     )
     return folder
@@ -140,7 +140,7 @@ def test_a_client_takes_the_whole_journey(name: str, reached: Sequence[str]) -> 
     done = finished(*command, *reached)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["server"] == "shirube"
+    assert told["server"] == "fumishirube"
     assert told["tools"][:3] == ["manual_ls", "manual_toc", "manual_find"]
     assert told["found"] == json.loads(told["text"])
     cite = told["found"]["inline_hits"]["items"][0]["cite"]

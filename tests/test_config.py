@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import ConfigError
-from shirube.app import Application, open_application
-from shirube.settings.config import Config, build, load_config
-from shirube.settings.environment import variables
-from shirube_builtin.refiners.exploration import Exploration
-from shirube_builtin.scorers.lexical import Lexical
-from shirube_builtin.surfaces.manual import ManualSurface
+from fumishirube import ConfigError
+from fumishirube.config.configuration import Config, build, load_config
+from fumishirube.config.environment import variables
+from fumishirube.host.application import Application, open_application
+from fumishirube_manual.surface import ManualSurface
+from fumishirube_stages.refiners.exploration import Exploration
+from fumishirube_stages.scorers.lexical import Lexical
 
 Opened = Callable[..., Application]
 
@@ -36,7 +36,7 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def opened(workspace: Path) -> Opened:
     def opening(yaml: str = "", environ: Mapping[str, str] | None = None) -> Application:
-        (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+        (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
         return open_application(workspace, strangers=False, environ=environ or {})
 
     return opening
@@ -87,13 +87,13 @@ def test_a_folder_without_anything_says_what_is_missing(tmp_path: Path) -> None:
 def test_roots_are_taken_from_the_workspace(workspace: Path) -> None:
     loaded = load_config(workspace, None, {})
     assert loaded.folder("manuals") == workspace.resolve() / "manuals"
-    other = load_config(workspace, None, {"SHIRUBE_STATE_ROOT": str(workspace / "elsewhere")})
+    other = load_config(workspace, None, {"FUMISHIRUBE_STATE_ROOT": str(workspace / "elsewhere")})
     assert other.folder("state") == workspace.resolve() / "elsewhere"
 
 
 def test_a_root_that_is_a_file_is_refused(workspace: Path) -> None:
     (workspace / "notes.txt").write_text("x", encoding="utf-8")
-    (workspace / "shirube.yaml").write_text("roots: {manuals: notes.txt}", encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text("roots: {manuals: notes.txt}", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"roots\.manuals: it names a file"):
         load_config(workspace, None, {})
 
@@ -230,10 +230,10 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ),
         ("traces: {seconds: .nan}", "traces.seconds: ", ""),
         ("version: 2", "version: ", "1"),
-        ("[a, b]", "shirube.yaml: expected keys such as 'pipelines', got a list", ""),
-        ("just words", "shirube.yaml: expected keys", "a single value"),
-        ("a: b: c", "shirube.yaml line 1: ", ""),
-        ("version: 1\nroots: {", "shirube.yaml line ", ""),
+        ("[a, b]", "fumishirube.yaml: expected keys such as 'pipelines', got a list", ""),
+        ("just words", "fumishirube.yaml: expected keys", "a single value"),
+        ("a: b: c", "fumishirube.yaml line 1: ", ""),
+        ("version: 1\nroots: {", "fumishirube.yaml line ", ""),
     ],
 )
 def test_an_error_says_where_and_what_was_meant(
@@ -248,8 +248,8 @@ def test_an_error_says_where_and_what_was_meant(
 
 
 def test_a_file_that_is_no_text_is_refused(workspace: Path) -> None:
-    (workspace / "shirube.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match=r"shirube\.yaml: it is not valid YAML"):
+    (workspace / "fumishirube.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"fumishirube\.yaml: it is not valid YAML"):
         load_config(workspace, None, {})
 
 
@@ -260,7 +260,7 @@ def test_a_named_file_that_is_absent_is_refused(workspace: Path) -> None:
 
 def test_a_file_makes_no_objects(opened: Opened) -> None:
     said = told(opened, "version: !!python/object/apply:os.getcwd []")
-    assert said.startswith("shirube.yaml")
+    assert said.startswith("fumishirube.yaml")
 
 
 KEYS = st.sampled_from(["use", "with", "as", "manual", "scorers", "x"])
@@ -296,7 +296,7 @@ def test_the_environment_wins_over_the_file(opened: Opened) -> None:
 def test_the_environment_wins_over_defaults(opened: Opened) -> None:
     environ = {
         "TRACE_MAX_KEEP": "7",
-        "SHIRUBE_STRICT": "yes",
+        "FUMISHIRUBE_STRICT": "yes",
         "MANUAL_FIND_EXPLORATION_ENABLED": "OFF",
     }
     application = opened("", environ)
@@ -316,14 +316,14 @@ def test_a_blank_variable_is_none(opened: Opened, value: str) -> None:
         ("TRACE_MAX_KEEP", "0", "integer >= 1"),
         ("TRACE_MAX_KEEP", "1.5", "integer >= 1"),
         ("TRACE_TTL_SEC", "soon", "integer >= 1"),
-        ("SHIRUBE_STRICT", "maybe", "true or false"),
+        ("FUMISHIRUBE_STRICT", "maybe", "true or false"),
         ("LEXICAL_COVERAGE_WEIGHT", "-1", "number >= 0"),
         ("LEXICAL_COVERAGE_WEIGHT", "nan", "number >= 0"),
         ("LEXICAL_COVERAGE_WEIGHT", "inf", "number >= 0"),
         ("MANUAL_FIND_EXPLORATION_RATIO", "1.1", "number >= 0 <= 1"),
         ("MANUAL_FIND_QUERY_DECOMP_MAX_SUB_QUERIES", "9", "integer >= 1 <= 8"),
         (
-            "SHIRUBE_SURFACE_EXTRAS",
+            "FUMISHIRUBE_SURFACE_EXTRAS",
             "site",
             "none, or any of coverage, cite, est_tokens, refers_to, addressed",
         ),

@@ -77,7 +77,7 @@ def config(folder: Path, *words: str, **environ: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def written(folder: Path, text: str, name: str = "shirube.yaml") -> Path:
+def written(folder: Path, text: str, name: str = "fumishirube.yaml") -> Path:
     file = folder / name
     file.write_text(text, encoding="utf-8")
     return file
@@ -91,16 +91,16 @@ def test_every_value_says_where_it_comes_from(own: Path) -> None:
     told = json.loads(config(own, "show", "--json", LEXICAL_COVERAGE_WEIGHT="0.7").out)
     origins = told["origins"]
     assert {at: said for at, said in origins.items() if said != "default"} == {
-        "limits.depth": "shirube.yaml line 3",
-        "pipelines.manual.tokenizer.use": "shirube.yaml line 6",
-        "pipelines.manual.tokenizer.with.n": "shirube.yaml line 6",
-        "pipelines.manual.scorers[0].use": "shirube.yaml line 8",
+        "limits.depth": "fumishirube.yaml line 3",
+        "pipelines.manual.tokenizer.use": "fumishirube.yaml line 6",
+        "pipelines.manual.tokenizer.with.n": "fumishirube.yaml line 6",
+        "pipelines.manual.scorers[0].use": "fumishirube.yaml line 8",
         "pipelines.manual.scorers[0].with.coverage_weight": "LEXICAL_COVERAGE_WEIGHT",
-        "pipelines.manual.scorers[1].use": "shirube.yaml line 11",
-        "pipelines.manual.refiners": "shirube.yaml line 12",
-        "surfaces[0].use": "shirube.yaml line 15",
-        "surfaces[1].use": "shirube.yaml line 16",
-        "surfaces[1].with.max_results": "shirube.yaml line 13",
+        "pipelines.manual.scorers[1].use": "fumishirube.yaml line 11",
+        "pipelines.manual.refiners": "fumishirube.yaml line 12",
+        "surfaces[0].use": "fumishirube.yaml line 15",
+        "surfaces[1].use": "fumishirube.yaml line 16",
+        "surfaces[1].with.max_results": "fumishirube.yaml line 13",
     }
     for coordinate in origins:
         assert at(told["config"], coordinate) not in ({"more": 1}, [1])
@@ -115,7 +115,7 @@ def at(value: Any, coordinate: str) -> Any:
 def test_the_origin_stands_beside_each_value_and_changes_nothing(own: Path) -> None:
     written(own, FILE)
     shown = config(own, "show").out
-    assert "  depth: 7  # shirube.yaml line 3\n" in shown
+    assert "  depth: 7  # fumishirube.yaml line 3\n" in shown
     assert "  files: 100000  # default\n" in shown or "# default\n" in shown
     assert yaml.safe_load(shown) == json.loads(config(own, "show", "--json").out)["config"]
     for line in shown.splitlines():
@@ -181,11 +181,11 @@ def test_stages_are_compared_by_name_wherever_they_stand(own: Path) -> None:
 
 def test_a_file_is_compared_with_what_is_in_force_or_with_the_defaults(own: Path) -> None:
     written(own, "limits: {depth: 7}\n")
-    assert config(own, "diff", "shirube.yaml") == Done(0, "", "")
+    assert config(own, "diff", "fumishirube.yaml") == Done(0, "", "")
     assert config(own, "diff", "defaults", "defaults") == Done(0, "", "")
-    changed = config(own, "diff", "shirube.yaml", SHIRUBE_LIMIT_DEPTH="8")
+    changed = config(own, "diff", "fumishirube.yaml", FUMISHIRUBE_LIMIT_DEPTH="8")
     assert changed == Done(1, "limits.depth: 7 -> 8\n", "")
-    told = config(own, "diff", "shirube.yaml", "defaults", SHIRUBE_LIMIT_DEPTH="8").out
+    told = config(own, "diff", "fumishirube.yaml", "defaults", FUMISHIRUBE_LIMIT_DEPTH="8").out
     assert told.startswith("limits.depth: 7 -> ")
 
 

@@ -1,4 +1,4 @@
-"""``shirube conform``: the contracts, run on stages that are really installed."""
+"""``fumishirube conform``: the contracts, run on stages that are really installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest_plugins = ["plugin_venv"]
 
 PARTLY = '''
 from pathlib import Path
-from shirube import Document, Lines, Section, Source, Stage, decode, hook
+from fumishirube import Document, Lines, Section, Source, Stage, decode, hook
 
 class Needing(Stage):
     """Needs a name."""
@@ -53,11 +53,13 @@ def register_loaders(register):
 @pytest.fixture
 def partly(tmp_path: Path) -> Path:
     """A plugin, some of which is wrong, and some of which needs to be told more."""
-    (tmp_path / "shirube_partly.py").write_text(PARTLY, encoding="utf-8")
-    info = tmp_path / "shirube_partly-1.0.dist-info"
+    (tmp_path / "fumishirube_partly.py").write_text(PARTLY, encoding="utf-8")
+    info = tmp_path / "fumishirube_partly-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Shirube.Partly\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[shirube.v1]\npartly = shirube_partly\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: Fumishirube.Partly\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text("[fumishirube.v1]\npartly = fumishirube_partly\n")
     return tmp_path
 
 
@@ -66,7 +68,7 @@ def conform(
 ) -> subprocess.CompletedProcess[str]:
     extra = {"PYTHONPATH": str(path)} if path else {}
     return subprocess.run(
-        [venv.bin / "shirube", "conform", *words],
+        [venv.bin / "fumishirube", "conform", *words],
         env={**venv.environment, **extra},
         cwd=venv.folder,
         capture_output=True,
@@ -80,7 +82,7 @@ def stages(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return {one["stage"]: one for one in json.loads(done.stdout)["stages"]}
 
 
-@pytest.mark.parametrize("name", ["shirube-borda", "borda", "Shirube_Borda"])
+@pytest.mark.parametrize("name", ["fumishirube-borda", "borda", "Fumishirube_Borda"])
 def test_a_sound_plugin_passes_by_any_of_its_names(plugin_venv: PluginVenv, name: str) -> None:
     done = conform(plugin_venv, name, "--json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -120,7 +122,7 @@ def test_settings_and_files_let_it_be_checked(
     manual.mkdir()
     (manual / "a.note").write_text("休暇は10日。\n申請は人事へ。\n", encoding="utf-8")
     more = ("--with", 'needing={"name": "x"}', "--files", str(manual), "--json")
-    done = conform(plugin_venv, "shirube.partly", *more, path=partly)
+    done = conform(plugin_venv, "fumishirube.partly", *more, path=partly)
     assert done.returncode == 1, "one is wrong still"
     found = stages(done)
     assert found["needing"]["status"] == "passed", found["needing"]
@@ -154,9 +156,12 @@ def test_unusable_settings_are_named(
 @pytest.mark.parametrize(
     ("package", "message"),
     [
-        ("shirube-borde", "there is no plugin 'shirube-borde'; did you mean 'shirube-borda'?"),
+        (
+            "fumishirube-borde",
+            "there is no plugin 'fumishirube-borde'; did you mean 'fumishirube-borda'?",
+        ),
         ("", "there is no plugin ''"),
-        ("pydantic", "offers nothing: it has no entry point in the group 'shirube.v1'"),
+        ("pydantic", "offers nothing: it has no entry point in the group 'fumishirube.v1'"),
     ],
 )
 def test_what_is_not_installed_or_offers_nothing_is_told(
@@ -181,13 +186,16 @@ def test_a_stage_that_raises_fails_and_a_refused_plugin_has_a_problem(
     assert told["problems"][0].startswith("cannot be imported: ImportError")
     done = conform(plugin_venv, "old-api")
     assert done.returncode == 1
-    assert "for the plugin API shirube.v0, and this is shirube.v1: update old-api" in done.stdout
+    assert (
+        "for the plugin API fumishirube.v0, and this is fumishirube.v1: update old-api"
+        in done.stdout
+    )
 
 
 def test_without_pytest_it_says_what_to_install(plugin_venv: PluginVenv) -> None:
     code = (
         "import sys; sys.modules['pytest'] = None\n"
-        "from shirube.cli import main; sys.exit(main(['conform', 'borda']))"
+        "from fumishirube.faces.cli import main; sys.exit(main(['conform', 'borda']))"
     )
     done = subprocess.run(
         [plugin_venv.python, "-c", code],
@@ -197,4 +205,6 @@ def test_without_pytest_it_says_what_to_install(plugin_venv: PluginVenv) -> None
         check=False,
     )
     assert done.returncode == 2
-    assert "conform needs pytest; install it with: pip install 'shirube[testing]'" in done.stderr
+    assert (
+        "conform needs pytest; install it with: pip install 'fumishirube[testing]'" in done.stderr
+    )

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from shirube.testing import (
+from fumishirube.testing import (
     EmbedderContract,
     FuserContract,
     IndexContract,
@@ -27,8 +27,8 @@ from shirube.testing import (
     SurfaceContract,
     TokenizerContract,
 )
-from shirube.testing.outside import outside
-from shirube.testing.records import record
+from fumishirube.testing.records import record
+from fumishirube.testing.side_effects import outside
 
 WRONG = Path(__file__).parent / "wrong"
 CONTRACTS: Mapping[str, type[StageContract[Any]]] = {

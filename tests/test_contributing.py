@@ -10,12 +10,12 @@ from pathlib import Path
 
 import yaml
 
-from shirube.registry import KINDS
+from fumishirube.plugins.registry import KINDS
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
-_TEST = "tests/test_shirube_recent.py"
+_TEST = "tests/test_fumishirube_recent.py"
 _BLOCK = re.compile(r"^ *```(?P<kind>\w+)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
@@ -30,8 +30,8 @@ def test_the_stage_of_the_guide_passes_its_contract(tmp_path: Path) -> None:
         line for block in blocks("sh") for line in block.splitlines() if "new-plugin" in line
     )
     subprocess.run([sys.executable, "-m", *made.split()], cwd=tmp_path, check=True)
-    package = tmp_path / "shirube-recent"
-    for place, text in (("src/shirube_recent/__init__.py", stage), (_TEST, test)):
+    package = tmp_path / "fumishirube-recent"
+    for place, text in (("src/fumishirube_recent/__init__.py", stage), (_TEST, test)):
         assert (package / place).is_file(), "the guide replaces what is there"
         assert f"`{place}`" in GUIDE
         (package / place).write_text(text, encoding="utf-8")
@@ -58,7 +58,7 @@ def test_every_file_on_the_map_is_there() -> None:
     places = [name for row in rows for name in re.findall(r"`([\w/]+(?:\.py|/))`", row)]
     assert len(places) > 20
     for place in places:
-        assert (ROOT / place).exists() or (ROOT / "core" / "shirube" / place).exists(), place
+        assert (ROOT / place).exists() or (ROOT / "core" / "fumishirube" / place).exists(), place
 
 
 def test_the_yaml_names_known_stages() -> None:

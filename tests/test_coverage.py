@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import RULES, ask, opened, shirube, trace_appears, write
-from stdio import Shirube, Wire
+from manuals import RULES, ask, fumishirube, opened, trace_appears, write
+from stdio import Fumishirube, Wire
 
-from shirube import Account, Budget, Query, estimate_tokens, fold
-from shirube.app import Application
-from shirube_builtin.fusers.spellings import near_spellings
+from fumishirube import Account, Budget, Query, estimate_tokens, fold
+from fumishirube.host.application import Application
+from fumishirube_stages.fusers.spellings import near_spellings
 
 LEAVE = """# 休暇
 ## 年次有給休暇
@@ -57,8 +57,8 @@ def application(workspace: Path) -> Iterator[Application]:
 
 
 @pytest.fixture(scope="module")
-def server(workspace: Path) -> Iterator[Shirube]:
-    with Shirube(workspace) as connected:
+def server(workspace: Path) -> Iterator[Fumishirube]:
+    with Fumishirube(workspace) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -85,7 +85,7 @@ def skipped(coverage: Any) -> dict[tuple[str, str], int]:
 # --- the key --------------------------------------------------------------------------------
 
 
-def test_the_account_of_a_small_manual_in_this_shape(server: Shirube) -> None:
+def test_the_account_of_a_small_manual_in_this_shape(server: Fumishirube) -> None:
     asked = {"query": "対象外になる場合は？", "manual_id": "m1", "required_terms": ["対象外"]}
     assert server.ok("manual_find", **asked)["coverage"] == {
         "scope": {"files": 1, "sections": 3},
@@ -145,7 +145,7 @@ def test_the_account_is_what_was_asked_for(workspace: Path) -> None:
         "inline_hits",
     }
     for named, keys in extras.items():
-        application = opened(workspace, SHIRUBE_SURFACE_EXTRAS=named)
+        application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS=named)
         answer = ask(application, "manual_find", **asked)
         assert answer.keys() - seed == keys, named
         cited = ["cite" in item for item in answer["inline_hits"]["items"]]
@@ -154,7 +154,7 @@ def test_the_account_is_what_was_asked_for(workspace: Path) -> None:
 
 
 def test_the_estimate_is_that_of_the_line_without_it(workspace: Path) -> None:
-    with Wire(workspace, SHIRUBE_SURFACE_EXTRAS="coverage,cite,est_tokens") as server:
+    with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage,cite,est_tokens") as server:
         server.ok("manual_ls")
         asked = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
         message = server.request("tools/call", {"name": "manual_find", "arguments": asked})
@@ -354,7 +354,7 @@ def test_a_gap_and_the_command_line_name_the_near_spelling(
     gaps = ask(application, "manual_hits", **asked)["items"]
     assert any("such as 対象外" in gap["gap_hint"] for gap in gaps)
     words = ("find", "対象", "--manual", "m1", "--require", "対照外")
-    told = shirube(*words, cwd=workspace).out
+    told = fumishirube(*words, cwd=workspace).out
     assert "対照外 (in no section; searched without it; near it: 対象外)" in told
 
 
@@ -368,17 +368,19 @@ def test_spellings_of_long_terms_are_looked_for_in_bounded_time(application: App
 # --- the command line -----------------------------------------------------------------------
 
 
-def test_coverage_lists_what_is_unread_in_another_process(server: Shirube, workspace: Path) -> None:
+def test_coverage_lists_what_is_unread_in_another_process(
+    server: Fumishirube, workspace: Path
+) -> None:
     asked = {"query": "届出の期限は？", "manual_id": "wide", "required_terms": ["届出"]}
     found = server.ok("manual_find", **asked, budget={"max_candidates": 3})
     trace_appears(workspace, found["trace_id"])
-    told = shirube("coverage", found["trace_id"], cwd=workspace)
+    told = fumishirube("coverage", found["trace_id"], cwd=workspace)
     assert (told.code, told.err) == (0, "")
     assert "searched 120 sections of 120 in 120 files of 120" in told.out
     assert "120 matched; 3 returned" in told.out
     assert "manual://wide/" in told.out
     assert "matching sections that ranked too low to be named" in told.out
-    plain = shirube("coverage", found["trace_id"], "--json", cwd=workspace).json
+    plain = fumishirube("coverage", found["trace_id"], "--json", cwd=workspace).json
     page = server.ok("manual_hits", trace_id=found["trace_id"], kind="unscanned", limit=1000)
     assert [row["path"] for row in plain["unread"]][: len(page["items"])] == [
         row["path"] for row in page["items"]
@@ -388,28 +390,28 @@ def test_coverage_lists_what_is_unread_in_another_process(server: Shirube, works
 
 def test_coverage_leads_to_every_match_in_the_end(workspace: Path) -> None:
     words = ("届出の期限は？", "--manual", "wide", "--json")
-    trace_id = shirube("find", *words, cwd=workspace).json["traces"]["wide"]
+    trace_id = fumishirube("find", *words, cwd=workspace).json["traces"]["wide"]
     seen: set[str] = set()
     while True:
-        account = shirube("coverage", trace_id, "--json", cwd=workspace).json
+        account = fumishirube("coverage", trace_id, "--json", cwd=workspace).json
         hits = json.dumps({"trace_id": trace_id, "limit": 1000})
-        page = shirube("call", "manual_hits", hits, cwd=workspace).json
+        page = fumishirube("call", "manual_hits", hits, cwd=workspace).json
         paths = {one["ref"]["path"] for one in page["items"]}
         assert not paths & seen
         seen |= paths
-        told = shirube("coverage", trace_id, cwd=workspace).out.splitlines()[-1]
+        told = fumishirube("coverage", trace_id, cwd=workspace).out.splitlines()[-1]
         if not account["follow_up"]:
             assert "next: " not in told
             break
         command = shlex.split(told.removeprefix("next: "))
-        trace_id = shirube(*command[1:], cwd=workspace).json["trace_id"]
+        trace_id = fumishirube(*command[1:], cwd=workspace).json["trace_id"]
     unread = {one["path"] for one in account["unread"]}
     assert seen | unread == {f"{n:03}.md" for n in range(120)}
 
 
 def test_coverage_says_when_nothing_is_unread(workspace: Path) -> None:
-    found = shirube("find", "対象", "--manual", "m1", "--json", cwd=workspace).json
-    told = shirube("coverage", found["traces"]["m1"], "--explain", cwd=workspace).out
+    found = fumishirube("find", "対象", "--manual", "m1", "--json", cwd=workspace).json
+    told = fumishirube("coverage", found["traces"]["m1"], "--explain", cwd=workspace).out
     assert "nothing that matched is unread" in told
     assert "run g0" in told
     assert "signals: lexical" in told
@@ -417,7 +419,7 @@ def test_coverage_says_when_nothing_is_unread(workspace: Path) -> None:
 
 @pytest.mark.parametrize("words", [("nope",), ("0" * 32,), ("../x",)])
 def test_coverage_of_an_unknown_trace_is_refused(workspace: Path, words: tuple[str]) -> None:
-    done = shirube("coverage", *words, cwd=workspace)
+    done = fumishirube("coverage", *words, cwd=workspace)
     assert (done.code, done.out) == (1, "")
     assert "trace is unknown or expired" in done.err
 
@@ -426,7 +428,7 @@ def test_coverage_of_an_unknown_trace_is_refused(workspace: Path, words: tuple[s
 
 
 def why_not(workspace: Path, query: str, ref: str, *more: str) -> Any:
-    return shirube("find", query, "--why-not", ref, "--json", *more, cwd=workspace).json
+    return fumishirube("find", query, "--why-not", ref, "--json", *more, cwd=workspace).json
 
 
 def test_why_not_says_where_a_section_ranks(workspace: Path) -> None:
@@ -452,8 +454,10 @@ def test_why_not_names_the_gate_that_dropped_a_weak_match(workspace: Path) -> No
 
 
 def test_why_not_names_the_stage_that_ended_the_ranking(workspace: Path) -> None:
-    found = shirube("find", "届出の期限は？", "--manual", "wide", "--json", cwd=workspace).json
-    unread = shirube("coverage", found["traces"]["wide"], "--json", cwd=workspace).json["unread"]
+    found = fumishirube("find", "届出の期限は？", "--manual", "wide", "--json", cwd=workspace).json
+    unread = fumishirube("coverage", found["traces"]["wide"], "--json", cwd=workspace).json[
+        "unread"
+    ]
     reasons = {}
     for row in unread[:3] + unread[-3:]:
         told = why_not(workspace, "届出の期限は？", f"wide/{row['path']}#L1")
@@ -465,7 +469,7 @@ def test_why_not_names_the_stage_that_ended_the_ranking(workspace: Path) -> None
 
 
 def test_why_not_tells_of_a_limit_and_of_an_earlier_search(
-    server: Shirube, workspace: Path
+    server: Fumishirube, workspace: Path
 ) -> None:
     asked = {"query": "対象", "manual_id": "m1", "required_terms": ["対象"]}
     first = server.ok("manual_find", **asked, budget={"max_candidates": 1})
@@ -476,7 +480,7 @@ def test_why_not_tells_of_a_limit_and_of_an_earlier_search(
 
     def told(trace_id: str, line: int) -> Any:
         words = ("coverage", trace_id, "--why-not", f"manual://m1/rules.md#L{line}", "--json")
-        return shirube(*words, cwd=workspace).json
+        return fumishirube(*words, cwd=workspace).json
 
     cut = told(first["trace_id"], 3)
     assert (cut["stage"], cut["reason"]) == ("refiner cutoff", "candidate_cap")
@@ -500,6 +504,6 @@ def test_why_not_knows_files_that_were_not_searched(workspace: Path) -> None:
 def test_why_not_refuses_what_is_no_section(
     workspace: Path, ref: str, code: int, said: str
 ) -> None:
-    done = shirube("find", "対象", "--why-not", ref, cwd=workspace)
+    done = fumishirube("find", "対象", "--why-not", ref, cwd=workspace)
     assert (done.code, done.out) == (code, "")
     assert said in done.err or said == "nope.md"

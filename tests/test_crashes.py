@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from manuals import opened, shirube, write
+from manuals import fumishirube, opened, write
 from torture import times
 
-from shirube import Query
-from shirube.testing.answers import answers
+from fumishirube import Query
+from fumishirube.testing.answers import answers
 
 KILLS = times(10, 500)
 FILES = 120
@@ -73,7 +73,7 @@ def test_no_kill_at_a_random_moment_breaks_the_index(tmp_path: Path) -> None:
     tests = str(Path(__file__).parent)
     for kill in range(KILLS):
         if kill % 25 == 0:  # the first index of all is killed too
-            shutil.rmtree(workspace / ".shirube", ignore_errors=True)
+            shutil.rmtree(workspace / ".fumishirube", ignore_errors=True)
         code = _INDEXER.format(tests=tests, workspace=str(workspace), first=kill * 1000)
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -83,7 +83,7 @@ def test_no_kill_at_a_random_moment_breaks_the_index(tmp_path: Path) -> None:
             assert process.wait(30) == -signal.SIGKILL
         if kill % 2:  # else the next process, which is killed as well, finds what this one left
             fresh = tmp_path / f"fresh-{kill}"
-            assert said(workspace) == said(workspace, SHIRUBE_STATE_ROOT=str(fresh)), kill
+            assert said(workspace) == said(workspace, FUMISHIRUBE_STATE_ROOT=str(fresh)), kill
             shutil.rmtree(fresh)
-    done = shirube("doctor", cwd=workspace)
+    done = fumishirube("doctor", cwd=workspace)
     assert done.code == 0, done.out

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Wire
 
-from shirube import Delivery
+from fumishirube import Delivery
 
 SECTIONS = 6
 

@@ -12,32 +12,32 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel, Field
 
-import shirube
-from shirube import Hit, deprecated
-from shirube.deprecated import Deprecation, Renamed, told
-from shirube.settings.notices import outdated
+import fumishirube
+from fumishirube import Hit, deprecated
+from fumishirube.config.notices import outdated
+from fumishirube.plugins.deprecation import Deprecation, Renamed, told
 
 if TYPE_CHECKING:
     from plugin_venv import PluginVenv
 
 pytest_plugins = ["plugin_venv"]
 
-SAID = "shirube.OldHit is called Hit since 0.1; it goes in 0.3"
+SAID = "fumishirube.OldHit is called Hit since 0.1; it goes in 0.3"
 PYPROJECT = """
 [build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"
 [project]
-name = "shirube-dated"
+name = "fumishirube-dated"
 version = "1.0"
-[project.entry-points."shirube.v1"]
-dated = "shirube_dated"
+[project.entry-points."fumishirube.v1"]
+dated = "fumishirube_dated"
 """
 PLUGIN = '''
 import warnings
 from pydantic import Field
-from shirube import OldHit, Stage, hook
-warnings.warn("nothing of Shirube's", DeprecationWarning)
+from fumishirube import OldHit, Stage, hook
+warnings.warn("nothing of Fumishirube's", DeprecationWarning)
 
 class Dated(Stage):
     """Has a setting of old."""
@@ -53,9 +53,9 @@ def register_refiners(register):
 '''
 RUN = """
 import sys
-import shirube.deprecated as d
+import fumishirube.plugins.deprecation as d
 d.RENAMED = {"OldHit": d.Renamed("Hit", "0.1", "0.3")}
-from shirube.cli import main
+from fumishirube.faces.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -67,19 +67,19 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_of_the_facade_is_deprecated_without_a_successor() -> None:
     for name, one in deprecated.RENAMED.items():
-        assert one.now in shirube.__all__
-        assert name not in shirube.__all__
+        assert one.now in fumishirube.__all__
+        assert name not in fumishirube.__all__
 
 
 @pytest.mark.usefixtures("renamed")
 def test_an_old_name_works_and_warns_whoever_asks_for_it() -> None:
     with pytest.warns(Deprecation, match="OldHit is called Hit since 0.1") as heard:
-        assert shirube.OldHit is Hit  # type: ignore[attr-defined]
+        assert fumishirube.OldHit is Hit  # type: ignore[attr-defined]
     assert heard[0].filename == __file__
-    with pytest.raises(AttributeError, match="module 'shirube' has no attribute 'NoHit'"):
-        _ = shirube.NoHit  # type: ignore[attr-defined]
-    with pytest.raises(ImportError, match="cannot import name 'NoHit' from 'shirube'"):
-        exec("from shirube import NoHit")
+    with pytest.raises(AttributeError, match="module 'fumishirube' has no attribute 'NoHit'"):
+        _ = fumishirube.NoHit  # type: ignore[attr-defined]
+    with pytest.raises(ImportError, match="cannot import name 'NoHit' from 'fumishirube'"):
+        exec("from fumishirube import NoHit")
 
 
 def test_other_warnings_go_their_way() -> None:
@@ -116,10 +116,10 @@ def test_users_are_told_what_an_installed_plugin_uses(
     package = tmp_path / "package"
     package.mkdir()
     (package / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
-    (package / "shirube_dated.py").write_text(PLUGIN, encoding="utf-8")
+    (package / "fumishirube_dated.py").write_text(PLUGIN, encoding="utf-8")
     (tmp_path / "manuals" / "m1").mkdir(parents=True)
     (tmp_path / "manuals" / "m1" / "a.md").write_text("# Leave\n\nTen days.\n", encoding="utf-8")
-    (tmp_path / "shirube.yaml").write_text(
+    (tmp_path / "fumishirube.yaml").write_text(
         "pipelines: {manual: {refiners: [{use: dated, with: {old: 2}}]}}\n", encoding="utf-8"
     )
     pip = [sys.executable, "-m", "pip", "--python", str(plugin_venv.python), "--quiet"]
@@ -131,7 +131,7 @@ def test_users_are_told_what_an_installed_plugin_uses(
             for words in (["doctor"], ["plugins", "--json"], ["find", "leave"])
         )
     finally:
-        subprocess.run([*pip, "uninstall", "--yes", "shirube-dated"], check=True)
+        subprocess.run([*pip, "uninstall", "--yes", "fumishirube-dated"], check=True)
     reports = {one["plugin"]: one for one in json.loads(plugins.stdout)}
     assert reports["dated"]["status"] == "loaded"
     assert reports["dated"]["problems"] == []
@@ -140,7 +140,7 @@ def test_users_are_told_what_an_installed_plugin_uses(
     lines = [line for line in doctor.stdout.splitlines() if SAID in line]
     assert len(lines) == 1
     assert lines[0].startswith("warn")
-    assert lines[0].endswith("; update shirube-dated")
+    assert lines[0].endswith("; update fumishirube-dated")
     assert find.returncode == 0
     where = "pipelines.manual.refiners[0].with.old: it is deprecated: use new"
     assert f"warning: {where}" in find.stderr

@@ -1,4 +1,4 @@
-"""``shirube doctor`` names what really goes wrong, with a remedy; each thing is made to happen."""
+"""``fumishirube doctor`` names what really goes wrong, with a remedy; each thing is made to happen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import manuals
 import pytest
 
-from shirube.cli.checks import installation
+from fumishirube.faces.cli.checks import installation
 
 ONE = {"a/a.md": "# 給付\n日額。\n"}
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -21,7 +21,7 @@ POWERLESS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 def doctor(workspace: Path, before: tuple[str, ...] = (), **environ: str) -> manuals.Done:
     """Run it in a process of its own."""
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script is not None
     done = subprocess.run(
         [*before, script, "doctor", "--workspace", str(workspace)],
@@ -73,7 +73,7 @@ def test_documents_alone_are_a_workspace(tmp_path: Path) -> None:
 def test_an_empty_folder_is_no_workspace(tmp_path: Path) -> None:
     done = doctor(tmp_path)
     assert done.code == 2
-    assert "neither a 'manuals' folder nor a shirube.yaml" in told(done, "FAIL")[0]
+    assert "neither a 'manuals' folder nor a fumishirube.yaml" in told(done, "FAIL")[0]
 
 
 def test_manuals_without_a_manual_are_named(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_manuals_without_a_manual_are_named(tmp_path: Path) -> None:
 
 def test_nothing_offered_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
-    (tmp_path / "shirube.yaml").write_text("surfaces: []\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: []\n")
     assert "nothing is offered" in told(doctor(tmp_path), "warn")[0]
 
 
@@ -121,18 +121,18 @@ def test_a_state_folder_that_may_not_be_written_is_named(
     tmp_path: Path, powerless: tuple[str, ...]
 ) -> None:
     manuals.write(tmp_path, ONE)
-    (tmp_path / ".shirube").mkdir()
-    (tmp_path / ".shirube").chmod(0o555)
+    (tmp_path / ".fumishirube").mkdir()
+    (tmp_path / ".fumishirube").chmod(0o555)
     done = doctor(tmp_path, before=powerless)
     assert done.code == 1
     (line, *_) = told(done, "FAIL")
     assert "state folder" in line
-    assert "SHIRUBE_STATE_ROOT" in line
+    assert "FUMISHIRUBE_STATE_ROOT" in line
 
 
 def test_a_disk_without_room_is_named(tmp_path: Path, tiny: Path) -> None:
     manuals.write(tmp_path, {f"a/{n}.md": f"# 第{n}条\n" + "給付の条件。" * 999 for n in range(20)})
-    done = doctor(tmp_path, SHIRUBE_STATE_ROOT=str(tiny))
+    done = doctor(tmp_path, FUMISHIRUBE_STATE_ROOT=str(tiny))
     assert done.code == 1
     lines = told(done, "FAIL")
     assert "there is no space left" in lines[0]
@@ -142,19 +142,19 @@ def test_a_disk_without_room_is_named(tmp_path: Path, tiny: Path) -> None:
 def test_an_index_of_another_version_is_named_and_can_be_removed(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     assert doctor(tmp_path).code == 0
-    (kept,) = (tmp_path / ".shirube" / "index" / "a").iterdir()
+    (kept,) = (tmp_path / ".fumishirube" / "index" / "a").iterdir()
     shutil.copytree(kept, kept.with_name("0" * 8))
     (line,) = told(doctor(tmp_path), "warn")
     assert "another version" in line
-    assert "shirube index a --rebuild" in line
-    assert manuals.shirube("index", "a", "--rebuild", cwd=tmp_path).code == 0
+    assert "fumishirube index a --rebuild" in line
+    assert manuals.fumishirube("index", "a", "--rebuild", cwd=tmp_path).code == 0
     assert told(doctor(tmp_path), "warn") == []
 
 
 def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     assert doctor(tmp_path).code == 0
-    (kept,) = (tmp_path / ".shirube" / "index" / "a").iterdir()
+    (kept,) = (tmp_path / ".fumishirube" / "index" / "a").iterdir()
     for file in kept.glob("*.store"):
         file.write_bytes(file.read_bytes()[:-1])
     assert doctor(tmp_path).code == 0
@@ -163,7 +163,7 @@ def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:
 def test_a_writer_that_does_not_let_go_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     assert doctor(tmp_path).code == 0
-    (kept,) = (tmp_path / ".shirube" / "index" / "a").iterdir()
+    (kept,) = (tmp_path / ".fumishirube" / "index" / "a").iterdir()
     hold = (
         "import sys, time, tantivy; index = tantivy.Index.open(sys.argv[1]); "
         "writer = index.writer(); print('held', flush=True); time.sleep(60)"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import Unreadable, decode
+from fumishirube import Unreadable, decode
 
 RULES = (
     "　第１条　この規程は、出張旅費の取扱いについて定める。\n　第２条　日当は 3,000 円とする。\n"

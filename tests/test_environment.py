@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import shirube
+from manuals import fumishirube
 from stdio import Wire, command_line
 
-from shirube import ConfigError
-from shirube.app import Application, open_application
-from shirube.cli import main
+from fumishirube import ConfigError
+from fumishirube.faces.cli import main
+from fumishirube.host.application import Application, open_application
 
 ANY = None
 FLAG, SHARE, WEIGHT, COUNT = "true or false", "number >= 0 <= 1", "number >= 0", "integer >= 1"
@@ -106,7 +106,7 @@ def listed(
 def test_every_variable_is_listed_with_what_it_takes_and_its_default(
     listed: dict[str, dict[str, str]],
 ) -> None:
-    assert {"WORKSPACE_ROOT", "SHIRUBE_SURFACE_EXTRAS", *NAMES} <= listed.keys()
+    assert {"WORKSPACE_ROOT", "FUMISHIRUBE_SURFACE_EXTRAS", *NAMES} <= listed.keys()
     for name, takes, default, _ in TABLE:
         assert listed[name]["takes"] == (takes or "text")
         assert json.loads(listed[name]["default"]) == default
@@ -137,12 +137,12 @@ def test_a_value_reaches_one_setting_and_no_other(workspace: Path, name: str, va
 def test_a_folder_of_manuals_that_is_not_there_is_told(workspace: Path, name: str) -> None:
     environ = {name: "nowhere"} if name == "MANUALS_ROOT" else {}
     if not environ:
-        (workspace / "shirube.yaml").write_text("roots: {manuals: /somewhere/nowhere}\n")
+        (workspace / "fumishirube.yaml").write_text("roots: {manuals: /somewhere/nowhere}\n")
     told = f"{name}: there is no folder 'nowhere', so there are no manuals"
     (absent,) = opened(workspace, environ).absent
     assert absent.startswith(told)
     for words in (["ls"], ["find", "x"], ["doctor"]):
-        done = shirube(*words, cwd=workspace, environ=environ)
+        done = fumishirube(*words, cwd=workspace, environ=environ)
         assert done.err.startswith(f"warning: {told}")
         assert "/somewhere" not in done.out + done.err
     assert done.code == 1

@@ -18,26 +18,26 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stdio import Shirube
+from stdio import Fumishirube
 
-from shirube.app import open_application
-from shirube.calling import compact
-from shirube.errors import ConfigError, InvalidParameter, NotFound
-from shirube.evaluation import metrics
-from shirube.evaluation.cases import Case, load_cases, parsed_cases, save_cases
-from shirube.evaluation.gates import DEFAULT_GATE, load_gate
-from shirube.evaluation.known_item import known_items, sentences, words_of
-from shirube.evaluation.metrics import Measured, integration_status, percentile, summary
-from shirube.evaluation.paired import compare, interval, sign_flip_p
-from shirube.evaluation.runs import InProcess, row_line, run_case, run_cases
-from shirube.text import estimate_tokens
-from shirube.verdict import Cached
+from fumishirube.errors import ConfigError, InvalidParameter, NotFound
+from fumishirube.evaluation import metrics
+from fumishirube.evaluation.cases import Case, load_cases, parsed_cases, save_cases
+from fumishirube.evaluation.gates import DEFAULT_GATE, load_gate
+from fumishirube.evaluation.known_item import known_items, sentences, words_of
+from fumishirube.evaluation.metrics import Measured, integration_status, percentile, summary
+from fumishirube.evaluation.paired import compare, interval, sign_flip_p
+from fumishirube.evaluation.runs import InProcess, row_line, run_case, run_cases
+from fumishirube.host.application import open_application
+from fumishirube.host.calls import compact
+from fumishirube.text.folding import estimate_tokens
+from fumishirube.verdict import Cached
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "manuals"
 PAGE = ROOT / "docs" / "evaluation.md"
-SCRIPT = shutil.which("shirube", path=str(Path(sys.executable).parent))
-NEUTRAL = ("WORKSPACE_ROOT", "MANUALS_ROOT", "SHIRUBE_STATE_ROOT", "COLUMNS")
+SCRIPT = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
+NEUTRAL = ("WORKSPACE_ROOT", "MANUALS_ROOT", "FUMISHIRUBE_STATE_ROOT", "COLUMNS")
 
 
 class Done(NamedTuple):
@@ -50,7 +50,7 @@ class Done(NamedTuple):
         return json.loads(self.out)
 
 
-def shirube(*words: str | Path, cwd: Path) -> Done:
+def fumishirube(*words: str | Path, cwd: Path) -> Done:
     assert SCRIPT, "install the project into the environment that runs the tests"
     done = subprocess.run(
         [SCRIPT, *map(str, words)],
@@ -357,7 +357,7 @@ def test_a_bad_case_is_told_with_its_line(workspace: Path, line: Any, told: str)
     text = line if isinstance(line, str) else json.dumps(line)
     file = written(workspace / "cases.jsonl", RAW)
     file.write_text(file.read_text() + text + "\n")
-    done = shirube("eval", file.name, cwd=workspace)
+    done = fumishirube("eval", file.name, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
     assert done.err.count("\n") == 1
@@ -382,7 +382,7 @@ def test_wrong_usage_is_told(workspace: Path, words: list[str], told: str) -> No
     written(workspace / "c.jsonl", RAW)
     (workspace / "empty.jsonl").write_bytes(b"\n\n")
     (workspace / "latin.jsonl").write_bytes(b'{"query": "\xe9"}\n')
-    done = shirube("eval", *words, cwd=workspace)
+    done = fumishirube("eval", *words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
 
@@ -529,7 +529,7 @@ def test_clients_take_turns_at_being_first() -> None:
 
 def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -> None:
     application = open_application(workspace, environ={})
-    with Shirube(workspace) as server:
+    with Fumishirube(workspace) as server:
 
         class OverStdio:
             def call(self, tool: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
@@ -596,11 +596,11 @@ def test_known_items_are_the_same_every_time(workspace: Path, tmp_path: Path) ->
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
     for folder in (workspace, tmp_path):
-        done = shirube("eval", "--known-item", "40", "--out", "known.jsonl", cwd=folder)
+        done = fumishirube("eval", "--known-item", "40", "--out", "known.jsonl", cwd=folder)
         assert (done.code, done.out) == (0, "wrote 40 cases to known.jsonl\n")
     first, second = ((f / "known.jsonl").read_bytes() for f in (workspace, tmp_path))
     assert first == second
-    assert not (tmp_path / ".shirube" / "index").exists(), "no index is needed for that"
+    assert not (tmp_path / ".fumishirube" / "index").exists(), "no index is needed for that"
 
 
 def test_known_items_are_spread_and_ask_for_what_is_there(workspace: Path) -> None:
@@ -620,7 +620,7 @@ def test_known_items_are_spread_and_ask_for_what_is_there(workspace: Path) -> No
 
 
 def test_known_items_are_found(workspace: Path) -> None:
-    done = shirube("eval", "--known-item", "60", "--json", cwd=workspace)
+    done = fumishirube("eval", "--known-item", "60", "--json", cwd=workspace)
     assert done.code == 0
     told = done.json["metrics"]
     assert told["hit_rate@5"] > 0.9
@@ -636,11 +636,11 @@ def test_sections_that_cannot_be_told_apart_make_no_cases(tmp_path: Path) -> Non
     manual.mkdir(parents=True)
     for name in ("a", "b"):
         (manual / f"{name}.md").write_text("# Title\nThe same sentence stands here.\n")
-    done = shirube("eval", "--known-item", cwd=tmp_path)
+    done = fumishirube("eval", "--known-item", cwd=tmp_path)
     assert (done.code, done.out) == (1, "")
     assert "can be told from the others" in done.err
     (manual / "c.md").write_text("# Title\nAnother sentence altogether, quite unlike.\n")
-    done = shirube("eval", "--known-item", "--gate", "none", cwd=tmp_path)
+    done = fumishirube("eval", "--known-item", "--gate", "none", cwd=tmp_path)
     assert done.code == 0
     assert done.out.startswith("1 case; ")
     assert "note: only 1 section could be made a case of" in done.err
@@ -652,19 +652,19 @@ def test_sections_that_cannot_be_told_apart_make_no_cases(tmp_path: Path) -> Non
 def test_a_gate_that_fails_sets_the_exit_code(workspace: Path) -> None:
     wrong = RAW | {"case_id": "c2", "expected_paths": ["absent.md"]}
     file = written(workspace / "wrong.jsonl", RAW, wrong)
-    done = shirube("eval", file.name, cwd=workspace)
+    done = fumishirube("eval", file.name, cwd=workspace)
     assert (done.code, done.err) == (1, "")
     assert "gate default: not passed\n  hit_rate@5 is 0.5000; it has to be at least 0.9" in done.out
-    assert shirube("eval", file.name, "--gate", "none", cwd=workspace).code == 0
+    assert fumishirube("eval", file.name, "--gate", "none", cwd=workspace).code == 0
     gate = gate_file(workspace, '[at_least]\n"hit_rate@5" = 0.5\n[at_most]\nerror_rate = 0\n')
-    done = shirube("eval", file.name, "--gate", Path(gate).name, "--json", cwd=workspace)
+    done = fumishirube("eval", file.name, "--gate", Path(gate).name, "--json", cwd=workspace)
     assert done.code == 0
     assert [one["passed"] for one in done.json["gate"]["thresholds"]] == [True, True]
 
 
 def test_failed_searches_are_named(workspace: Path) -> None:
     file = written(workspace / "failing.jsonl", RAW | {"manual_id": "absent"})
-    done = shirube("eval", file.name, cwd=workspace)
+    done = fumishirube("eval", file.name, cwd=workspace)
     assert done.code == 1
     assert "failed searches with the defaults: not_found (1)" in done.out
     assert "error_rate is 1.0000; it has to be at most 0" in done.out
@@ -673,15 +673,17 @@ def test_failed_searches_are_named(workspace: Path) -> None:
 def test_a_measurement_leaves_no_marks_but_the_index(tmp_path: Path) -> None:
     shutil.copytree(SAMPLES / "field-guide", tmp_path / "manuals" / "field-guide")
     file = written(tmp_path / "c.jsonl", RAW)
-    assert shirube("eval", file.name, "--gate", "none", cwd=tmp_path).code == 0
-    assert {one.name for one in tmp_path.iterdir()} == {"manuals", "c.jsonl", ".shirube"}
-    assert [one.name for one in (tmp_path / ".shirube").iterdir()] == ["index"]
+    assert fumishirube("eval", file.name, "--gate", "none", cwd=tmp_path).code == 0
+    assert {one.name for one in tmp_path.iterdir()} == {"manuals", "c.jsonl", ".fumishirube"}
+    assert [one.name for one in (tmp_path / ".fumishirube").iterdir()] == ["index"]
 
 
 def test_the_cache_is_measured_on_request(workspace: Path) -> None:
     file = written(workspace / "twice.jsonl", RAW, RAW | {"case_id": "again"})
     words = ("eval", file.name, "--gate", "none", "--json")
-    off, on = (shirube(*words, *more, cwd=workspace).json["metrics"] for more in ((), ("--cache",)))
+    off, on = (
+        fumishirube(*words, *more, cwd=workspace).json["metrics"] for more in ((), ("--cache",))
+    )
     assert not [name for name in off if name.startswith("sem_cache")]
     assert (on["sem_cache_miss_rate"], on["sem_cache_exact_rate"]) == (0.5, 0.5)
     assert on["sem_cache_saved_ms"] > 0
@@ -692,7 +694,7 @@ def test_a_configuration_is_no_better_than_itself(workspace: Path) -> None:
     (workspace / "same.yaml").write_text("version: 1\n", encoding="utf-8")
     file = written(workspace / "one.jsonl", RAW, RAW | {"case_id": "c2", "query": "solar panel"})
     words = ("eval", file.name, "--against", "same.yaml", "--gate", "none", "--rows", "rows.jsonl")
-    done = shirube(*words, "--json", cwd=workspace)
+    done = fumishirube(*words, "--json", cwd=workspace)
     assert done.code == 0
     assert done.json["against"]["configuration"] == "same.yaml"
     for name, one in done.json["against"]["paired"].items():
@@ -718,13 +720,15 @@ def test_a_worse_configuration_is_seen_to_be_worse(workspace: Path) -> None:
     ]
     file = written(workspace / "many.jsonl", *cases)
     words = ("--against", "short.yaml", "--gate", "none")
-    paired = shirube("eval", file.name, *words, "--json", cwd=workspace).json["against"]["paired"]
+    paired = fumishirube("eval", file.name, *words, "--json", cwd=workspace).json["against"][
+        "paired"
+    ]
     assert paired["recall@5"]["difference"] > 0
     assert paired["recall@5"]["low"] > 0
     assert paired["recall@5"]["wins"] > paired["recall@5"]["losses"]
     assert paired["recall@5"]["p"] < 0.1
     assert paired["tokens_per_query"]["losses"] > paired["tokens_per_query"]["wins"]
-    told = shirube("eval", file.name, *words, cwd=workspace).out
+    told = fumishirube("eval", file.name, *words, cwd=workspace).out
     assert "against: short.yaml" in told
     assert "wins/losses/ties" in told
 
@@ -747,7 +751,7 @@ def shape(output: str) -> list[str]:
 
 
 def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
-    """``SHIRUBE_REWRITE=1`` writes the page anew."""
+    """``FUMISHIRUBE_REWRITE=1`` writes the page anew."""
     shutil.copytree(SAMPLES, tmp_path / "manuals")
     text = PAGE.read_text(encoding="utf-8")
     commands = 0
@@ -758,15 +762,15 @@ def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
             continue
         first, _, shown = block["text"].partition("\n")
         words = shlex.split(first.removeprefix("$ "))
-        assert words[0] == "shirube"
-        done = shirube(*words[1:], cwd=tmp_path)
+        assert words[0] == "fumishirube"
+        done = fumishirube(*words[1:], cwd=tmp_path)
         assert (done.code, done.err) == (0, ""), first
         commands += 1
-        if os.environ.get("SHIRUBE_REWRITE"):
+        if os.environ.get("FUMISHIRUBE_REWRITE"):
             text = text.replace(block["text"], f"{first}\n{done.out}")
         else:
             assert shape(done.out) == shape(shown), first
-    if os.environ.get("SHIRUBE_REWRITE"):
+    if os.environ.get("FUMISHIRUBE_REWRITE"):
         PAGE.write_text(text, encoding="utf-8")
     assert commands == 5
 

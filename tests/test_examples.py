@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its 
 
 pytest_plugins = ["plugin_venv"]
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("shirube-*"))
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("fumishirube-*"))
 NAMES = [folder.name for folder in EXAMPLES]
 
 
@@ -49,7 +49,7 @@ def needs(name: str) -> None:
 
 def configure(workspace: Path, pipeline: str, name: str = "manual") -> None:
     text = f"pipelines:\n  {name}:\n    {pipeline}\n"
-    (workspace / "shirube.yaml").write_text(text, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
 
 
 # --- every one of them ----------------------------------------------------------------------
@@ -60,14 +60,16 @@ def test_an_example_is_a_complete_package(folder: Path) -> None:
     said = project(folder)
     module = folder.name.replace("-", "_")
     assert said["name"] == folder.name
-    assert said["dependencies"][0] == "shirube>=0.1,<0.2"
-    assert said["optional-dependencies"]["test"] == ["shirube[testing]>=0.1,<0.2"]
-    assert said["entry-points"] == {"shirube.v1": {folder.name.removeprefix("shirube-"): module}}
+    assert said["dependencies"][0] == "fumishirube>=0.1,<0.2"
+    assert said["optional-dependencies"]["test"] == ["fumishirube[testing]>=0.1,<0.2"]
+    assert said["entry-points"] == {
+        "fumishirube.v1": {folder.name.removeprefix("fumishirube-"): module}
+    }
     assert (folder / "src" / module / "py.typed").exists()
     readme = (folder / said["readme"]).read_text(encoding="utf-8")
     assert readme.startswith(f"# {folder.name}\n")
     assert "```yaml" in readme
-    assert f"shirube-{folder.name}" not in readme
+    assert f"fumishirube-{folder.name}" not in readme
     assert any("Contract" in file.read_text(encoding="utf-8") for file in folder.rglob("test_*.py"))
 
 
@@ -77,7 +79,7 @@ def test_an_example_passes_its_own_tests_as_it_is_installed(
 ) -> None:
     needs(name)
     module = name.replace("-", "_")
-    where = f"import shirube, {module} as m; print(shirube.__file__, m.__file__, sep='\\n')"
+    where = f"import fumishirube, {module} as m; print(fumishirube.__file__, m.__file__, sep='\\n')"
     for file in plugin_venv.run("-c", where).splitlines():
         assert Path(file).is_relative_to(plugin_venv.folder), f"{file} is not the installed one"
     tests = EXAMPLES[NAMES.index(name)] / "tests"
@@ -111,7 +113,7 @@ def test_borda_searches_each_term_by_itself(serving: Serving, workspace: Path) -
 def test_html_pages_are_searched_read_and_skipped_with_a_reason(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
-    needs("shirube-html")
+    needs("fumishirube-html")
     page = "<title>Guide</title><p>About.<h1 id=start>Start</h1><p>Turn the brass key.<h2>Stop</h2>"
     write(workspace, {"m/guide.html": page, "m/bad.html": b"\xff\xfe\x00", "m/n.md": "# N\nx\n"})
     configure(workspace, "loaders: [{use: markdown}, {use: html}]")
@@ -120,14 +122,14 @@ def test_html_pages_are_searched_read_and_skipped_with_a_reason(
     assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("guide.html", 3)
     read = wire.ok("manual_read", ref={"manual_id": "m", **hit["ref"]}, scope="section")
     assert read["text"].startswith("# Start {#start}\n\nTurn the brass key.\n")
-    index = plugin_venv.shirube(workspace, "index")
+    index = plugin_venv.fumishirube(workspace, "index")
     assert "skipped: bad.html (no known encoding)" in index.stdout
 
 
 def test_docx_documents_are_searched_read_and_skipped_with_a_reason(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
-    needs("shirube-docx")
+    needs("fumishirube-docx")
     docx = pytest.importorskip("docx")
     rules = docx.Document()
     rules.add_paragraph("About these rules.")
@@ -141,14 +143,14 @@ def test_docx_documents_are_searched_read_and_skipped_with_a_reason(
     assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("rules.docx", 3)
     read = wire.ok("manual_read", ref={"manual_id": "m", **hit["ref"]}, scope="section")
     assert read["text"].startswith("# Leave\n\nAsk the brass monkey.\n")
-    index = plugin_venv.shirube(workspace, "index")
+    index = plugin_venv.fumishirube(workspace, "index")
     assert "skipped: bad.docx (damaged)" in index.stdout
 
 
 def test_sudachi_finds_words_in_another_spelling(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
-    needs("shirube-sudachi")
+    needs("fumishirube-sudachi")
     hospital, leave = "附属病院のコンピュータを管理する。", "年次有給休暇は十日とする。"
     write(workspace, {"m/a.md": f"# 病院\n{hospital}\n", "m/b.md": f"# 休暇\n{leave}\n"})
     assert find(serving(), "付属品", "付属") == []
@@ -160,11 +162,11 @@ def test_sudachi_finds_words_in_another_spelling(
     assert hit["ref"]["path"] == "a.md"
     (section,) = find(serving(), "有給休暇", "休暇")
     assert section["ref"]["path"] == "b.md"
-    config = workspace / "shirube.yaml"
+    config = workspace / "fumishirube.yaml"
     text = config.read_text(encoding="utf-8")
     full = text.replace("{use: sudachi}", "{use: sudachi, with: {dictionary: full}}")
     config.write_text(full, encoding="utf-8")
-    done = plugin_venv.shirube(workspace, "find", "休暇")
+    done = plugin_venv.fumishirube(workspace, "find", "休暇")
     assert done.returncode == 2
     assert "pip install sudachidict-full" in done.stderr
 
@@ -184,7 +186,7 @@ def test_the_glossary_answers_the_same_at_every_face(
 ) -> None:
     text = "# Terms\n- **sprocket**: a wheel with teeth\n\nA sprocket drives a chain.\n"
     write(workspace, {"m/terms.md": text})
-    (workspace / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: glossary}]\n")
+    (workspace / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: glossary}]\n")
     asked = {"term": "Sprocket"}
     answer = serving().ok("glossary_lookup", **asked)
     assert answer["definitions"] == [
@@ -199,9 +201,9 @@ def test_the_glossary_answers_the_same_at_every_face(
             "cite": "manual://m/terms.md#L2-L2",
         }
     ]
-    called = plugin_venv.shirube(workspace, "call", "glossary_lookup", json.dumps(asked))
+    called = plugin_venv.fumishirube(workspace, "call", "glossary_lookup", json.dumps(asked))
     assert json.loads(called.stdout) == answer
-    monkeypatch.setattr(http_server, "script", lambda: str(plugin_venv.bin / "shirube"))
+    monkeypatch.setattr(http_server, "script", lambda: str(plugin_venv.bin / "fumishirube"))
     with http_server.HttpServer(workspace) as server:
         assert server.client.get("/glossary", params=asked).json() == answer
         assert "/glossary" in server.client.get("/openapi.json").json()["paths"]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import RULES, ask, full, opened, shirube, write
+from manuals import RULES, ask, full, fumishirube, opened, write
 
-from shirube.app import Application
-from shirube_builtin.surfaces.manual.actions import is_exhaustive
+from fumishirube.host.application import Application
+from fumishirube_manual.actions import is_exhaustive
 
 APPLIED = [
     "manual_id",
@@ -166,23 +166,23 @@ def test_the_numbers_are_those_of_the_compact_answer_and_of_its_pages(
 def test_the_command_line_gives_the_same_answer(tmp_path: Path) -> None:
     workspace = write(tmp_path, {"m1/rules.md": RULES})
     words = ("find", "対象外になる場合は？", "--manual", "m1", "--require", "対象外", "--full")
-    done = shirube(*words, cwd=workspace)
+    done = fumishirube(*words, cwd=workspace)
     assert (done.code, done.err) == (0, "")
     assert [*done.json["applied"]] == APPLIED
     assert done.json["applied"]["required_effect_status"] == "required_effective"
     arguments = json.dumps({"trace_id": done.json["trace_id"], "kind": "integrated_top"})
-    page = shirube("call", "manual_hits", arguments, cwd=workspace).json
+    page = fumishirube("call", "manual_hits", arguments, cwd=workspace).json
     assert page["total"] == done.json["summary"]["candidates"] == 2
 
 
 def test_the_command_line_picks_terms_as_any_find_does(tmp_path: Path) -> None:
     workspace = write(tmp_path, {"m1/rules.md": RULES})
-    plain = shirube("find", "対象外になる場合は？", "--json", cwd=workspace).json
-    done = shirube("find", "対象外になる場合は？", "--full", cwd=workspace)
+    plain = fumishirube("find", "対象外になる場合は？", "--json", cwd=workspace).json
+    done = fumishirube("find", "対象外になる場合は？", "--full", cwd=workspace)
     chosen = done.json["applied"]["requested_required_terms"]
     assert chosen == plain["terms"]["m1"] != []
     assert done.err == f"picked terms: {', '.join(chosen)}; name others with --require TERM\n"
-    nothing = shirube("find", "zebra quagga", "--full", cwd=workspace).json["applied"]
+    nothing = fumishirube("find", "zebra quagga", "--full", cwd=workspace).json["applied"]
     assert nothing["required_terms_missing"] == ["zebra", "quagga"]
 
 
@@ -199,7 +199,7 @@ def test_the_command_line_says_what_a_full_answer_needs(
     tmp_path: Path, words: list[str], told: str
 ) -> None:
     workspace = write(tmp_path, {"m1/rules.md": RULES, "m2/rules.md": RULES})
-    done = shirube("find", "対象", *words, cwd=workspace)
+    done = fumishirube("find", "対象", *words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import Corpus, Hit, Holds, Outcome, Passage, Query, Ranking, Run, Span, fold
-from shirube.pipeline import Named, Pipeline
-from shirube.testing import MemoryCorpus, passage
-from shirube_builtin.fusers.decompose import Decompose
-from shirube_builtin.fusers.required_terms import RequiredTerms
-from shirube_builtin.fusers.rrf import Rrf, merge
-from shirube_builtin.refiners.cutoff import Cutoff
-from shirube_builtin.scorers.lexical import Lexical
-from shirube_builtin.tokenizers.bigram import Bigram
+from fumishirube import Corpus, Hit, Holds, Outcome, Passage, Query, Ranking, Run, Span, fold
+from fumishirube.engine.pipeline import Named, Pipeline
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.fusers.decompose import Decompose
+from fumishirube_stages.fusers.required_terms import RequiredTerms
+from fumishirube_stages.fusers.rrf import Rrf, merge
+from fumishirube_stages.refiners.cutoff import Cutoff
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 POOL = tuple(passage(f"{name}.md", 1, body=name) for name in "abcdefgh")
 EMPTY = MemoryCorpus()

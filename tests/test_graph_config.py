@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from documents import asked, documents, graph
 
-from shirube.errors import ConfigError, ToolError
+from fumishirube.errors import ConfigError, ToolError
 
 
 def left(workspace: Path, content: Any) -> Path:
@@ -47,7 +47,7 @@ def test_an_earlier_configuration_supplies_what_the_file_leaves_unset(tmp_path: 
 def test_the_file_goes_before_an_earlier_configuration(tmp_path: Path) -> None:
     documents(tmp_path, {"a.md": "x"})
     left(tmp_path, {"docs_dir": "elsewhere", "search": {"default_limit": 2, "alpha": 0.1}})
-    (tmp_path / "shirube.yaml").write_text(
+    (tmp_path / "fumishirube.yaml").write_text(
         "roots: {docs: docs}\n"
         "pipelines: {docs: {fusers: [{use: weighted-sum, with: {alpha: 0.9}}]}}\n"
         "surfaces: [{use: graph, with: {pipeline: docs, default_limit: 7}}]\n"
@@ -126,7 +126,7 @@ def test_the_defaults_that_the_guide_shows_are_those_in_force(tmp_path: Path) ->
     (shown,) = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
     documents(tmp_path, {"a.md": "x"})
     default = graph(tmp_path)
-    (tmp_path / "shirube.yaml").write_text(shown, encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text(shown, encoding="utf-8")
     written = graph(tmp_path)
     for one in ("loaders", "tokenizers", "embedders", "indexes", "scorers", "fusers", "refiners"):
         assert written.surfaces[0].stages[one] == default.surfaces[0].stages[one]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from documents import asked, docs_json, documents, graph
-from manuals import shirube
+from manuals import fumishirube
 
-from shirube.errors import ToolError
-from shirube_builtin.loaders.links import links
+from fumishirube.errors import ToolError
+from fumishirube_stages.loaders.links import links
 
 
 def told(tmp_path: Path, files: dict[str, str | bytes], page: str = "a.md") -> dict[str, Any]:
@@ -143,8 +143,8 @@ def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     assert found["warnings"] == answer["warnings"]
     assert "too large" in str(caught.value)
     assert caught.value.details["reason"] == "not_found"
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
-    done = shirube("doctor", cwd=tmp_path)
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 1
     assert "1 file: huge.md; the file is too large" in done.out
 

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     workspace = documents(tmp_path_factory.mktemp("graph"), PAIR)
-    (workspace / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (workspace / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with HttpServer(workspace) as running:
         yield running
 
@@ -56,7 +56,7 @@ def test_what_the_server_itself_refuses_is_as_declared(server: HttpServer) -> No
 
 def test_without_the_folder_the_service_is_unavailable(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with HttpServer(tmp_path) as server:
         assert server.post("/tools/ubp_list_pages", {}).status_code == 200
         shutil.rmtree(tmp_path / "docs")

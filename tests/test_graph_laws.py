@@ -16,9 +16,9 @@ from documents import asked, documents, graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shirube.app import Application
-from shirube_builtin.surfaces.graph import narrowing
-from shirube_builtin.surfaces.graph.texts import folded, units
+from fumishirube.host.application import Application
+from fumishirube_graph.surface import narrowing
+from fumishirube_graph.texts import folded, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
 TYPES = ("references", "depends_on", "implements", "extends", "conflicts_with")
@@ -108,7 +108,7 @@ def test_any_sequence_of_edits_ends_like_a_full_rebuild(
                     documents(workspace, {name: text})
             asked(application, "docs_index")
             edited = everything(application)
-        shutil.rmtree(workspace / ".shirube" / "index")
+        shutil.rmtree(workspace / ".fumishirube" / "index")
         with opened(workspace) as application:
             assert everything(application) == edited
 
@@ -255,7 +255,7 @@ def test_full_text_over_the_index_is_a_scan_of_the_documents(
         hits = [(one["filepath"], one["line_start"]) for one in found["results"]]
         assert set(hits) == expected
         assert found["total_found"] == len(hits) == len(expected)
-        (workspace / "shirube.yaml").write_text("pipelines: {docs: {tokenizer: {use: pairs}}}")
+        (workspace / "fumishirube.yaml").write_text("pipelines: {docs: {tokenizer: {use: pairs}}}")
         narrowing.MOST, usual = most, narrowing.MOST
         try:
             with opened(workspace) as application:

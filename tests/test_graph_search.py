@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from documents import asked, documents, graph
 
-from shirube import Bool, Holds, Pages, Stage
-from shirube.app import Application
-from shirube.errors import ConfigError
-from shirube_builtin.embedders.hashing import Hashing
-from shirube_builtin.surfaces.graph.docs import Docs
+from fumishirube import Bool, Holds, Pages, Stage
+from fumishirube.errors import ConfigError
+from fumishirube.host.application import Application
+from fumishirube_graph.docs import Docs
+from fumishirube_stages.embedders.hashing import Hashing
 
 FILES = {
     "pay.md": "# Payment\n\nAn invoice is paid: transfer, card, invoice number.\n\n[[bank]]\n",
@@ -27,7 +27,7 @@ HASHING = "pipelines: {docs: {embedder: {use: hashing}}}\n"
 
 
 def opened(workspace: Path, yaml: str) -> Application:
-    (workspace / "shirube.yaml").write_text(yaml)
+    (workspace / "fumishirube.yaml").write_text(yaml)
     return graph(documents(workspace, FILES))
 
 
@@ -181,7 +181,7 @@ def test_an_embedder_that_fails_leaves_words(
 def test_what_must_not_be_does_not_stand_for_what_should(tmp_path: Path) -> None:
     """A stage of somebody else asks the documents in clauses, as it asks any corpus."""
     application = opened(tmp_path, "")
-    docs = Docs(application.desks["graph"], ".shirube/baseline.json")
+    docs = Docs(application.desks["graph"], ".fumishirube/baseline.json")
     docs.refresh()
     view = docs.view()
 

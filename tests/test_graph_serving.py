@@ -18,14 +18,14 @@ import pytest
 import stdio
 from documents import PAIR, docs, docs_json, documents
 from http_server import HttpServer
-from manuals import shirube
+from manuals import fumishirube
 
 LOCK = Path(".ubp") / "serve.lock"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
 
 class Server(stdio.Wire):
-    """`shirube docs serve` as a process."""
+    """`fumishirube docs serve` as a process."""
 
     def __init__(self, workspace: Path, *more: str) -> None:
         self._more = more
@@ -151,14 +151,14 @@ def test_a_lock_that_nobody_holds_is_taken_over(tmp_path: Path, content: str, fr
 
 def test_a_held_graph_is_served_over_http_by_nobody_else(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with Server(tmp_path) as holder:
         holder.ok("ubp_list_pages")
-        done = shirube("serve", "--http", "127.0.0.1:0", cwd=tmp_path)
+        done = fumishirube("serve", "--http", "127.0.0.1:0", cwd=tmp_path)
         assert done.code == 4, done.err
         assert f"process {holder.process.pid}" in done.err
         assert "Traceback" not in done.err
-        (tmp_path / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+        (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
         with HttpServer(tmp_path) as both:
             assert both.post("/tools/ubp_list_pages", {}).json()["total"] == 2
             assert both.logged("graph only reads")
@@ -226,7 +226,7 @@ def test_readers_without_the_lock_follow_or_build_in_memory(
             assert not (tmp_path / ".ubp").exists()
             assert reader.ok("ubp_search", query="setup")["total_found"] == 1
             assert reader.end() == 0
-        assert not (tmp_path / ".shirube").exists(), "who only reads writes nothing"
+        assert not (tmp_path / ".fumishirube").exists(), "who only reads writes nothing"
         with Server(tmp_path) as reader:
             docs("index", cwd=tmp_path)
             documents(tmp_path, {"new.md": "# New\n"})
@@ -242,9 +242,9 @@ def test_readers_without_the_lock_follow_or_build_in_memory(
 def both(workspace: Path) -> list[str]:
     """Return the command that serves manuals and documents."""
     (workspace / "manuals" / "m").mkdir(parents=True, exist_ok=True)
-    (workspace / "shirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+    (workspace / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
     command = _command(workspace)
-    return [str(Path(command[0]).with_name("shirube")), *command[1:]]
+    return [str(Path(command[0]).with_name("fumishirube")), *command[1:]]
 
 
 def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
@@ -262,10 +262,10 @@ def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
 @pytest.mark.parametrize("face", [[], ["--http", "127.0.0.1:0"]])
 def test_a_graph_that_is_held_is_told_in_one_line(tmp_path: Path, face: list[str]) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with Server(tmp_path) as holder:
         holder.ok("ubp_list_pages")
-        done = shirube("serve", *face, cwd=tmp_path)
+        done = fumishirube("serve", *face, cwd=tmp_path)
         assert done.code == 4
         assert len(done.err.splitlines()) == 1
         assert f"process {holder.process.pid} already serves" in done.err
@@ -274,9 +274,9 @@ def test_a_graph_that_is_held_is_told_in_one_line(tmp_path: Path, face: list[str
 @pytest.mark.parametrize("face", [[], ["--http", "127.0.0.1:0"]])
 def test_a_lock_that_cannot_be_written_is_told_in_one_line(tmp_path: Path, face: list[str]) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     (tmp_path / ".ubp").write_text("no folder")
-    done = shirube("serve", *face, cwd=tmp_path)
+    done = fumishirube("serve", *face, cwd=tmp_path)
     assert done.code == 2
     assert len(done.err.splitlines()) == 1
     assert ".ubp/serve.lock: it cannot be opened" in done.err
@@ -316,7 +316,7 @@ def test_a_reader_takes_over_when_the_holder_is_gone(
 def test_a_kill_while_indexing_loses_nothing(tmp_path: Path) -> None:
     files = {f"p{n}.md": f"# Page {n}\n\n[[p{n + 1}]]\n" for n in range(400)}
     documents(tmp_path, files)
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script is not None
     for moment in (0.3, 0.6, 0.9):
         with ended(subprocess.Popen([script, "docs", "index", "--full"], cwd=tmp_path)) as one:
@@ -330,9 +330,9 @@ def test_a_kill_while_indexing_loses_nothing(tmp_path: Path) -> None:
 def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
     before = docs_json("get-graph", cwd=tmp_path)
-    for file in (tmp_path / ".shirube").rglob("meta.json"):
+    for file in (tmp_path / ".fumishirube").rglob("meta.json"):
         file.write_text("{ nonsense")
-    (tmp_path / ".shirube" / "docs-baseline.json").write_text("[1")
+    (tmp_path / ".fumishirube" / "docs-baseline.json").write_text("[1")
     assert docs_json("get-graph", cwd=tmp_path) == before
     status = docs_json("status", cwd=tmp_path)
     assert status["total_documents"] == 2
@@ -340,7 +340,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
 
 def test_two_processes_may_index_at_once(tmp_path: Path) -> None:
     documents(tmp_path, {f"p{n}.md": f"# Page {n}\n" for n in range(150)})
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script is not None
     command = [script, "docs", "index", "--full", "--json"]
     running = [
@@ -398,7 +398,7 @@ def test_several_processes_take_baselines_and_lose_none(tmp_path: Path) -> None:
     (tmp_path / "src.py").write_text("a")
     docs("index", cwd=tmp_path)
     (tmp_path / "src.py").write_text("b")
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script is not None
     command = [script, "docs", "stale", "--no-refresh", "--ack"]
     running = [subprocess.Popen([*command, f"p{n}.md"], cwd=tmp_path) for n in range(4)]
@@ -412,8 +412,8 @@ def test_a_state_without_a_server_says_none(tmp_path: Path) -> None:
 
 def test_a_surface_is_configured_once(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}, {use: graph}]\n")
-    done = shirube("serve", cwd=tmp_path)
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}, {use: graph}]\n")
+    done = fumishirube("serve", cwd=tmp_path)
     assert done.code == 2
     assert "surfaces[1]: 'graph' is used twice" in done.err
 
@@ -442,11 +442,11 @@ def test_a_picture_of_the_graph_holds_its_pages_safely(tmp_path: Path) -> None:
 
 def test_the_doctor_knows_documents_from_manuals(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
-    done = shirube("doctor", cwd=tmp_path)
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 0, done.out
     assert "manual" not in done.out
     shutil.rmtree(tmp_path / "docs")
-    done = shirube("doctor", cwd=tmp_path)
+    done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 1
     assert "no folder 'docs'" in done.out

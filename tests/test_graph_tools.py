@@ -37,7 +37,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(workspace: Path) -> Iterator[stdio.Wire]:
-    (workspace / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (workspace / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with stdio.Wire(workspace) as server:
         yield server
 
@@ -51,7 +51,7 @@ def call(server: stdio.Wire, tool: str, arguments: Any) -> tuple[bool, dict[str,
     assert block["text"] == json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
     if result["isError"]:
         assert "structuredContent" not in result
-        assert result["_meta"]["shirube/error"] == payload
+        assert result["_meta"]["fumishirube/error"] == payload
         assert payload.keys() == {"code", "message", "details"}
         assert str(server.workspace) not in block["text"]
     else:
@@ -324,7 +324,7 @@ def test_the_command_line_prints_the_same(server: stdio.Wire, workspace: Path) -
 
 def test_changes_show_within_two_seconds(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with stdio.Wire(tmp_path) as server:
         assert ok(server, "ubp_list_pages")["total"] == 2
         documents(tmp_path, {"roadmap.md": "# The plan\n"})
@@ -343,7 +343,7 @@ def _becomes(holds: Any) -> None:
 
 
 def test_a_missing_folder_is_our_fault_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     with stdio.Wire(tmp_path) as server:
         refused, payload = call(server, "ubp_list_pages", {})
         assert refused
@@ -353,7 +353,7 @@ def test_a_missing_folder_is_our_fault_and_says_so(tmp_path: Path) -> None:
 def test_staleness_is_told_when_it_is_asked(tmp_path: Path) -> None:
     workspace = documents(tmp_path, PAIR)
     source = workspace / "src" / "search.py"
-    (workspace / "shirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    (workspace / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     source.parent.mkdir()
     source.write_text("a")
 
@@ -375,7 +375,7 @@ def test_staleness_is_told_when_it_is_asked(tmp_path: Path) -> None:
     source.write_text("c")
     assert level() == "possibly_stale 1"
     assert docs_json("stale", "--ack", "all", cwd=workspace)["total"] == 0
-    shutil.rmtree(workspace / ".shirube" / "index")
+    shutil.rmtree(workspace / ".fumishirube" / "index")
     source.write_text("d")
     assert level() == "possibly_stale 1", "a rebuild keeps baselines"
     assert sys.platform == "win32" or not (workspace / ".ubp").exists()

@@ -196,7 +196,7 @@ def test_something_unexpected_gets_an_id_that_the_log_knows(server: HttpServer, 
         f'"tool":"probe_search","code":"internal_error","error_id":"{one}"' in server.log
         for one in ids
     )
-    assert "shirube_probe.py" in server.log
+    assert "fumishirube_probe.py" in server.log
     assert "a secret" not in server.log
     assert server.is_well()
 
@@ -335,7 +335,7 @@ def test_the_page_asks_nobody_else_for_anything(server: HttpServer) -> None:
 def test_an_endpoint_that_cannot_be_is_left_out_and_told(tmp_path: Path) -> None:
     probing(tmp_path)
     configured = "surfaces: [{use: probe, with: {broken: true}}]\n"
-    (tmp_path / "shirube.yaml").write_text(configured, encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text(configured, encoding="utf-8")
     with HttpServer(tmp_path) as server:
         assert server.get("/probe_good").json() == {"names": ["給付編", "事務編"]}
         assert server.get("/healthz").json() == {"ok": True}

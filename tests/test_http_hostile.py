@@ -217,7 +217,7 @@ def test_chapters_of_megabytes_are_served_within_bounds(tmp_path: Path) -> None:
     toc += [{"id": str(n), "title": "again", "file": "blanks.txt"} for n in range(500)]
     chapters = {f"給付編/{name}.txt": text for name, text in LARGE.items()}
     manuals.write(tmp_path, {"給付編/00_目次.json": json.dumps({"toc": toc}), **chapters})
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
     with HttpServer(tmp_path) as server:
         server.client.timeout = httpx2.Timeout(100)
         before = memory(server) if sys.platform == "linux" else 0

@@ -138,7 +138,7 @@ async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:
 
 
 async def test_the_token_is_asked_for_here_too(tmp_path: Any) -> None:
-    with HttpServer(probing(tmp_path), SHIRUBE_HTTP_TOKEN="open sesame") as server:
+    with HttpServer(probing(tmp_path), FUMISHIRUBE_HTTP_TOKEN="open sesame") as server:
         assert server.is_well()
         for path in ("/mcp", "/probe_names", "/tools/probe_names", "/docs", "/openapi.json"):
             answer = server.get(path)

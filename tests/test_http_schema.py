@@ -35,7 +35,7 @@ CHECKS = (
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     workspace = served(tmp_path_factory.mktemp("schema"))
     surfaces = SETTINGS.replace("]", ", {use: probe}, {use: manual}]")
-    (workspace / "shirube.yaml").write_text(surfaces, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(surfaces, encoding="utf-8")
     with HttpServer(workspace) as running:
         yield running
 

@@ -17,9 +17,9 @@ import stdio
 from http_server import HttpServer, environment, probing, script
 from starlette.testclient import TestClient
 
-from shirube.errors import ConfigError
-from shirube.http import create_app
-from shirube.settings.config import load_config
+from fumishirube.config.configuration import load_config
+from fumishirube.errors import ConfigError
+from fumishirube.faces.http import create_app
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
 PROJECT = Path(__file__).parent.parent
@@ -27,7 +27,7 @@ PROJECT = Path(__file__).parent.parent
 
 def started(folder: Path, *words: str, **environ: str) -> manuals.Done:
     """Start a server that must not start."""
-    return manuals.shirube("serve", *words, cwd=folder, environ=environment(**environ))
+    return manuals.fumishirube("serve", *words, cwd=folder, environ=environment(**environ))
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:
@@ -52,20 +52,20 @@ def test_other_machines_need_leave_and_a_token(tmp_path: Path) -> None:
     done = started(tmp_path, "--http", "0.0.0.0:0")
     assert done.code == 2
     assert "security.allow_remote" in done.err
-    leave = {"SHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
+    leave = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
     done = started(tmp_path, "--http", "0.0.0.0:0", **leave)
     assert done.code == 2
-    assert "SHIRUBE_HTTP_TOKEN" in done.err
+    assert "FUMISHIRUBE_HTTP_TOKEN" in done.err
 
 
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("SHIRUBE_SERVER_PORT", "0"),
-        ("SHIRUBE_SERVER_PORT", "x"),
-        ("SHIRUBE_SERVER_BASE_PATH", "api"),
-        ("SHIRUBE_SERVER_BASE_PATH", "/a b"),
-        ("SHIRUBE_LOG_LEVEL", "LOUD"),
+        ("FUMISHIRUBE_SERVER_PORT", "0"),
+        ("FUMISHIRUBE_SERVER_PORT", "x"),
+        ("FUMISHIRUBE_SERVER_BASE_PATH", "api"),
+        ("FUMISHIRUBE_SERVER_BASE_PATH", "/a b"),
+        ("FUMISHIRUBE_LOG_LEVEL", "LOUD"),
     ],
 )
 def test_an_unusable_variable_is_named(tmp_path: Path, variable: str, value: str) -> None:
@@ -91,7 +91,7 @@ def test_the_configuration_says_where(tmp_path: Path) -> None:
 
 
 def test_a_further_host_can_be_allowed(tmp_path: Path) -> None:
-    allowed = {"SHIRUBE_SECURITY_ALLOWED_HOSTS": "Manuals.Test, other.test"}
+    allowed = {"FUMISHIRUBE_SECURITY_ALLOWED_HOSTS": "Manuals.Test, other.test"}
     with HttpServer(probing(tmp_path), **allowed) as server:
         for host in ("manuals.test", "other.test:80"):
             headers = {"host": host, "origin": f"https://{host}"}
@@ -100,14 +100,14 @@ def test_a_further_host_can_be_allowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["a.test:80", "http://a.test", "a b"])
 def test_an_allowed_host_is_a_bare_name(tmp_path: Path, host: str) -> None:
-    done = started(probing(tmp_path), "--http", SHIRUBE_SECURITY_ALLOWED_HOSTS=host)
+    done = started(probing(tmp_path), "--http", FUMISHIRUBE_SECURITY_ALLOWED_HOSTS=host)
     assert done.code == 2
     assert "security.allowed_hosts[0]" in done.err
 
 
 def test_the_variables_are_listed(tmp_path: Path) -> None:
-    done = manuals.shirube("config", "env", cwd=probing(tmp_path), environ=environment())
-    for name in ("SHIRUBE_HTTP_TOKEN", "SHIRUBE_LOG_LEVEL", "SHIRUBE_SERVER_PORT"):
+    done = manuals.fumishirube("config", "env", cwd=probing(tmp_path), environ=environment())
+    for name in ("FUMISHIRUBE_HTTP_TOKEN", "FUMISHIRUBE_LOG_LEVEL", "FUMISHIRUBE_SERVER_PORT"):
         assert name in done.out
 
 

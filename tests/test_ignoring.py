@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from manuals import ask, opened, shirube, write
-from stdio import Shirube
+from manuals import ask, fumishirube, opened, write
+from stdio import Fumishirube
 from torture import TORTURE, times
 
-from shirube import Limits, Listing, NotFound, Passed, Root, Unreadable
-from shirube.app import Application
-from shirube.disk.ignoring import rules_of
+from fumishirube import Limits, Listing, NotFound, Passed, Root, Unreadable
+from fumishirube.disk.ignore_rules import rules_of
+from fumishirube.host.application import Application
 
-RULES = Listing(ignore_files=(".shirubeignore",))
+RULES = Listing(ignore_files=(".fumishirubeignore",))
 TREE = ("a.md", "b.md", "notes/a.md", "notes/b.txt", "notes/old/a.md", "notes/old/deep/c.md")
 
 
@@ -59,7 +59,7 @@ CASES: list[tuple[dict[str, str], set[str]]] = [
 def test_what_the_rules_name_is_not_listed(
     tmp_path: Path, rules: dict[str, str], gone: set[str]
 ) -> None:
-    root = made(tmp_path, {f"{folder}.shirubeignore": text for folder, text in rules.items()})
+    root = made(tmp_path, {f"{folder}.fumishirubeignore": text for folder, text in rules.items()})
     assert set(listed(root)) == set(TREE) - gone
     assert {one.path for one in root.survey().passed} == gone
     assert set(listed(Root(tmp_path))) == set(TREE), "another root does not heed them"
@@ -90,29 +90,29 @@ def test_git_reads_the_rules_alike(
     tmp_path_factory: pytest.TempPathFactory, rules: dict[str, str]
 ) -> None:
     folder = tmp_path_factory.mktemp("git")
-    root = made(folder, {f"{place}.shirubeignore": text for place, text in rules.items()})
-    command = ["git", "ls-files", "--others", "--exclude-per-directory=.shirubeignore"]
+    root = made(folder, {f"{place}.fumishirubeignore": text for place, text in rules.items()})
+    command = ["git", "ls-files", "--others", "--exclude-per-directory=.fumishirubeignore"]
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    told = {path for path in done.stdout.splitlines() if not path.endswith(".shirubeignore")}
+    told = {path for path in done.stdout.splitlines() if not path.endswith(".fumishirubeignore")}
     assert set(listed(root)) == told
     shutil.rmtree(folder)
 
 
 def test_rules_are_compared_in_the_composed_form(tmp_path: Path) -> None:
-    root = made(tmp_path, {".shirubeignore": "か\u3099*.md", "がんばる.md": "x"})
+    root = made(tmp_path, {".fumishirubeignore": "か\u3099*.md", "がんばる.md": "x"})
     assert listed(root) == sorted(TREE)
 
 
 def test_both_files_count_where_git_s_is_heeded_and_ours_comes_last(tmp_path: Path) -> None:
-    made(tmp_path, {".gitignore": "a.md\nb.md\n", ".shirubeignore": "!/a.md\n"})
-    both = Root(tmp_path, listing=Listing(ignore_files=(".gitignore", ".shirubeignore")))
+    made(tmp_path, {".gitignore": "a.md\nb.md\n", ".fumishirubeignore": "!/a.md\n"})
+    both = Root(tmp_path, listing=Listing(ignore_files=(".gitignore", ".fumishirubeignore")))
     assert set(TREE) - set(listed(both)) == {"b.md", "notes/a.md", "notes/old/a.md"}
     assert listed(Root(tmp_path, listing=RULES)) == sorted(TREE)
 
 
 def test_a_part_of_a_root_heeds_the_rules_above_it(tmp_path: Path) -> None:
-    root = made(tmp_path, {".shirubeignore": "notes/a.md\nold/\n"})
+    root = made(tmp_path, {".fumishirubeignore": "notes/a.md\nold/\n"})
     assert [entry.path for entry in root.files("notes")] == ["notes/b.txt"]
     assert {one.path for one in root.survey("notes").passed} >= {"notes/a.md", "notes/old/a.md"}
     with pytest.raises(NotFound):
@@ -122,21 +122,21 @@ def test_a_part_of_a_root_heeds_the_rules_above_it(tmp_path: Path) -> None:
 def test_rules_behind_a_link_do_not_count(tmp_path: Path) -> None:
     root = made(tmp_path / "root", {})
     (tmp_path / "rules").write_text("*\n")
-    (tmp_path / "root" / ".shirubeignore").symlink_to(tmp_path / "rules")
+    (tmp_path / "root" / ".fumishirubeignore").symlink_to(tmp_path / "rules")
     assert listed(root) == sorted(TREE)
-    assert root.survey().passed == [Passed(".shirubeignore", "symlink", "file")]
+    assert root.survey().passed == [Passed(".fumishirubeignore", "symlink", "file")]
 
 
 def test_rules_that_cannot_be_read_are_not_passed_over(tmp_path: Path) -> None:
     """What they leave out would be served otherwise."""
-    made(tmp_path, {".shirubeignore": "a.md\n" * 10})
+    made(tmp_path, {".fumishirubeignore": "a.md\n" * 10})
     with pytest.raises(Unreadable) as caught:
         Root(tmp_path, Limits(file_bytes=20), listing=RULES).files()
-    assert caught.value.details["path"] == ".shirubeignore"
+    assert caught.value.details["path"] == ".fumishirubeignore"
 
 
 def test_the_files_of_an_ignored_folder_are_counted_while_they_are_few(tmp_path: Path) -> None:
-    root = made(tmp_path, {".shirubeignore": "few/\nmany/\n", "few/x/y.md": "", "few/z": ""})
+    root = made(tmp_path, {".fumishirubeignore": "few/\nmany/\n", "few/x/y.md": "", "few/z": ""})
     (tmp_path / "many").mkdir()
     for number in range(1100):
         (tmp_path / "many" / f"{number}").touch()
@@ -156,8 +156,8 @@ def test_an_unchanged_file_is_compiled_once() -> None:
 def test_nobody_pays_for_rules_where_there_are_none(tmp_path: Path) -> None:
     made(tmp_path, {})
     code = (
-        "import sys; from pathlib import Path; from shirube import Listing, Root;"
-        f"Root(Path({str(tmp_path)!r}), listing=Listing(ignore_files=('.shirubeignore',))).files();"
+        "import sys; from pathlib import Path; from fumishirube import Listing, Root;"
+        f"Root(Path({str(tmp_path)!r}), listing=Listing(ignore_files=('.fumishirubeignore',))).files();"
         "print('pathspec' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -167,7 +167,7 @@ def test_nobody_pays_for_rules_where_there_are_none(tmp_path: Path) -> None:
 # --- the tools ------------------------------------------------------------------------------
 
 MANUAL = {
-    "m/.shirubeignore": "drafts/\n*.tmp.md\n",
+    "m/.fumishirubeignore": "drafts/\n*.tmp.md\n",
     "m/leave.md": "# 休暇\n年次有給休暇は十日とする。\n",
     "m/drafts/leave.md": "# 休暇の案\n年次有給休暇は百日とする。\n",
     "m/leave.tmp.md": "# 休暇\n年次有給休暇は千日とする。\n",
@@ -179,14 +179,14 @@ GONE = ("drafts/leave.md", "leave.tmp.md", ".private/leave.md", ".note.md")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
-    with Shirube(write(tmp_path_factory.mktemp("ignoring"), MANUAL)) as connected:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
+    with Fumishirube(write(tmp_path_factory.mktemp("ignoring"), MANUAL)) as connected:
         connected.ok("manual_ls")
         yield connected
 
 
 @pytest.mark.parametrize("path", GONE)
-def test_an_ignored_file_is_there_for_no_tool(server: Shirube, path: str) -> None:
+def test_an_ignored_file_is_there_for_no_tool(server: Fumishirube, path: str) -> None:
     ref = {"manual_id": "m", "path": path, "start_line": 1}
     assert server.refused("manual_read", ref=ref)["code"] == "not_found"
     assert server.refused("manual_scan", manual_id="m", path=path)["code"] == "not_found"
@@ -196,13 +196,13 @@ def test_an_ignored_file_is_there_for_no_tool(server: Shirube, path: str) -> Non
     ]
 
 
-def test_an_ignored_folder_is_not_there_either(server: Shirube) -> None:
+def test_an_ignored_folder_is_not_there_either(server: Fumishirube) -> None:
     assert [item["name"] for item in server.ok("manual_ls", id="m")["items"]] == ["leave.md"]
     for folder in ("ZHJhZnRz", "LnByaXZhdGU"):
         assert server.refused("manual_ls", id=f"dir::m::{folder}")["code"] == "not_found"
 
 
-def test_a_search_does_not_find_it_and_says_how_much_it_left(server: Shirube) -> None:
+def test_a_search_does_not_find_it_and_says_how_much_it_left(server: Fumishirube) -> None:
     found = server.ok("manual_find", **ASKED)
     assert found["candidates"] == 1
     assert found["coverage"]["scope"] == {"files": 1, "sections": 1}
@@ -218,7 +218,7 @@ def found(application: Application) -> set[str]:
 
 def test_a_change_of_the_rules_counts_from_the_next_call_on(tmp_path: Path) -> None:
     application = opened(write(tmp_path, MANUAL))
-    rules = tmp_path / "manuals/m/.shirubeignore"
+    rules = tmp_path / "manuals/m/.fumishirubeignore"
     assert found(application) == {"leave.md"}
     for text, expected in (
         ("drafts/\n", {"leave.md", "leave.tmp.md"}),
@@ -235,7 +235,7 @@ def test_a_change_of_the_rules_counts_from_the_next_call_on(tmp_path: Path) -> N
 
 
 def settled(tmp_path: Path, settings: str) -> Application:
-    (tmp_path / "shirube.yaml").write_text(settings)
+    (tmp_path / "fumishirube.yaml").write_text(settings)
     return opened(write(tmp_path, MANUAL | {"m/.gitignore": "/leave.md\n"}))
 
 
@@ -265,7 +265,7 @@ def test_an_ignored_table_of_contents_speaks_for_no_chapter(tmp_path: Path) -> N
     }
     application = opened(write(tmp_path, files))
     assert found(application) == {"1.txt"}
-    (tmp_path / "manuals/m/.shirubeignore").write_text("00*\n")
+    (tmp_path / "manuals/m/.fumishirubeignore").write_text("00*\n")
     assert found(application) == set()
     application.close()
 
@@ -274,7 +274,7 @@ def test_doctor_and_coverage_name_the_reasons(tmp_path: Path) -> None:
     write(tmp_path, MANUAL)
     (tmp_path / "manuals/m/link.md").symlink_to("leave.md")
     (tmp_path / "manuals/m/photo.png").touch()
-    told = shirube("doctor", cwd=tmp_path)
+    told = fumishirube("doctor", cwd=tmp_path)
     assert told.code == 0
     for line in (
         "2 files not listed, an ignore file leaves them out: drafts/leave.md, leave.tmp.md",
@@ -283,8 +283,8 @@ def test_doctor_and_coverage_name_the_reasons(tmp_path: Path) -> None:
         "1 file not listed, no loader reads them: photo.png",
     ):
         assert line in told.out
-    traces = shirube("find", "年次有給休暇", "--json", cwd=tmp_path).json["traces"]
-    coverage = shirube("coverage", traces["m"], "--json", cwd=tmp_path).json
+    traces = fumishirube("find", "年次有給休暇", "--json", cwd=tmp_path).json["traces"]
+    coverage = fumishirube("coverage", traces["m"], "--json", cwd=tmp_path).json
     assert {(row["reason"], row["unit"], row["count"]) for row in coverage["skipped"]} == {
         ("hidden", "file", 2),
         ("ignore_rule", "file", 2),

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shirube import (
+from fumishirube import (
     Budget,
     Cancelled,
     Corpus,
@@ -38,16 +38,16 @@ from shirube import (
     Term,
     Unreadable,
 )
-from shirube.indexing import Indexed, State
-from shirube.library import Library
-from shirube.passages import FIELDS
-from shirube.pipeline import Named, Pipeline
-from shirube_builtin.fusers.required_terms import RequiredTerms
-from shirube_builtin.indexes.tantivy import Tantivy
-from shirube_builtin.loaders import Json, Markdown, TocText
-from shirube_builtin.scorers.lexical import Lexical
-from shirube_builtin.scorers.phrase import Phrase as PhraseScorer
-from shirube_builtin.tokenizers.bigram import Bigram
+from fumishirube.engine.folder_index import Indexed, State
+from fumishirube.engine.library import Library
+from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.pipeline import Named, Pipeline
+from fumishirube_stages.fusers.required_terms import RequiredTerms
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.loaders import Json, Markdown, TocText
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.scorers.phrase import Phrase as PhraseScorer
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 LOADERS = (Markdown(), TocText(), Json())
 PIPELINE = Pipeline(
@@ -486,7 +486,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from shirube import Budget
+from fumishirube import Budget
 import test_indexing as t
 with t.opened(Path({manuals!r}), Path({state!r})) as indexed:
     with indexed._index.writing(Budget()) as mine:
@@ -499,7 +499,7 @@ _INDEXER = """
 import itertools, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from shirube import Budget
+from fumishirube import Budget
 import test_indexing as t
 print("ready", flush=True)
 with t.opened(Path({manuals!r}), Path({state!r})) as indexed:

@@ -1,4 +1,4 @@
-"""`shirube init`: the server named in a client's own file, and taken out again."""
+"""`fumishirube init`: the server named in a client's own file, and taken out again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import Done, shirube, write
-from stdio import Shirube
+from manuals import Done, fumishirube, write
+from stdio import Fumishirube
 
 FILES = {
     "claude-code": "project/.mcp.json",
@@ -37,7 +37,7 @@ def init(home: Path, client: str, *options: str, workspace: str = "work") -> Don
     # Where a client looks is the business of its own variables, too.
     environ = {"HOME": str(home), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "APPDATA": ""}
     words = ("init", *given, "--workspace", workspace)
-    return shirube(*words, cwd=home, environ=environ)
+    return fumishirube(*words, cwd=home, environ=environ)
 
 
 def servers(home: Path, client: str) -> Any:
@@ -59,9 +59,9 @@ def test_the_change_is_shown_and_nothing_is_written(home: Path, client: str) -> 
 @pytest.mark.parametrize("client", FILES)
 def test_what_is_written_starts_a_server_from_anywhere(home: Path, client: str) -> None:
     assert init(home, client, "--write").code == 0
-    entry = servers(home, client)["shirube"]
+    entry = servers(home, client)["fumishirube"]
     assert Path(entry["command"]).is_absolute()
-    with Shirube(home, started=[entry["command"], *entry["args"]]) as connected:
+    with Fumishirube(home, started=[entry["command"], *entry["args"]]) as connected:
         connected.ok("manual_ls")
         asked = {"query": "rules", "manual_id": "handbook", "required_terms": ["rules"]}
         assert connected.ok("manual_find", **asked)["candidates"] == 1
@@ -87,7 +87,7 @@ def test_all_else_in_the_file_stays_and_is_copied_first(home: Path) -> None:
     assert init(home, "gemini", "--write").code == 0
     after = json.loads(file.read_text(encoding="utf-8"))
     assert list(after) == ["theme", "mcpServers", "z"]
-    assert list(after["mcpServers"]) == ["other", "shirube"]
+    assert list(after["mcpServers"]) == ["other", "fumishirube"]
     assert '\n\t"theme": "暗い"' in file.read_text(encoding="utf-8")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     [copy] = file.parent.glob("settings.json.*.bak")
@@ -134,7 +134,7 @@ def test_the_folder_is_checked_before_anything_is_written(home: Path) -> None:
     done = init(home, "cursor", "--write", workspace="empty")
     assert done.code == 2
     assert "manuals" in done.err
-    (home / "work" / "shirube.yaml").write_text("surfaces: [{use: nothing}]\n")
+    (home / "work" / "fumishirube.yaml").write_text("surfaces: [{use: nothing}]\n")
     assert init(home, "cursor", "--write").code == 2
     assert not (home / FILES["cursor"]).exists()
 
@@ -146,14 +146,14 @@ def test_a_link_to_the_file_stays_a_link(home: Path) -> None:
     (home / FILES["cursor"]).symlink_to(home / "dotfiles" / "mcp.json")
     assert init(home, "cursor", "--write").code == 0
     assert (home / FILES["cursor"]).is_symlink()
-    assert "shirube" in json.loads((home / "dotfiles" / "mcp.json").read_text())["mcpServers"]
+    assert "fumishirube" in json.loads((home / "dotfiles" / "mcp.json").read_text())["mcpServers"]
 
 
 def test_two_folders_have_servers_of_two_names(home: Path) -> None:
     write(home / "second", {"more/b.md": "# More\nText.\n"})
     init(home, "cursor", "--write")
     init(home, "cursor", "--write", "--name", "more", workspace="second")
-    assert list(servers(home, "cursor")) == ["shirube", "more"]
+    assert list(servers(home, "cursor")) == ["fumishirube", "more"]
     init(home, "cursor", "--remove")
     assert list(servers(home, "cursor")) == ["more"]
 
@@ -180,13 +180,13 @@ def test_the_readmes_commands_do_what_they_say(home: Path, name: str) -> None:
     shown, written, removed = (shlex.split(line, comments=True) for line in block.splitlines())
     file = home / "work" / ".mcp.json"
     for words, there in ((shown, False), (written, True), (removed, True)):
-        assert words[0] == "shirube"
-        assert shirube(*words[1:], cwd=home / "work", environ={"HOME": str(home)}).code == 0
+        assert words[0] == "fumishirube"
+        assert fumishirube(*words[1:], cwd=home / "work", environ={"HOME": str(home)}).code == 0
         assert file.exists() is there
     assert json.loads(file.read_text()) == {}
 
 
 def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    done = shirube("init", "--client", "gemeni", cwd=tmp_path)
+    done = fumishirube("init", "--client", "gemeni", cwd=tmp_path)
     assert done.code == 2
     assert "did you mean 'gemini'?" in done.err

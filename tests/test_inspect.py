@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inspector import HOSTILE, TURNED, Inspector, parts, workspace
-from manuals import shirube
+from manuals import fumishirube
 
-from shirube.inspector.markup import page, tag
-from shirube.traces.exports import decoded
+from fumishirube.faces.inspect.markup import page, tag
+from fumishirube.traces.exports import decoded
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +66,12 @@ def test_it_says_how_to_make_a_search_when_there_is_none(tmp_path: Path) -> None
     with Inspector(workspace(tmp_path)) as running:
         html = running.page("/")
         assert "No searches yet" in html
-        assert "shirube find" in html
+        assert "fumishirube find" in html
 
 
 def test_searches_of_other_processes_are_listed(tmp_path: Path) -> None:
     workspace(tmp_path)
-    told = shirube("find", "sick leave", "--json", cwd=tmp_path).json["traces"]["m1"]
+    told = fumishirube("find", "sick leave", "--json", cwd=tmp_path).json["traces"]["m1"]
     with Inspector(tmp_path) as running:
         html = running.page("/")
         assert f'href="/trace/{told}"' in html
@@ -81,8 +81,8 @@ def test_searches_of_other_processes_are_listed(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_named_and_spoils_nothing(tmp_path: Path) -> None:
     workspace(tmp_path)
-    traces = tmp_path / ".shirube" / "traces"
-    told = shirube("find", "sick leave", "--json", cwd=tmp_path).json["traces"]["m1"]
+    traces = tmp_path / ".fumishirube" / "traces"
+    told = fumishirube("find", "sick leave", "--json", cwd=tmp_path).json["traces"]["m1"]
     whole = (traces / f"{told}.json").read_bytes()
     (traces / f"{'a' * 32}.json").write_bytes(whole[:900])
     (traces / f"{'b' * 32}.json").write_bytes(whole.replace(b'"ms":', b'"ms":"x","was":', 1))
@@ -155,7 +155,7 @@ def test_searches_with_another_configuration_leave_no_marks(inspector: Inspector
     listed = inspector.page("/")
     assert f'href="{leads}"' in listed
     told = leads.removeprefix("/trace/")
-    kept = {file.stem for file in (inspector.folder / ".shirube" / "traces").iterdir()}
+    kept = {file.stem for file in (inspector.folder / ".fumishirube" / "traces").iterdir()}
     assert kept
     assert told not in kept
     assert inspector.get(f"{leads}/export").json()["id"] == told
@@ -296,7 +296,7 @@ def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 
 def test_what_is_written_into_a_configuration_counts_at_once(tmp_path: Path) -> None:
-    file = workspace(tmp_path) / "shirube.yaml"
+    file = workspace(tmp_path) / "fumishirube.yaml"
     file.write_text("version: 1\n")
     with Inspector(tmp_path) as running:
         assert "proximity" in parts(running.page(running.find("leave")))["settings"]
@@ -308,11 +308,11 @@ def test_what_is_written_into_a_configuration_counts_at_once(tmp_path: Path) -> 
 def test_a_port_in_use_and_a_wrong_one_are_told(inspector: Inspector, tmp_path: Path) -> None:
     workspace(tmp_path)
     words = ("inspect", "--no-browser", "--port")
-    done = shirube(*words, str(inspector.port), cwd=tmp_path)
+    done = fumishirube(*words, str(inspector.port), cwd=tmp_path)
     assert done.code == 2
     assert f"--port: nothing can listen at 127.0.0.1 port {inspector.port}" in done.err
-    assert shirube(*words, "65536", cwd=tmp_path).code == 2
-    done = shirube("inspect", "--no-browser", "--against", "none.yaml", cwd=tmp_path)
+    assert fumishirube(*words, "65536", cwd=tmp_path).code == 2
+    done = fumishirube("inspect", "--no-browser", "--against", "none.yaml", cwd=tmp_path)
     assert (done.code, "there is no file 'none.yaml'" in done.err) == (2, True)
 
 
@@ -322,7 +322,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     hidden.mkdir(parents=True)
     told = "raise ModuleNotFoundError(\"No module named 'starlette'\", name='starlette')"
     (hidden / "__init__.py").write_text(told)
-    done = shirube("inspect", cwd=tmp_path, environ={"PYTHONPATH": str(hidden.parent)})
+    done = fumishirube("inspect", cwd=tmp_path, environ={"PYTHONPATH": str(hidden.parent)})
     assert done.code == 2
     assert done.err.count("\n") == 1
-    assert "starlette is not installed; install shirube[http]" in done.err
+    assert "starlette is not installed; install fumishirube[http]" in done.err

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manuals import ask, opened, shirube, write
+from manuals import ask, fumishirube, opened, write
 
-from shirube import ConfigError, NeedsNarrowScope
-from shirube.disk.naming import PATH_BYTES, SEGMENT_BYTES
-from shirube.server.resources import PAGE as RESOURCES
-from shirube.settings.config import Config, load_config
-from shirube.settings.environment import variables
-from shirube_builtin.surfaces.manual.resources import MOST_CHARS
+from fumishirube import ConfigError, NeedsNarrowScope
+from fumishirube.config.configuration import Config, load_config
+from fumishirube.config.environment import variables
+from fumishirube.disk.names import PATH_BYTES, SEGMENT_BYTES
+from fumishirube.faces.mcp.resources import PAGE as RESOURCES
+from fumishirube_manual.resources import MOST_CHARS
 
 PAGE = Path(__file__).parent.parent / "docs" / "limits.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -27,7 +27,7 @@ LEAVE = "# 休暇\n休暇は十日とする。\n"
 
 
 def configured(tmp_path: Path, yaml: str, **environ: str) -> Config:
-    (tmp_path / "shirube.yaml").write_text(yaml, encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
     return load_config(tmp_path, environ=environ).config
 
 
@@ -84,7 +84,7 @@ def test_the_page_s_examples_are_taken(tmp_path: Path, block: str) -> None:
 def test_a_size_may_have_a_unit(tmp_path: Path, written: str, bytes_: int) -> None:
     assert configured(tmp_path, f"limits: {{file_bytes: {written}}}").limits.file_bytes == bytes_
     if "_" not in written:
-        environ = {"SHIRUBE_LIMIT_FILE_BYTES": written.strip("'")}
+        environ = {"FUMISHIRUBE_LIMIT_FILE_BYTES": written.strip("'")}
         assert configured(tmp_path, "", **environ).limits.file_bytes == bytes_
 
 
@@ -114,15 +114,17 @@ def test_an_unusable_limit_stops_the_start_with_its_place(
 
 
 def test_a_variable_s_unusable_value_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="SHIRUBE_LIMIT_DEPTH: expected integer >= 1 <= 200, got"):
-        configured(tmp_path, "", SHIRUBE_LIMIT_DEPTH="deep")
+    with pytest.raises(
+        ConfigError, match="FUMISHIRUBE_LIMIT_DEPTH: expected integer >= 1 <= 200, got"
+    ):
+        configured(tmp_path, "", FUMISHIRUBE_LIMIT_DEPTH="deep")
 
 
 # --- what is beyond -------------------------------------------------------------------------
 
 
 def limited(tmp_path: Path, limits: str, files: dict[str, str]) -> Path:
-    (tmp_path / "shirube.yaml").write_text(f"limits: {{{limits}}}\n")
+    (tmp_path / "fumishirube.yaml").write_text(f"limits: {{{limits}}}\n")
     return write(tmp_path, {f"m/{name}": text for name, text in files.items()})
 
 
@@ -134,7 +136,7 @@ def test_what_is_too_deep_is_counted_and_named(tmp_path: Path) -> None:
     assert coverage["scope"]["files"] == 2
     assert coverage["skipped"] == [{"reason": "ignored", "unit": "file", "count": 2}]
     application.close()
-    told = shirube("doctor", cwd=workspace)
+    told = fumishirube("doctor", cwd=workspace)
     assert told.code == 0
     assert "2 files not listed, deeper than limits.depth: one/two/c.md, one/two/three/d.md" in (
         told.out
@@ -157,7 +159,7 @@ def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) ->
     assert coverage["scope"]["files"] == 2
     assert coverage["skipped"] == [{"reason": "too_large", "unit": "file", "count": 1}]
     application.close()
-    told = shirube("doctor", cwd=workspace)
+    told = fumishirube("doctor", cwd=workspace)
     assert told.code == 1
     assert "skipped 1 file, too large: b.md" in told.out
     assert "raise limits.file_bytes" in told.out
@@ -166,14 +168,14 @@ def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) ->
 def test_a_manual_with_too_many_files_says_what_to_do(tmp_path: Path) -> None:
     workspace = limited(tmp_path, "files: 2", {f"{n}.md": LEAVE for n in range(3)})
     application = opened(workspace)
-    with pytest.raises(NeedsNarrowScope, match=r"over 2 files.*\.shirubeignore.*limits\.files"):
+    with pytest.raises(NeedsNarrowScope, match=r"over 2 files.*\.fumishirubeignore.*limits\.files"):
         ask(application, "manual_find", **ASKED)
     application.close()
-    told = shirube("doctor", cwd=workspace)
+    told = fumishirube("doctor", cwd=workspace)
     assert told.code == 1
     assert "over 2 files" in told.out
-    (workspace / "manuals/m/.shirubeignore").write_text("2.md\n")
-    assert shirube("doctor", cwd=workspace).code == 0
+    (workspace / "manuals/m/.fumishirubeignore").write_text("2.md\n")
+    assert fumishirube("doctor", cwd=workspace).code == 0
 
 
 # --- doctor ---------------------------------------------------------------------------------
@@ -190,7 +192,7 @@ def test_doctor_names_what_is_off_about_files_and_folders(tmp_path: Path) -> Non
     write(tmp_path, files)
     (tmp_path / "manuals" / "linked").symlink_to("m")
     os.mkfifo(tmp_path / "manuals/m/pipe")
-    told = shirube("doctor", cwd=tmp_path)
+    told = fumishirube("doctor", cwd=tmp_path)
     assert told.code == 1
     for line in (
         "manuals/.x: no manual: its name begins with a dot",
@@ -201,6 +203,6 @@ def test_doctor_names_what_is_off_about_files_and_folders(tmp_path: Path) -> Non
         "1 file not listed, a pipe, a socket or a device: pipe",
     ):
         assert line in told.out
-    served = shirube("serve", cwd=tmp_path)
+    served = fumishirube("serve", cwd=tmp_path)
     assert "warning: manuals/odd::name: no manual" in served.err
-    assert shirube("ls", cwd=tmp_path).out.split() == ["m/"]
+    assert fumishirube("ls", cwd=tmp_path).out.split() == ["m/"]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from stdio import Shirube, Wire
+from stdio import Fumishirube, Wire
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -125,9 +125,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(workspace: Path) -> Iterator[Shirube]:
+def server(workspace: Path) -> Iterator[Fumishirube]:
     """A connection that has listed the manuals."""
-    with Shirube(workspace) as connected:
+    with Fumishirube(workspace) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -141,16 +141,16 @@ def wire(workspace: Path) -> Iterator[Wire]:
 
 
 @pytest.fixture(scope="module")
-def stranger(workspace: Path) -> Iterator[Shirube]:
+def stranger(workspace: Path) -> Iterator[Fumishirube]:
     """A connection that never lists the manuals."""
-    with Shirube(workspace) as connected:
+    with Fumishirube(workspace) as connected:
         yield connected
 
 
 @pytest.fixture
-def newcomer(workspace: Path) -> Iterator[Shirube]:
+def newcomer(workspace: Path) -> Iterator[Fumishirube]:
     """A connection of its own, that has read nothing yet."""
-    with Shirube(workspace) as connected:
+    with Fumishirube(workspace) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -158,12 +158,12 @@ def newcomer(workspace: Path) -> Iterator[Shirube]:
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
 
 
-def found(server: Shirube, **changes: Any) -> dict[str, Any]:
+def found(server: Fumishirube, **changes: Any) -> dict[str, Any]:
     return server.ok("manual_find", **(FIND | changes))
 
 
 @pytest.fixture(scope="module")
-def traces(server: Shirube) -> dict[str, str]:
+def traces(server: Fumishirube) -> dict[str, str]:
     """Traces of two manuals, by the words that stand for them in the table below."""
     return {"<m1>": found(server)["trace_id"], "<m2>": found(server, manual_id="m2")["trace_id"]}
 
@@ -171,7 +171,7 @@ def traces(server: Shirube) -> dict[str, str]:
 # --- the catalogue --------------------------------------------------------------------------
 
 
-def test_the_six_tools_are_listed_with_the_arguments_of_the_contract(server: Shirube) -> None:
+def test_the_six_tools_are_listed_with_the_arguments_of_the_contract(server: Fumishirube) -> None:
     tools = server.tools()
     assert [name for name in tools if name.startswith("manual_")] == list(TOOLS)
     for name, arguments in TOOLS.items():
@@ -185,7 +185,7 @@ def test_the_six_tools_are_listed_with_the_arguments_of_the_contract(server: Shi
         assert tools[name].annotations.open_world_hint is False
 
 
-def test_the_required_arguments_are_those_of_the_contract(server: Shirube) -> None:
+def test_the_required_arguments_are_those_of_the_contract(server: Fumishirube) -> None:
     required = {
         name: tool.input_schema.get("required", []) for name, tool in server.tools().items()
     }
@@ -212,7 +212,7 @@ AFTER_DISCOVERY: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("tool", AFTER_DISCOVERY)
 @pytest.mark.parametrize("good", [True, False])
 def test_before_manual_ls_a_tool_asks_for_it_whatever_else_is_wrong(
-    stranger: Shirube, tool: str, good: bool
+    stranger: Fumishirube, tool: str, good: bool
 ) -> None:
     error = stranger.refused(tool, **(AFTER_DISCOVERY[tool] if good else {"nope": "../.."}))
     assert error["code"] == "invalid_parameter"
@@ -220,19 +220,19 @@ def test_before_manual_ls_a_tool_asks_for_it_whatever_else_is_wrong(
 
 
 @pytest.mark.parametrize("arguments", [{"id": "nope"}, {"id": ".."}, {"nope": 1}])
-def test_a_failed_manual_ls_opens_nothing(stranger: Shirube, arguments: dict[str, Any]) -> None:
+def test_a_failed_manual_ls_opens_nothing(stranger: Fumishirube, arguments: dict[str, Any]) -> None:
     stranger.refused("manual_ls", **arguments)
     error = stranger.refused("manual_toc", manual_id="m1")
     assert error["details"] == {"required_first_call": "manual_ls"}
 
 
-def test_manual_hits_needs_no_discovery(stranger: Shirube) -> None:
+def test_manual_hits_needs_no_discovery(stranger: Fumishirube) -> None:
     assert stranger.refused("manual_hits", trace_id="nope")["code"] == "not_found"
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_any_successful_manual_ls_opens_the_other_tools(workspace: Path, era: str) -> None:
-    with Shirube(workspace, era) as server:
+    with Fumishirube(workspace, era) as server:
         server.refused("manual_toc", manual_id="m1")
         server.ok("manual_ls", id=f"dir::m1::{coded('sub')}")
         for tool, arguments in AFTER_DISCOVERY.items():
@@ -476,7 +476,7 @@ def case(row: tuple[str, dict[str, Any], str]) -> str:
 
 @pytest.mark.parametrize("row", BAD, ids=case)
 def test_bad_input_is_refused_with_its_code(
-    server: Shirube, traces: dict[str, str], row: tuple[str, dict[str, Any], str]
+    server: Fumishirube, traces: dict[str, str], row: tuple[str, dict[str, Any], str]
 ) -> None:
     tool, changes, code = row
     error = server.refused(tool, **changed(tool, changes, traces))
@@ -514,19 +514,19 @@ def test_unpaired_surrogates_are_refused(wire: Wire, tool: str, name: str, code:
 
 
 @pytest.mark.parametrize("tool", ["manual_toc", "manual_find", "manual_scan"])
-def test_the_roots_own_id_is_refused_with_ids_that_would_do(server: Shirube, tool: str) -> None:
+def test_the_roots_own_id_is_refused_with_ids_that_would_do(server: Fumishirube, tool: str) -> None:
     error = server.refused(tool, **(GOOD[tool] | {"manual_id": "manuals"}))
     assert "manual_ls(id='manuals').items[].id" in error["message"]
     ids = [item["id"] for item in server.ok("manual_ls")["items"]]
     assert error["details"]["candidate_ids"] == ids[:20]
 
 
-def test_numbers_that_no_float_holds_are_taken(server: Shirube) -> None:
+def test_numbers_that_no_float_holds_are_taken(server: Fumishirube) -> None:
     answer = found(server, budget={"time_ms": 10**400, "max_candidates": 10**400})
     assert answer["candidates"] == 2
 
 
-def test_a_refused_argument_is_named(server: Shirube) -> None:
+def test_a_refused_argument_is_named(server: Fumishirube) -> None:
     for tool, changes, parameter in [
         ("manual_toc", {"max_files": True}, "max_files"),
         ("manual_toc", {"path_prefix": ".."}, "path_prefix"),
@@ -539,7 +539,7 @@ def test_a_refused_argument_is_named(server: Shirube) -> None:
         assert error["details"]["parameter"] == parameter
 
 
-def test_bounds_are_told(server: Shirube) -> None:
+def test_bounds_are_told(server: Fumishirube) -> None:
     error = server.refused("manual_scan", manual_id="m1", path="rules.md", max_chars=255)
     assert (error["details"]["min"], error["details"]["max"]) == (256, 50_000)
 
@@ -548,7 +548,7 @@ def test_bounds_are_told(server: Shirube) -> None:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"id": None}, {"id": ""}, {"id": "manuals"}])
-def test_the_root_lists_the_manuals(server: Shirube, arguments: dict[str, Any]) -> None:
+def test_the_root_lists_the_manuals(server: Fumishirube, arguments: dict[str, Any]) -> None:
     answer = server.ok("manual_ls", **arguments)
     names = ["m1", "m2", "odd", "wide", GUIDE]
     assert answer == {
@@ -557,7 +557,7 @@ def test_the_root_lists_the_manuals(server: Shirube, arguments: dict[str, Any]) 
     }
 
 
-def test_a_manual_lists_its_children_one_level_deep(server: Shirube) -> None:
+def test_a_manual_lists_its_children_one_level_deep(server: Fumishirube) -> None:
     assert server.ok("manual_ls", id=" m1 ") == {
         "id": "m1",
         "items": [
@@ -573,7 +573,9 @@ def test_a_manual_lists_its_children_one_level_deep(server: Shirube) -> None:
     }
 
 
-def test_children_are_sorted_by_name_and_only_what_loaders_read_is_listed(server: Shirube) -> None:
+def test_children_are_sorted_by_name_and_only_what_loaders_read_is_listed(
+    server: Fumishirube,
+) -> None:
     items = server.ok("manual_ls", id="odd")["items"]
     assert [(item["name"], item["kind"], item.get("file_type")) for item in items] == [
         ("UPPER.MD", "file", "md"),
@@ -587,7 +589,7 @@ def test_children_are_sorted_by_name_and_only_what_loaders_read_is_listed(server
     ]
 
 
-def test_folders_are_walked_by_the_ids_of_their_parents(server: Shirube) -> None:
+def test_folders_are_walked_by_the_ids_of_their_parents(server: Fumishirube) -> None:
     sub = f"dir::odd::{coded('sub')}"
     answer = server.ok("manual_ls", id=sub)
     assert answer["id"] == sub
@@ -599,7 +601,7 @@ def test_folders_are_walked_by_the_ids_of_their_parents(server: Shirube) -> None
     assert [item["path"] for item in below["items"]] == ["sub/2/inner.md"]
 
 
-def test_an_unknown_manual_is_named(server: Shirube) -> None:
+def test_an_unknown_manual_is_named(server: Fumishirube) -> None:
     assert server.refused("manual_ls", id="nope") == {
         "code": "not_found",
         "message": "manual not found",
@@ -609,7 +611,7 @@ def test_an_unknown_manual_is_named(server: Shirube) -> None:
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_names_are_found_in_either_unicode_form_and_answered_composed(
-    server: Shirube, form: str
+    server: Fumishirube, form: str
 ) -> None:
     manual, path = (unicodedata.normalize(form, name) for name in (GUIDE, PASSPORT))
     listed = server.ok("manual_ls", id=manual)
@@ -632,7 +634,7 @@ def test_names_are_found_in_either_unicode_form_and_answered_composed(
 # --- manual_toc -----------------------------------------------------------------------------
 
 
-def test_a_shallow_toc_lists_paths(server: Shirube) -> None:
+def test_a_shallow_toc_lists_paths(server: Fumishirube) -> None:
     answer = server.ok("manual_toc", manual_id="m1")
     assert answer == {
         "applied": {
@@ -650,7 +652,7 @@ def test_a_shallow_toc_lists_paths(server: Shirube) -> None:
     }
 
 
-def test_a_deep_toc_lists_headings_and_says_what_it_cut(server: Shirube) -> None:
+def test_a_deep_toc_lists_headings_and_says_what_it_cut(server: Fumishirube) -> None:
     answer = server.ok(
         "manual_toc", manual_id="m1", path_prefix="rules.md", depth="deep", max_headings_per_file=1
     )
@@ -676,7 +678,7 @@ def test_a_deep_toc_lists_headings_and_says_what_it_cut(server: Shirube) -> None
     }
 
 
-def test_a_deep_toc_without_a_prefix_is_refused_in_these_words(server: Shirube) -> None:
+def test_a_deep_toc_without_a_prefix_is_refused_in_these_words(server: Fumishirube) -> None:
     assert server.refused("manual_toc", manual_id="m1", depth="deep") == {
         "code": "invalid_parameter",
         "message": "path_prefix is required when depth is deep",
@@ -697,7 +699,7 @@ def test_a_deep_toc_without_a_prefix_is_refused_in_these_words(server: Shirube) 
     ],
 )
 def test_a_prefix_is_a_file_or_whole_leading_folders(
-    server: Shirube, prefix: str, paths: list[str]
+    server: Fumishirube, prefix: str, paths: list[str]
 ) -> None:
     answer = server.ok("manual_toc", manual_id="odd", path_prefix=prefix)
     assert [item["path"] for item in answer["items"]] == paths
@@ -713,14 +715,14 @@ def test_a_prefix_is_a_file_or_whole_leading_folders(
     ],
 )
 def test_text_without_a_heading_goes_by_the_files_name(
-    server: Shirube, path: str, headings: list[tuple[str, int]]
+    server: Fumishirube, path: str, headings: list[tuple[str, int]]
 ) -> None:
     answer = server.ok("manual_toc", manual_id="odd", path_prefix=path, depth=" DEEP ")
     (item,) = answer["items"]
     assert [(one["title"], one["line_start"]) for one in item["headings"]] == headings
 
 
-def test_toc_pages_hold_every_file_once_in_order(server: Shirube) -> None:
+def test_toc_pages_hold_every_file_once_in_order(server: Fumishirube) -> None:
     paths: list[str] = []
     cursor: Any = None
     while True:
@@ -736,19 +738,19 @@ def test_toc_pages_hold_every_file_once_in_order(server: Shirube) -> None:
 
 
 @pytest.mark.parametrize("cursor", [2, "2", "0002", "0" * 30 + "2", {"offset": 2}])
-def test_a_toc_cursor_may_be_an_object_a_number_or_digits(server: Shirube, cursor: Any) -> None:
+def test_a_toc_cursor_may_be_an_object_a_number_or_digits(server: Fumishirube, cursor: Any) -> None:
     answer = server.ok("manual_toc", manual_id="odd", cursor=cursor, max_files=1)
     assert answer["applied"]["offset"] == 2
     assert [item["path"] for item in answer["items"]] == ["broken.md"]
     assert answer["next_cursor"] == {"offset": 3}
 
 
-def test_a_toc_cursor_at_the_end_gives_an_empty_page(server: Shirube) -> None:
+def test_a_toc_cursor_at_the_end_gives_an_empty_page(server: Fumishirube) -> None:
     answer = server.ok("manual_toc", manual_id="m1", cursor={"offset": 1})
     assert (answer["items"], answer["next_cursor"]) == ([], None)
 
 
-def test_as_many_files_as_allowed_are_listed(server: Shirube) -> None:
+def test_as_many_files_as_allowed_are_listed(server: Fumishirube) -> None:
     narrow = server.ok("manual_toc", manual_id="wide", path_prefix="a", max_files=200)
     assert len(narrow["items"]) == narrow["total_files"] == 101
     deep = server.ok(
@@ -760,7 +762,7 @@ def test_as_many_files_as_allowed_are_listed(server: Shirube) -> None:
     assert len(server.ok("manual_toc", manual_id="odd", max_files=50)["items"]) == 9
 
 
-def test_a_long_toc_ends_early_and_goes_on_where_its_cursor_says(server: Shirube) -> None:
+def test_a_long_toc_ends_early_and_goes_on_where_its_cursor_says(server: Fumishirube) -> None:
     files = [f"many/{number:02}.md" for number in range(20)]
     for path in files:
         headings = "".join(f"# {path}の見出しその{number}\n本文。\n" for number in range(100))
@@ -779,7 +781,7 @@ def test_a_long_toc_ends_early_and_goes_on_where_its_cursor_says(server: Shirube
     assert paths == files
 
 
-def test_too_many_files_are_refused_with_a_way_out(server: Shirube) -> None:
+def test_too_many_files_are_refused_with_a_way_out(server: Fumishirube) -> None:
     error = server.refused("manual_toc", manual_id="wide", max_files=1)
     assert error["code"] == "needs_narrow_scope"
     assert "path_prefix" in error["message"]
@@ -789,7 +791,7 @@ def test_too_many_files_are_refused_with_a_way_out(server: Shirube) -> None:
 # --- manual_find ----------------------------------------------------------------------------
 
 
-def test_a_search_answers_in_the_compact_form(server: Shirube) -> None:
+def test_a_search_answers_in_the_compact_form(server: Fumishirube) -> None:
     answer = server.ok(
         "manual_find",
         query="対象外になる場合は？",
@@ -828,7 +830,7 @@ def test_a_search_answers_in_the_compact_form(server: Shirube) -> None:
     }
 
 
-def test_the_account_is_there_unless_it_is_turned_off(server: Shirube) -> None:
+def test_the_account_is_there_unless_it_is_turned_off(server: Fumishirube) -> None:
     coverage = found(server, query="対象外になる場合は？")["coverage"]
     assert coverage == {
         "scope": {"files": 1, "sections": 3},
@@ -853,7 +855,7 @@ def test_the_account_is_there_unless_it_is_turned_off(server: Shirube) -> None:
 
 
 def test_without_extras_the_shape_is_the_contracts_alone(workspace: Path) -> None:
-    with Shirube(workspace, SHIRUBE_SURFACE_EXTRAS="none") as server:
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS="none") as server:
         server.ok("manual_ls")
         answer = found(server)
         assert answer.keys() == {
@@ -882,14 +884,14 @@ def test_without_extras_the_shape_is_the_contracts_alone(workspace: Path) -> Non
         ('{"limit": 2}', 2),
     ],
 )
-def test_inline_hits_are_one_to_five(server: Shirube, asked: Any, limit: int) -> None:
+def test_inline_hits_are_one_to_five(server: Fumishirube, asked: Any, limit: int) -> None:
     answer = found(server, manual_id="wide", query="対象", inline_hits=asked)
     assert answer["inline_hits"]["limit"] == limit
     assert len(answer["inline_hits"]["items"]) == limit
     assert answer["inline_hits"]["total"] == answer["candidates"] == 50
 
 
-def test_inline_hits_are_the_first_page_of_integrated_top(server: Shirube) -> None:
+def test_inline_hits_are_the_first_page_of_integrated_top(server: Fumishirube) -> None:
     answer = found(server, manual_id="odd")
     page = server.ok("manual_hits", trace_id=answer["trace_id"], kind="integrated_top", limit=5)
     assert page == answer["inline_hits"]
@@ -913,14 +915,14 @@ def test_inline_hits_are_the_first_page_of_integrated_top(server: Shirube) -> No
     ],
 )
 def test_the_status_says_what_the_required_terms_did(
-    server: Shirube, terms: list[str], status: str, reason: str | None
+    server: Fumishirube, terms: list[str], status: str, reason: str | None
 ) -> None:
     answer = found(server, required_terms=terms)
     assert (answer["status"], answer["failure_reason"]) == (status, reason)
     assert answer["inline_hits"]["items"][0]["ref"]["start_line"] == 3
 
 
-def test_a_search_without_a_match_says_so_and_leaves_a_gap(server: Shirube) -> None:
+def test_a_search_without_a_match_says_so_and_leaves_a_gap(server: Fumishirube) -> None:
     answer = found(server, query="zebra", required_terms=["zebra"])
     assert answer["candidates"] == 0
     assert answer["inline_hits"]["items"] == []
@@ -929,14 +931,14 @@ def test_a_search_without_a_match_says_so_and_leaves_a_gap(server: Shirube) -> N
     assert all(gap["gap_hint"] for gap in gaps["items"])
 
 
-def test_a_search_stays_in_its_manual(server: Shirube) -> None:
+def test_a_search_stays_in_its_manual(server: Fumishirube) -> None:
     for expand in (None, True, False):
         answer = found(server, query="別の規程", expand_scope=expand)
         page = server.ok("manual_hits", trace_id=answer["trace_id"], kind="integrated_top")
         assert {item["ref"]["manual_id"] for item in page["items"]} <= {"m1"}
 
 
-def test_options_that_change_nothing_here_change_nothing(server: Shirube) -> None:
+def test_options_that_change_nothing_here_change_nothing(server: Fumishirube) -> None:
     plain = found(server)["inline_hits"]["items"]
     for options in (
         {"include_claim_graph": True},
@@ -951,7 +953,7 @@ def test_options_that_change_nothing_here_change_nothing(server: Shirube) -> Non
         assert answer["next_actions"] == []
 
 
-def test_fewer_candidates_are_the_first_of_more(server: Shirube) -> None:
+def test_fewer_candidates_are_the_first_of_more(server: Fumishirube) -> None:
     def rows(most: int) -> list[Any]:
         answer = found(server, manual_id="odd", budget={"max_candidates": most})
         hits: dict[str, Any] = server.ok("manual_hits", trace_id=answer["trace_id"])
@@ -964,7 +966,7 @@ def test_fewer_candidates_are_the_first_of_more(server: Shirube) -> None:
     assert rows(1) == everything[:1]
 
 
-def test_a_follow_up_leaves_out_what_was_returned(server: Shirube) -> None:
+def test_a_follow_up_leaves_out_what_was_returned(server: Fumishirube) -> None:
     asked: dict[str, Any] = {"query": "対象", "required_terms": ["対象"]}
     first = found(server, **asked, budget={"max_candidates": 1})
     second = found(server, **asked, only_unscanned_from_trace_id=f" {first['trace_id']} ")
@@ -980,7 +982,7 @@ def test_a_follow_up_leaves_out_what_was_returned(server: Shirube) -> None:
 # --- manual_hits ----------------------------------------------------------------------------
 
 
-def test_candidates_are_the_default_and_name_the_manual_once(server: Shirube) -> None:
+def test_candidates_are_the_default_and_name_the_manual_once(server: Fumishirube) -> None:
     trace_id = found(server)["trace_id"]
     answer = server.ok("manual_hits", trace_id=f" {trace_id} ", limit=1)
     (item,) = answer["items"]
@@ -1001,7 +1003,7 @@ def test_candidates_are_the_default_and_name_the_manual_once(server: Shirube) ->
     }
 
 
-def test_an_unknown_trace_is_named(server: Shirube) -> None:
+def test_an_unknown_trace_is_named(server: Fumishirube) -> None:
     assert server.refused("manual_hits", trace_id="nope") == {
         "code": "not_found",
         "message": "trace is unknown or expired",
@@ -1010,7 +1012,7 @@ def test_an_unknown_trace_is_named(server: Shirube) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_paged(server: Shirube, kind: str) -> None:
+def test_each_kind_is_paged(server: Fumishirube, kind: str) -> None:
     trace_id = found(server, manual_id="odd", required_terms=["対象外", "zebra"])["trace_id"]
     whole = server.ok("manual_hits", trace_id=trace_id, kind=kind)
     assert (whole["kind"], whole["offset"], whole["limit"]) == (kind, 0, 50)
@@ -1026,14 +1028,14 @@ def test_each_kind_is_paged(server: Shirube, kind: str) -> None:
     assert (past["items"], past["total"]) == ([], whole["total"])
 
 
-def test_claims_and_conflicts_are_empty_here(server: Shirube) -> None:
+def test_claims_and_conflicts_are_empty_here(server: Fumishirube) -> None:
     trace_id = found(server)["trace_id"]
     for kind in ("claims", "evidences", "edges", "conflicts"):
         page = server.ok("manual_hits", trace_id=trace_id, kind=kind)
         assert (page["items"], page["total"]) == ([], 0)
 
 
-def test_files_that_cannot_be_searched_are_told_as_unscanned(server: Shirube) -> None:
+def test_files_that_cannot_be_searched_are_told_as_unscanned(server: Fumishirube) -> None:
     trace_id = found(server, manual_id="odd")["trace_id"]
     items = server.ok("manual_hits", trace_id=trace_id, kind="unscanned")["items"]
     whole = {(i["path"], i["reason"]) for i in items if i["start_line"] is None}
@@ -1045,7 +1047,7 @@ def test_files_that_cannot_be_searched_are_told_as_unscanned(server: Shirube) ->
     assert {item["manual_id"] for item in items} == {"odd"}
 
 
-def test_both_gates_are_told_with_one_selected(server: Shirube) -> None:
+def test_both_gates_are_told_with_one_selected(server: Fumishirube) -> None:
     items = server.ok("manual_hits", trace_id=found(server)["trace_id"], kind="gate_runs")["items"]
     assert [item["gate"] for item in items] == ["g0", "g_req"]
     assert [item["selected"] for item in items] == [False, True]
@@ -1054,7 +1056,7 @@ def test_both_gates_are_told_with_one_selected(server: Shirube) -> None:
 
 @pytest.mark.parametrize(("term", "kept"), [("zebra", ["zebra"]), ("対象", [])])
 def test_both_gates_are_told_even_when_one_brought_nothing(
-    server: Shirube, term: str, kept: list[str]
+    server: Fumishirube, term: str, kept: list[str]
 ) -> None:
     manual = "wide" if not kept else "m1"
     trace_id = found(server, manual_id=manual, query="対象", required_terms=[term])["trace_id"]
@@ -1071,7 +1073,7 @@ def test_both_gates_are_told_even_when_one_brought_nothing(
     }
 
 
-def test_matched_tokens_are_the_longest_and_each_once(server: Shirube) -> None:
+def test_matched_tokens_are_the_longest_and_each_once(server: Fumishirube) -> None:
     asked = {"query": "対象外者と被対象者と対象外の違い", "required_terms": ["対象外"]}
     for item in found(server, **asked)["inline_hits"]["items"]:
         spans = item["matched_tokens"]
@@ -1080,7 +1082,7 @@ def test_matched_tokens_are_the_longest_and_each_once(server: Shirube) -> None:
         assert not any(one in other for one in spans for other in spans if one != other)
 
 
-def test_a_long_page_of_hits_ends_early_and_says_how_many_it_holds(server: Shirube) -> None:
+def test_a_long_page_of_hits_ends_early_and_says_how_many_it_holds(server: Fumishirube) -> None:
     rows: list[Any] = []
     asked = {"trace_id": found(server, manual_id="wide", query="対象")["trace_id"]}
     while True:
@@ -1094,30 +1096,30 @@ def test_a_long_page_of_hits_ends_early_and_says_how_many_it_holds(server: Shiru
 
 
 @pytest.mark.parametrize(("asked", "applied"), [(1000, 1000), (1001, 1000), (10**30, 1000)])
-def test_a_limit_is_applied_up_to_a_thousand(server: Shirube, asked: int, applied: int) -> None:
+def test_a_limit_is_applied_up_to_a_thousand(server: Fumishirube, asked: int, applied: int) -> None:
     assert server.ok("manual_hits", trace_id=found(server)["trace_id"], limit=asked)["limit"] == (
         applied
     )
 
 
-def test_an_offset_that_no_number_holds_gives_an_empty_page(server: Shirube) -> None:
+def test_an_offset_that_no_number_holds_gives_an_empty_page(server: Fumishirube) -> None:
     page = server.ok("manual_hits", trace_id=found(server)["trace_id"], offset=10**30)
     assert (page["items"], page["total"]) == ([], 2)
 
 
-def test_traces_are_shared_by_nobody_who_cannot_name_them(server: Shirube) -> None:
+def test_traces_are_shared_by_nobody_who_cannot_name_them(server: Fumishirube) -> None:
     assert found(server)["trace_id"] != found(server)["trace_id"]
 
 
 # --- manual_read ----------------------------------------------------------------------------
 
 
-def read(server: Shirube, line: int | None = None, **more: Any) -> dict[str, Any]:
+def read(server: Fumishirube, line: int | None = None, **more: Any) -> dict[str, Any]:
     ref = {"manual_id": "m1", "path": "rules.md", "start_line": line}
     return server.ok("manual_read", ref=ref, **more)
 
 
-def test_a_section_is_read_in_this_shape(newcomer: Shirube) -> None:
+def test_a_section_is_read_in_this_shape(newcomer: Fumishirube) -> None:
     assert read(newcomer, 5) == {
         "text": "### 参照\n別表を参照。\n",
         "truncated": False,
@@ -1128,7 +1130,7 @@ def test_a_section_is_read_in_this_shape(newcomer: Shirube) -> None:
     }
 
 
-def test_json_is_refused_in_these_words(server: Shirube) -> None:
+def test_json_is_refused_in_these_words(server: Fumishirube) -> None:
     error = server.refused("manual_read", ref={"manual_id": "odd", "path": "policy.json"})
     assert error == {
         "code": "invalid_scope",
@@ -1138,14 +1140,14 @@ def test_json_is_refused_in_these_words(server: Shirube) -> None:
 
 
 def test_a_section_comes_with_its_children_and_the_first_is_the_default(
-    newcomer: Shirube,
+    newcomer: Fumishirube,
 ) -> None:
     assert read(newcomer)["text"] == RULES
     assert read(newcomer, 3, scope="section")["text"] == RULES[RULES.index("## 例外") :]
     assert read(newcomer, 1, scope=None, max_chars=None)["text"] == RULES
 
 
-def test_a_hits_ref_can_be_read_as_it_is(newcomer: Shirube) -> None:
+def test_a_hits_ref_can_be_read_as_it_is(newcomer: Fumishirube) -> None:
     (hit, *_) = found(newcomer)["inline_hits"]["items"]
     answer = newcomer.ok("manual_read", ref=hit["ref"] | {"title": "例外", "target": "manual"})
     assert answer["text"].startswith("## 例外\n")
@@ -1153,13 +1155,13 @@ def test_a_hits_ref_can_be_read_as_it_is(newcomer: Shirube) -> None:
 
 
 @pytest.mark.parametrize("most", [256, 50_000])
-def test_the_ends_of_the_range_of_max_chars_are_within(newcomer: Shirube, most: int) -> None:
+def test_the_ends_of_the_range_of_max_chars_are_within(newcomer: Fumishirube, most: int) -> None:
     assert read(newcomer, 1, max_chars=most)["applied"]["max_chars"] == most
     scanned = newcomer.ok("manual_scan", manual_id="m1", path="rules.md", max_chars=most)
     assert scanned["applied"] == {"max_chars": most}
 
 
-def test_the_same_section_again_goes_on_after_it(newcomer: Shirube) -> None:
+def test_the_same_section_again_goes_on_after_it(newcomer: Fumishirube) -> None:
     body = "".join(f"第{number}行の本文です。\n" for number in range(60))
     text = f"# 一\n{body}## 二\n{body}# 三\n{body}"
     write(newcomer.workspace / "manuals/m2/long.md", text)
@@ -1191,7 +1193,7 @@ def test_the_same_section_again_goes_on_after_it(newcomer: Shirube) -> None:
     assert (back["text"], back["applied"]["mode"]) == (text[second : second + 256], "read")
 
 
-def test_a_cut_section_is_continued_by_a_scan(newcomer: Shirube) -> None:
+def test_a_cut_section_is_continued_by_a_scan(newcomer: Fumishirube) -> None:
     text = "# 一\n" + "本文です。\n" * 100 + "# 二\n終わり。\n"
     write(newcomer.workspace / "manuals/m2/cut.md", text)
     cut = newcomer.ok("manual_read", ref={"manual_id": "m2", "path": "cut.md"}, max_chars=256)
@@ -1225,7 +1227,7 @@ TAIL = "### 参照\n別表を参照。\n"
     ids=repr,
 )
 def test_a_scan_starts_where_a_line_or_a_cursor_says(
-    server: Shirube, where: dict[str, Any]
+    server: Fumishirube, where: dict[str, Any]
 ) -> None:
     assert server.ok("manual_scan", manual_id=" m1 ", path=" ./rules.md ", **where) == {
         "manual_id": "m1",
@@ -1240,19 +1242,19 @@ def test_a_scan_starts_where_a_line_or_a_cursor_says(
     }
 
 
-def test_a_cursor_takes_strings_so_that_none_is_taken_for_json(server: Shirube) -> None:
+def test_a_cursor_takes_strings_so_that_none_is_taken_for_json(server: Fumishirube) -> None:
     where = {"manual_id": "m1", "path": "rules.md", "cursor": '{"start_line": 5}'}
     assert server.refused("manual_scan", **where)["code"] == "invalid_parameter"
 
 
 @pytest.mark.parametrize("cursor", [None, {}, 0, "0", {"char_offset": 0}, {"start_line": 1}])
-def test_a_scan_starts_at_the_beginning_otherwise(server: Shirube, cursor: Any) -> None:
+def test_a_scan_starts_at_the_beginning_otherwise(server: Fumishirube, cursor: Any) -> None:
     answer = server.ok("manual_scan", manual_id="m1", path="rules.md", cursor=cursor)
     assert answer["text"] == RULES
     assert answer["applied_range"] == {"start_line": 1, "end_line": 6}
 
 
-def test_a_line_beyond_the_last_is_refused_in_these_words(server: Shirube) -> None:
+def test_a_line_beyond_the_last_is_refused_in_these_words(server: Fumishirube) -> None:
     assert server.refused("manual_scan", manual_id="m1", path="rules.md", start_line=7) == {
         "code": "invalid_parameter",
         "message": "start_line must be within 1..6",
@@ -1260,7 +1262,7 @@ def test_a_line_beyond_the_last_is_refused_in_these_words(server: Shirube) -> No
     }
 
 
-def test_the_offset_after_the_last_character_gives_an_empty_page(server: Shirube) -> None:
+def test_the_offset_after_the_last_character_gives_an_empty_page(server: Fumishirube) -> None:
     answer = server.ok("manual_scan", manual_id="m1", path="rules.md", cursor=len(RULES))
     assert (answer["text"], answer["eof"], answer["next_cursor"]) == (
         "",
@@ -1269,13 +1271,13 @@ def test_the_offset_after_the_last_character_gives_an_empty_page(server: Shirube
     )
 
 
-def test_an_empty_file_has_one_line(server: Shirube) -> None:
+def test_an_empty_file_has_one_line(server: Fumishirube) -> None:
     answer = server.ok("manual_scan", manual_id="odd", path="plain.md", start_line=1)
     assert (answer["text"], answer["eof"]) == ("", True)
     assert answer["applied_range"] == {"start_line": 1, "end_line": 1}
 
 
-def test_a_page_holds_exactly_max_chars(server: Shirube) -> None:
+def test_a_page_holds_exactly_max_chars(server: Fumishirube) -> None:
     text = "# 長い\n" + "0123456789\n" * 60
     write(server.workspace / "manuals/m2/page.md", text)
     page = server.ok("manual_scan", manual_id="m2", path="page.md", max_chars=256)
@@ -1286,7 +1288,7 @@ def test_a_page_holds_exactly_max_chars(server: Shirube) -> None:
 
 
 def test_the_default_page_of_a_scan_can_be_configured(workspace: Path) -> None:
-    with Shirube(workspace, SCAN_MAX_CHARS="300") as server:
+    with Fumishirube(workspace, SCAN_MAX_CHARS="300") as server:
         server.ok("manual_ls")
         answer = server.ok("manual_scan", manual_id="odd", path="sub/inner.md")
         assert answer["applied"] == {"max_chars": 300}

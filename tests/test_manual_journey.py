@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stdio import Shirube, Wire
+from stdio import Fumishirube, Wire
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -36,9 +36,9 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def library(samples: Path) -> Iterator[Shirube]:
+def library(samples: Path) -> Iterator[Fumishirube]:
     """A connection to the sample manuals."""
-    with Shirube(samples) as connected:
+    with Fumishirube(samples) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -51,9 +51,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(workspace: Path) -> Iterator[Shirube]:
+def server(workspace: Path) -> Iterator[Fumishirube]:
     """A connection to a small manual that the test may change."""
-    with Shirube(workspace) as connected:
+    with Fumishirube(workspace) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -152,7 +152,9 @@ TRIPS = [
 
 
 @pytest.mark.parametrize("trip", TRIPS, ids=lambda trip: trip.file_type)
-def test_an_agent_gets_from_the_list_to_the_last_character(library: Shirube, trip: Trip) -> None:
+def test_an_agent_gets_from_the_list_to_the_last_character(
+    library: Fumishirube, trip: Trip
+) -> None:
     text = text_of(SAMPLES / trip.manual_id / trip.path)
     assert trip.manual_id in [item["id"] for item in library.ok("manual_ls")["items"]]
     assert trip.path in listed(library, trip.manual_id)
@@ -189,7 +191,7 @@ def test_an_agent_gets_from_the_list_to_the_last_character(library: Shirube, tri
 
 
 def test_every_sample_file_is_listed_the_same_three_ways_and_read_to_its_end(
-    library: Shirube,
+    library: Fumishirube,
 ) -> None:
     for item in library.ok("manual_ls")["items"]:
         manual = item["id"]
@@ -201,7 +203,7 @@ def test_every_sample_file_is_listed_the_same_three_ways_and_read_to_its_end(
             assert scan(library, manual, path, 1000) == text
 
 
-def test_every_heading_of_the_toc_can_be_read(library: Shirube) -> None:
+def test_every_heading_of_the_toc_can_be_read(library: Fumishirube) -> None:
     toc = library.ok(
         "manual_toc", manual_id=HANDBOOK, path_prefix="就業", depth="deep", max_files=50
     )
@@ -252,7 +254,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize(("manual", "query", "terms", "place"), QUESTIONS)
 def test_a_question_in_plain_words_finds_its_section_first(
-    library: Shirube, manual: str, query: str, terms: list[str], place: tuple[str, int]
+    library: Fumishirube, manual: str, query: str, terms: list[str], place: tuple[str, int]
 ) -> None:
     first = find(library, manual, query, *terms)[0]
     assert (first["ref"]["path"], first["ref"]["start_line"]) == place
@@ -263,7 +265,7 @@ def test_a_question_in_plain_words_finds_its_section_first(
     [(BENEFITS, "税"), (BENEFITS, "印"), (BENEFITS, "死"), (HANDBOOK, "席"), (BENEFITS, "代筆")],
 )
 def test_a_word_of_one_or_two_characters_finds_every_file_that_holds_it(
-    library: Shirube, manual: str, word: str
+    library: Fumishirube, manual: str, word: str
 ) -> None:
     holding = {
         path
@@ -275,7 +277,7 @@ def test_a_word_of_one_or_two_characters_finds_every_file_that_holds_it(
     assert holding <= set(paths_of(rows))
 
 
-def test_a_search_never_leaves_its_manual(library: Shirube) -> None:
+def test_a_search_never_leaves_its_manual(library: Fumishirube) -> None:
     for manual in (BENEFITS, HANDBOOK, "reference", "field-guide"):
         rows = find(library, manual, "日当と給付金と休暇 error code", "日当", "code")
         assert {row["ref"]["manual_id"] for row in rows} <= {manual}
@@ -301,12 +303,12 @@ LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
 
 
 @pytest.fixture(scope="module")
-def encoded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
+def encoded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
     root = tmp_path_factory.mktemp("encoded")
     for name, encode in ENCODINGS.items():
         for ending, mark in LINE_ENDS.items():
             write(root / f"manuals/m/{name}-{ending}.md", encode(PROSE.replace("\n", mark)))
-    with Shirube(root) as connected:
+    with Fumishirube(root) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -314,7 +316,7 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("ending", LINE_ENDS)
 def test_each_encoding_and_line_end_reads_as_the_same_text(
-    encoded: Shirube, encoding: str, ending: str
+    encoded: Fumishirube, encoding: str, ending: str
 ) -> None:
     path = f"{encoding}-{ending}.md"
     assert scan(encoded, "m", path) == PROSE
@@ -322,14 +324,14 @@ def test_each_encoding_and_line_end_reads_as_the_same_text(
     assert section["text"] == PROSE
 
 
-def test_each_encoding_and_line_end_is_searched(encoded: Shirube) -> None:
+def test_each_encoding_and_line_end_is_searched(encoded: Fumishirube) -> None:
     rows = find(encoded, "m", "年次有給休暇の付与", "年次有給休暇")
     wanted = [f"{name}-{ending}.md" for name in ENCODINGS for ending in LINE_ENDS]
     assert sorted(paths_of(rows)) == sorted(wanted)
     assert {row["title"] for row in rows} == {"休暇の規程"}
 
 
-def test_only_a_line_feed_ends_a_line_and_each_character_counts_once(server: Shirube) -> None:
+def test_only_a_line_feed_ends_a_line_and_each_character_counts_once(server: Fumishirube) -> None:
     text = "# 記号😀\n一\v二\f三\x85四\u2028五\u2029六\n👨\u200d👩\u200d👧が\u3099\n最後" * 40
     write(server.workspace / "manuals/m/odd.md", text)
     assert scan(server, "m", "odd.md") == text
@@ -341,7 +343,7 @@ def test_only_a_line_feed_ends_a_line_and_each_character_counts_once(server: Shi
     assert page["text"] == text[offset:]
 
 
-def test_any_text_comes_back_character_by_character(server: Shirube) -> None:
+def test_any_text_comes_back_character_by_character(server: Fumishirube) -> None:
     characters = st.sampled_from("aB1 あ漢ー。😀が\u3099\n\n\r\t\v\x85\u2028#-|`é")
     place = server.workspace / "manuals/m/any.md"
 
@@ -359,7 +361,7 @@ def test_any_text_comes_back_character_by_character(server: Shirube) -> None:
 # --- freshness ------------------------------------------------------------------------------
 
 
-def test_an_edit_is_seen_by_every_tool(server: Shirube) -> None:
+def test_an_edit_is_seen_by_every_tool(server: Fumishirube) -> None:
     assert paths_of(find(server, "m", "年休", "年休")) == ["a.md"]
     write(
         server.workspace / "manuals/m/a.md", "# 休暇\n特別休暇は三日です。\n\n## 附則\n四月から。\n"
@@ -372,7 +374,7 @@ def test_an_edit_is_seen_by_every_tool(server: Shirube) -> None:
     assert [one["title"] for one in toc["items"][0]["headings"]] == ["休暇", "附則"]
 
 
-def test_an_edit_that_changes_neither_size_nor_time_is_seen(server: Shirube) -> None:
+def test_an_edit_that_changes_neither_size_nor_time_is_seen(server: Fumishirube) -> None:
     place = server.workspace / "manuals/m/a.md"
     write(place, "# 休暇\n年休は十日です。\n")
     status = place.stat()
@@ -386,7 +388,7 @@ def test_an_edit_that_changes_neither_size_nor_time_is_seen(server: Shirube) -> 
     assert "百日" in server.ok("manual_read", ref={"manual_id": "m", "path": "a.md"})["text"]
 
 
-def test_files_come_move_and_go(server: Shirube) -> None:
+def test_files_come_move_and_go(server: Fumishirube) -> None:
     folder = server.workspace / "manuals/m"
     write(folder / "sub/c.md", "# 監査\n監査は毎年です。\n")
     assert paths_of(find(server, "m", "監査", "監査")) == ["sub/c.md"]
@@ -404,7 +406,7 @@ def test_files_come_move_and_go(server: Shirube) -> None:
     assert server.ok("manual_toc", manual_id="m")["total_files"] == 2
 
 
-def test_manuals_come_and_go(server: Shirube) -> None:
+def test_manuals_come_and_go(server: Fumishirube) -> None:
     write(server.workspace / "manuals/新規/e.md", "# 新しい規程\n本文。\n")
     assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["m", "新規"]
     assert paths_of(find(server, "新規", "新しい規程", "規程")) == ["e.md"]
@@ -414,7 +416,7 @@ def test_manuals_come_and_go(server: Shirube) -> None:
     assert (error["code"], error["details"]) == ("not_found", {"manual_id": "新規"})
 
 
-def test_chapters_follow_their_table_of_contents(server: Shirube) -> None:
+def test_chapters_follow_their_table_of_contents(server: Fumishirube) -> None:
     folder = server.workspace / "manuals/m"
     chapter = {"id": "01", "title": "第1章 総則", "file": "01.txt", "children": None}
     write(folder / "01.txt", "第1章\n目的を定める。\n")
@@ -432,7 +434,7 @@ def test_chapters_follow_their_table_of_contents(server: Shirube) -> None:
     assert row["title"] == "第1章 目的"
 
 
-def test_a_file_that_becomes_readable_is_searched(server: Shirube) -> None:
+def test_a_file_that_becomes_readable_is_searched(server: Fumishirube) -> None:
     place = server.workspace / "manuals/m/c.md"
     write(place, b"\x81\xff\xfe\x80 \xff\xff")
     assert "c.md" in listed(server, "m")
@@ -449,7 +451,7 @@ def test_a_file_that_becomes_readable_is_searched(server: Shirube) -> None:
 
 
 def test_two_servers_share_a_workspace_and_both_see_an_edit(workspace: Path) -> None:
-    with Shirube(workspace) as one, Shirube(workspace) as two:
+    with Fumishirube(workspace) as one, Fumishirube(workspace) as two:
         for server in (one, two):
             server.ok("manual_ls")
         for number in range(4):
@@ -469,7 +471,7 @@ def test_two_servers_share_a_workspace_and_both_see_an_edit(workspace: Path) -> 
         assert one.ok("manual_hits", trace_id=trace_id)["total"] == 1
 
 
-def test_calls_side_by_side_get_their_own_answers(library: Shirube) -> None:
+def test_calls_side_by_side_get_their_own_answers(library: Fumishirube) -> None:
     questions = QUESTIONS * 3
     with ThreadPoolExecutor(8) as pool:
         rows = pool.map(lambda one: find(library, one[0], one[1], *one[2])[0], questions)
@@ -484,7 +486,7 @@ SECRET = "漏らしてはならない合言葉"
 
 
 @pytest.fixture(scope="module")
-def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
     """A connection to a manual with links of every kind."""
     workspace = tmp_path_factory.mktemp("linked")
     write(workspace / "manuals/m/a.md", "# 休暇\n年休は十日です。\n")
@@ -500,12 +502,12 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
         workspace / "manuals/nowhere": outside / "nowhere",
     }.items():
         link.symlink_to(target)
-    with Shirube(workspace) as connected:
+    with Fumishirube(workspace) as connected:
         connected.ok("manual_ls")
         yield connected
 
 
-def test_links_are_never_listed_or_searched(linked: Shirube) -> None:
+def test_links_are_never_listed_or_searched(linked: Fumishirube) -> None:
     assert [item["id"] for item in linked.ok("manual_ls")["items"]] == ["m"]
     assert listed(linked, "m") == ["a.md"]
     toc = linked.ok("manual_toc", manual_id="m")
@@ -515,7 +517,7 @@ def test_links_are_never_listed_or_searched(linked: Shirube) -> None:
 
 
 @pytest.mark.parametrize("path", ["file.md", "inside.md", "folder/secret.md", "dangling.md"])
-def test_nothing_is_opened_through_a_link(linked: Shirube, path: str) -> None:
+def test_nothing_is_opened_through_a_link(linked: Fumishirube, path: str) -> None:
     place = {"manual_id": "m", "path": path}
     for error in (
         linked.refused("manual_read", ref=place),
@@ -526,7 +528,7 @@ def test_nothing_is_opened_through_a_link(linked: Shirube, path: str) -> None:
 
 
 @pytest.mark.parametrize("manual", ["linked", "nowhere"])
-def test_a_manual_that_is_a_link_is_forbidden(linked: Shirube, manual: str) -> None:
+def test_a_manual_that_is_a_link_is_forbidden(linked: Fumishirube, manual: str) -> None:
     asked = {"query": SECRET, "manual_id": manual, "required_terms": ["合言葉"]}
     for error in (
         linked.refused("manual_ls", id=manual),
@@ -538,7 +540,7 @@ def test_a_manual_that_is_a_link_is_forbidden(linked: Shirube, manual: str) -> N
         assert error["code"] == "forbidden"
 
 
-def test_a_file_that_turns_into_a_link_is_gone(server: Shirube) -> None:
+def test_a_file_that_turns_into_a_link_is_gone(server: Fumishirube) -> None:
     outside = server.workspace / "secret.md"
     write(outside, f"# {SECRET}\n")
     place = server.workspace / "manuals/m/a.md"
@@ -552,7 +554,7 @@ def test_a_file_that_turns_into_a_link_is_gone(server: Shirube) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_named_pipe_is_no_document_and_stops_nobody(server: Shirube) -> None:
+def test_a_named_pipe_is_no_document_and_stops_nobody(server: Fumishirube) -> None:
     os.mkfifo(server.workspace / "manuals/m/pipe.md")
     assert listed(server, "m") == ["a.md", "b.md"]
     assert server.refused("manual_scan", manual_id="m", path="pipe.md")["code"] == "not_found"
@@ -562,7 +564,7 @@ def test_a_named_pipe_is_no_document_and_stops_nobody(server: Shirube) -> None:
 @pytest.mark.skipif(
     sys.platform == "win32" or os.geteuid() == 0, reason="nothing is denied to this user"
 )
-def test_what_the_system_denies_is_forbidden(server: Shirube) -> None:
+def test_what_the_system_denies_is_forbidden(server: Fumishirube) -> None:
     place = server.workspace / "manuals/m/a.md"
     place.chmod(0)
     assert server.refused("manual_scan", manual_id="m", path="a.md")["code"] == "forbidden"
@@ -570,7 +572,7 @@ def test_what_the_system_denies_is_forbidden(server: Shirube) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
-def test_a_name_that_is_no_text_is_passed_over(server: Shirube) -> None:
+def test_a_name_that_is_no_text_is_passed_over(server: Fumishirube) -> None:
     folder = os.fsencode(server.workspace / "manuals/m")
     for name in (b"\xff\xfe.md", b"\x83\x7f.md"):
         with open(os.path.join(folder, name), "wb") as stream:  # noqa: PTH118, PTH123 - bytes
@@ -582,7 +584,7 @@ def test_a_name_that_is_no_text_is_passed_over(server: Shirube) -> None:
 @pytest.mark.parametrize(
     "name", ["a b.md", "50%#1?.md", "\"quoted\" 'name'.md", "😀 表.md", "~.md"]
 )
-def test_unusual_names_are_listed_found_and_read(server: Shirube, name: str) -> None:
+def test_unusual_names_are_listed_found_and_read(server: Fumishirube, name: str) -> None:
     write(server.workspace / "manuals/m" / name, "# 監査\n監査は毎年です。\n")
     assert name in listed(server, "m")
     (row,) = find(server, "m", "監査", "監査")
@@ -624,7 +626,7 @@ def test_a_manual_of_headings_alone_has_nothing_to_find_and_says_so(tmp_path: Pa
     folder = tmp_path / "manuals" / "m"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("# 給付\n", encoding="utf-8")
-    with Shirube(tmp_path) as server:
+    with Fumishirube(tmp_path) as server:
         server.ok("manual_ls")
         found = server.ok("manual_find", query="給付", manual_id="m", required_terms=["給付"])
     assert found["candidates"] == 0

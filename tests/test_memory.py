@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from shirube import ConfigError
-from shirube.app import Application, open_application
-from shirube.calling import call_tool
-from shirube.model import Call
+from fumishirube import ConfigError
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call
 
 Opened = Callable[..., Application]
 
@@ -23,7 +23,7 @@ def opened(tmp_path: Path) -> Opened:
     (tmp_path / "manuals" / "handbook" / "leave.md").write_text("# Leave\nTen days.\n", "utf-8")
 
     def opening(yaml: str = "", **more: Any) -> Application:
-        (tmp_path / "shirube.yaml").write_text(yaml, encoding="utf-8")
+        (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
         return open_application(tmp_path, strangers=False, environ={}, **more)
 
     return opening

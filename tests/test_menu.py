@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import RULES, opened, shirube, write
+from manuals import RULES, fumishirube, opened, write
 from mcp import Client, MCPError
 from stdio import Wire
 
-from shirube import Argument, Content, NotFound, Prompt, Resource, Resources, Template
-from shirube.menu import Board, Menu
-from shirube.prompts import check_prompt
-from shirube.resources import check_resources
-from shirube.server import build_server
+from fumishirube import Argument, Content, NotFound, Prompt, Resource, Resources, Template
+from fumishirube.faces.mcp import build_server
+from fumishirube.host.catalog import Board, Menu
+from fumishirube.prompts import check_prompt
+from fumishirube.resources import check_resources
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ def broken(*_: object) -> Any:
 def test_of_two_that_offer_the_same_the_first_keeps_it(tmp_path: Path) -> None:
     workspace = write(tmp_path, {"m1/rules.md": RULES})
     twice = "surfaces: [{use: manual}, {use: manual, as: other}]\n"
-    (workspace / "shirube.yaml").write_text(twice, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(twice, encoding="utf-8")
     application = opened(workspace)
     application.drop_faulty_tools()
     menu = application.menu
@@ -53,7 +53,7 @@ def test_of_two_that_offer_the_same_the_first_keeps_it(tmp_path: Path) -> None:
     ]
     assert set(expected) <= set(application.problems)
     application.close()
-    told = shirube("doctor", cwd=workspace).out
+    told = fumishirube("doctor", cwd=workspace).out
     for problem in expected:
         assert problem in told
 
@@ -72,7 +72,7 @@ def test_a_plugin_that_writes_when_it_is_imported_disturbs_nobody(tmp_path: Path
     plugins = tmp_path / "plugins"
     (plugins / "noisy-1.0.dist-info").mkdir(parents=True)
     (plugins / "noisy.py").write_text(NOISY, encoding="utf-8")
-    named = "[shirube.v1]\nnoisy = noisy\n"
+    named = "[fumishirube.v1]\nnoisy = noisy\n"
     (plugins / "noisy-1.0.dist-info" / "entry_points.txt").write_text(named, encoding="utf-8")
     metadata = "Metadata-Version: 2.1\nName: noisy\nVersion: 1.0\n"
     (plugins / "noisy-1.0.dist-info" / "METADATA").write_text(metadata, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``shirube new-plugin``: what it writes installs, passes, and swaps in, whatever the kind."""
+"""``fumishirube new-plugin``: what it writes installs, passes, and swaps in, whatever the kind."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from shirube.plugins import load_plugins
-from shirube.registry import KINDS
-from shirube.templates import LONGEST, rendered
+from fumishirube.faces.cli.templates import LONGEST, rendered
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import KINDS
 
 if TYPE_CHECKING:
     from plugin_venv import PluginVenv
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 pytest_plugins = ["plugin_venv"]
 
 NOUNS = [kind.noun for kind in KINDS]
-INSTALLED = NOUNS if os.environ.get("SHIRUBE_TEMPLATES") else ["refiner"]
+INSTALLED = NOUNS if os.environ.get("FUMISHIRUBE_TEMPLATES") else ["refiner"]
 """The kinds that are installed and run; ``tox -e template`` does it with all of them."""
-NAMES = ["x", "shirube-recent", "Open.Test", "hit", "stage-" + "l" * (LONGEST - 6)]
+NAMES = ["x", "fumishirube-recent", "Open.Test", "hit", "stage-" + "l" * (LONGEST - 6)]
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "manuals" / "field-guide"
 
@@ -58,7 +58,7 @@ def tool(*words: str | Path, folder: Path, **extra: str) -> str:
 
 def new_plugin(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "shirube", "new-plugin", *words],
+        [sys.executable, "-m", "fumishirube", "new-plugin", *words],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
@@ -75,7 +75,7 @@ def test_whatever_the_name_the_texts_are_python_toml_and_yaml(noun: str) -> None
     for name in NAMES:
         files = rendered(name, noun, registry)
         project = tomllib.loads(files["pyproject.toml"])
-        ((stage, module),) = project["project"]["entry-points"]["shirube.v1"].items()
+        ((stage, module),) = project["project"]["entry-points"]["fumishirube.v1"].items()
         assert project["project"]["name"] == name
         source = files[f"src/{module}/__init__.py"]
         compile(source, module, "exec")
@@ -97,10 +97,10 @@ def test_whatever_the_name_ruff_has_nothing_to_say(noun: str, tmp_path: Path) ->
 
 
 def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
-    major, minor = importlib.metadata.version("shirube").split(".")[:2]
+    major, minor = importlib.metadata.version("fumishirube").split(".")[:2]
     files = rendered("recent", "fuser", load_plugins(strangers=False).registry)
     project = tomllib.loads(files["pyproject.toml"])["project"]
-    assert project["dependencies"] == [f"shirube>={major}.{minor},<{major}.{int(minor) + 1}"]
+    assert project["dependencies"] == [f"fumishirube>={major}.{minor},<{major}.{int(minor) + 1}"]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
         ("json", "fuser", "Python has a module 'json'"),
         ("class", "fuser", "a module cannot be called 'class'"),
         ("2024", "fuser", "a module cannot be called '2024'"),
-        ("shirube", "fuser", "a module 'shirube' is installed already"),
+        ("fumishirube", "fuser", "a module 'fumishirube' is installed already"),
         ("Pydantic", "fuser", "a module 'pydantic' is installed already"),
-        ("shirube-rrf", "fuser", "the plugin 'builtin' offers a fuser 'rrf'; choose another"),
-        ("shirube-2nd", "fuser", "a stage cannot be called '2nd'"),
+        ("fumishirube-rrf", "fuser", "the plugin 'builtin' offers a fuser 'rrf'; choose another"),
+        ("fumishirube-2nd", "fuser", "a stage cannot be called '2nd'"),
         ("a b", "fuser", "is no name of a package"),
         ("-x", "fuser", ""),
         ("../x", "fuser", "is no name of a package"),
@@ -134,7 +134,7 @@ def test_a_name_that_cannot_be_is_refused(
 
 
 def test_a_name_is_taken_by_one_kind_only(tmp_path: Path) -> None:
-    assert new_plugin(tmp_path, "shirube-rrf", "--kind", "scorer").returncode == 0
+    assert new_plugin(tmp_path, "fumishirube-rrf", "--kind", "scorer").returncode == 0
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
@@ -147,12 +147,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_it_says_what_it_wrote_and_what_is_next(tmp_path: Path) -> None:
-    done = new_plugin(tmp_path, "shirube-recent", "--kind", "scorer")
+    done = new_plugin(tmp_path, "fumishirube-recent", "--kind", "scorer")
     assert done.returncode == 0
     *files, last = done.stdout.splitlines()
     assert all((tmp_path / file).is_file() for file in files)
-    assert "shirube-recent/src/shirube_recent/__init__.py" in files
-    assert last == "next: cd shirube-recent, and do what README.md says"
+    assert "fumishirube-recent/src/fumishirube_recent/__init__.py" in files
+    assert last == "next: cd fumishirube-recent, and do what README.md says"
 
 
 # --- what is installed ----------------------------------------------------------------------
@@ -169,9 +169,9 @@ def installed(venv: PluginVenv, folder: Path, name: str) -> Iterator[None]:
         tool(*pip, "uninstall", "--yes", name, folder=folder)
 
 
-def shirube(venv: PluginVenv, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def fumishirube(venv: PluginVenv, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [venv.bin / "shirube", *words],
+        [venv.bin / "fumishirube", *words],
         env=venv.environment,
         cwd=folder,
         capture_output=True,
@@ -185,23 +185,23 @@ def shirube(venv: PluginVenv, folder: Path, *words: str) -> subprocess.Completed
 def test_the_package_installs_passes_and_swaps_in(
     plugin_venv: PluginVenv, noun: str, tmp_path: Path
 ) -> None:
-    name, module = "shirube-recent", "shirube_recent"
-    made = shirube(plugin_venv, tmp_path, "new-plugin", name, "--kind", noun)
+    name, module = "fumishirube-recent", "fumishirube_recent"
+    made = fumishirube(plugin_venv, tmp_path, "new-plugin", name, "--kind", noun)
     assert made.returncode == 0, made.stderr
     package = tmp_path / name
     readme = (package / "README.md").read_text(encoding="utf-8")
-    conform = re.findall(r"^\$ shirube (conform .*?) *$", readme, re.MULTILINE)[0].split()
+    conform = re.findall(r"^\$ fumishirube (conform .*?) *$", readme, re.MULTILINE)[0].split()
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
     workspace = _workspace(tmp_path / "workspace", block)
     with installed(plugin_venv, package, name):
         where = f"import {module} as m; print(m.__file__)"
         assert Path(plugin_venv.run("-c", where).strip()).is_relative_to(plugin_venv.folder)
         tool(plugin_venv.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=package)
-        done = shirube(plugin_venv, package, *conform, "--json")
+        done = fumishirube(plugin_venv, package, *conform, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
         assert [one["status"] for one in json.loads(done.stdout)["stages"]] == ["passed"]
         _swapped_in(plugin_venv, workspace, noun)
-    gone = shirube(plugin_venv, workspace, "find", "solar panel")
+    gone = fumishirube(plugin_venv, workspace, "find", "solar panel")
     assert gone.returncode == 2
     assert f"no {noun} is called 'recent'" in gone.stderr
 
@@ -209,8 +209,8 @@ def test_the_package_installs_passes_and_swaps_in(
 @pytest.mark.skipif(shutil.which("mypy") is None, reason="mypy is not installed")
 @pytest.mark.parametrize("noun", INSTALLED)
 def test_the_package_is_typed(noun: str, tmp_path: Path) -> None:
-    assert new_plugin(tmp_path, "shirube-recent", "--kind", noun).returncode == 0
-    package = tmp_path / "shirube-recent"
+    assert new_plugin(tmp_path, "fumishirube-recent", "--kind", noun).returncode == 0
+    package = tmp_path / "fumishirube-recent"
     cache = f"--cache-dir={ROOT / '.mypy_cache' / 'templates'}"
     tool("mypy", "--strict", cache, "src", "tests", folder=package, MYPYPATH="src")
 
@@ -220,34 +220,34 @@ def _workspace(folder: Path, block: str) -> Path:
     manual = folder / "manuals" / "field-guide"
     (manual / "news.md").write_text("# News\n\nThe solar panel came.\n", encoding="utf-8")
     (manual / "more.adoc").write_text("= Zephyr\n\nThe zephyr turbine.\n", encoding="utf-8")
-    (folder / "shirube.yaml").write_text(block, encoding="utf-8")
+    (folder / "fumishirube.yaml").write_text(block, encoding="utf-8")
     return folder
 
 
 def _swapped_in(venv: PluginVenv, workspace: Path, noun: str) -> None:
     """Search and read with the stage in force, and see its work where it shows."""
     asked = "zephyr turbine" if noun == "loader" else "solar panel winter schedule"
-    done = shirube(venv, workspace, "find", asked, "--json")
+    done = fumishirube(venv, workspace, "find", asked, "--json")
     assert done.returncode == 0, done.stderr
     hits = json.loads(done.stdout)["hits"]
     assert hits, done.stdout
     first = hits[0]
-    read = shirube(venv, workspace, "read", first["cite"])
+    read = fumishirube(venv, workspace, "read", first["cite"])
     assert read.returncode == 0, read.stderr
     match noun:
         case "loader":
             assert "zephyr" in read.stdout
         case "index":
-            assert list((workspace / ".shirube").rglob("index.json"))
+            assert list((workspace / ".fumishirube").rglob("index.json"))
         case "refiner":
             assert "news.md" in first["cite"]
         case "scorer":
-            told = shirube(venv, workspace, "find", asked, "--explain")
+            told = fumishirube(venv, workspace, "find", asked, "--explain")
             assert "recent" in told.stdout
         case "fuser":
-            told = shirube(venv, workspace, "find", asked, "--explain")
+            told = fumishirube(venv, workspace, "find", asked, "--explain")
             assert "recent" in told.stdout
         case "surface":
             asking = json.dumps({"text": "solar", "manual_id": "field-guide"})
-            called = shirube(venv, workspace, "call", "recent_count", asking)
+            called = fumishirube(venv, workspace, "call", "recent_count", asking)
             assert json.loads(called.stdout)["holding"] > 0

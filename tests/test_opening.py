@@ -13,7 +13,7 @@ from manuals import Done, write
 PLUGIN = """
 from contextlib import contextmanager
 from pathlib import Path
-from shirube import ConfigError, Document, Lines, Ranking, Run, Section, Source, Stage, Term, hook
+from fumishirube import ConfigError, Document, Lines, Ranking, Run, Section, Source, Stage, Term, hook
 
 LOG = Path(__file__).parent / "log.txt"
 
@@ -73,7 +73,7 @@ class RunningScorer:
     nominates = True
 
     def score(self, query, corpus, found):
-        from shirube import Hit
+        from fumishirube import Hit
         return [Hit(one.passage, 1.0) for one in corpus.search(Term(query.text), 5)]
 
 
@@ -122,13 +122,13 @@ def workspace(tmp_path: Path) -> Path:
     info.mkdir(parents=True)
     (plugins / "resourceful.py").write_text(PLUGIN)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: resourceful\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[shirube.v1]\nresourceful = resourceful\n")
+    (info / "entry_points.txt").write_text("[fumishirube.v1]\nresourceful = resourceful\n")
     return write(tmp_path, {"m/a.md": "# one\nneedle here\n", "m/b.md": "# two\nhay\n"})
 
 
 def find(workspace: Path) -> Done:
     done = subprocess.run(
-        [sys.executable, "-m", "shirube", "find", "needle"],
+        [sys.executable, "-m", "fumishirube", "find", "needle"],
         cwd=workspace,
         env={**os.environ, "PYTHONPATH": str(workspace / "plugins"), "PYTHONUTF8": "1"},
         capture_output=True,
@@ -144,7 +144,7 @@ def log(workspace: Path) -> list[str]:
 
 
 def test_every_stage_but_the_index_runs_in_the_form_that_it_opens(workspace: Path) -> None:
-    (workspace / "shirube.yaml").write_text(CONFIG)
+    (workspace / "fumishirube.yaml").write_text(CONFIG)
     done = find(workspace)
     assert done.code == 0, done.err
     assert "a.md" in done.out
@@ -159,7 +159,7 @@ def test_a_resource_that_is_missing_stops_the_start_and_what_was_opened_is_close
     workspace: Path,
 ) -> None:
     missing = "refiners: [{use: resourceful, with: {missing: true}}]"
-    (workspace / "shirube.yaml").write_text(
+    (workspace / "fumishirube.yaml").write_text(
         CONFIG.replace("refiners: [{use: resourceful}]", missing)
     )
     done = find(workspace)

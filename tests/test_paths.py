@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import shirube.disk.folders
-import shirube.disk.paths
-from shirube import (
+import fumishirube.disk.folders
+import fumishirube.disk.roots
+from fumishirube import (
     Entry,
     Forbidden,
     InvalidParameter,
@@ -34,7 +34,7 @@ from shirube import (
     clean_new_path,
     clean_path,
 )
-from shirube.disk.naming import trap
+from fumishirube.disk.names import trap
 
 INSIDE, SECRET = b"inside", b"the secret that nobody may read"
 FILE = "a/b/c/f.txt"
@@ -288,7 +288,7 @@ def test_a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read(
     world: World, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     file = world.root.path / "a" / "top.txt"
-    looked = shirube.disk.paths.kind_of
+    looked = fumishirube.disk.roots.kind_of
 
     def swapping(mode: int) -> str:
         if stat.S_ISREG(mode) and file.is_file() and not file.is_symlink():
@@ -296,7 +296,7 @@ def test_a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read(
             _put(kind, file, world.outside / "secret.txt")
         return looked(mode)
 
-    monkeypatch.setattr(shirube.disk.paths, "kind_of", swapping)
+    monkeypatch.setattr(fumishirube.disk.roots, "kind_of", swapping)
     with pytest.raises(ToolError):
         world.root.read_bytes("a/top.txt")
     assert file.is_symlink() or not file.is_file(), "nothing was swapped"
@@ -307,14 +307,14 @@ def test_a_folder_that_is_swapped_between_the_look_and_the_opening_is_not_entere
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = world.root.path / "a"
-    looked = shirube.disk.paths.kind_of
+    looked = fumishirube.disk.roots.kind_of
 
     def swapping(mode: int) -> str:
         if stat.S_ISDIR(mode) and not folder.is_symlink():
             _replace_by_link(folder, world.outside / "a")
         return looked(mode)
 
-    monkeypatch.setattr(shirube.disk.paths, "kind_of", swapping)
+    monkeypatch.setattr(fumishirube.disk.roots, "kind_of", swapping)
     with pytest.raises((Forbidden, NotFound)):
         world.root.read_bytes("a/top.txt")
     assert folder.is_symlink()
@@ -326,17 +326,17 @@ def test_a_link_that_is_swapped_in_is_noticed_where_there_are_no_handles(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Such a platform walks by path, and must look once more where it has come to."""
-    monkeypatch.setattr(shirube.disk.folders, "_BY_HANDLE", False)
+    monkeypatch.setattr(fumishirube.disk.folders, "_BY_HANDLE", False)
     assert world.root.read_bytes(path) == INSIDE
     folder = world.root.path / "a"
-    looked = shirube.disk.paths.kind_of
+    looked = fumishirube.disk.roots.kind_of
 
     def swapping(mode: int) -> str:
         if stat.S_ISREG(mode) and not folder.is_symlink():
             _replace_by_link(folder, world.outside / "a")
         return looked(mode)
 
-    monkeypatch.setattr(shirube.disk.paths, "kind_of", swapping)
+    monkeypatch.setattr(fumishirube.disk.roots, "kind_of", swapping)
     with pytest.raises(OutOfScope) as caught:
         world.root.read_bytes(path)
     assert str(world.root.path) not in str(caught.value.payload())
@@ -349,7 +349,7 @@ def test_a_device_is_not_opened_nor_made_where_names_are_devices(
 ) -> None:
     (world.root.path / name).write_bytes(SECRET)
     assert world.root.read_bytes(name) == SECRET
-    monkeypatch.setattr(shirube.disk.folders, "_TRAPS", True)
+    monkeypatch.setattr(fumishirube.disk.folders, "_TRAPS", True)
     with pytest.raises(NotFound):
         world.root.read_bytes(name)
     with pytest.raises((Forbidden, NotFound)):
@@ -538,14 +538,14 @@ def test_a_file_that_grows_or_hides_its_size_is_bounded_too(
         Root(Path("/proc/self"), Limits(file_bytes=10)).read_bytes("status")
     file = tmp_path / "a.md"
     file.write_bytes(INSIDE)
-    looked = shirube.disk.paths.kind_of
+    looked = fumishirube.disk.roots.kind_of
 
     def growing(mode: int) -> str:
         with file.open("ab") as stream:
             stream.write(b"x" * 10)
         return looked(mode)
 
-    monkeypatch.setattr(shirube.disk.paths, "kind_of", growing)
+    monkeypatch.setattr(fumishirube.disk.roots, "kind_of", growing)
     with pytest.raises(Unreadable):
         Root(tmp_path, Limits(file_bytes=len(INSIDE) + 19)).read_bytes("a.md")
 

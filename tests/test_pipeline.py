@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shirube import (
+from fumishirube import (
     Budget,
     Cancelled,
     Corpus,
@@ -26,14 +26,14 @@ from shirube import (
     Span,
     Stage,
 )
-from shirube.pipeline import Named, Pipeline, failures
-from shirube.plugins import load_plugins
-from shirube.settings.config import PipelineSpec, Use
-from shirube.testing import MemoryCorpus, passage
-from shirube.testing.samples import PASSAGES, QUERIES
-from shirube_builtin.fusers.rrf import Rrf
-from shirube_builtin.surfaces.manual import ManualSurface
-from shirube_builtin.tokenizers.bigram import Bigram
+from fumishirube.config.configuration import PipelineSpec, Use
+from fumishirube.engine.pipeline import Named, Pipeline, failures
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.testing.samples import PASSAGES, QUERIES
+from fumishirube_manual.surface import ManualSurface
+from fumishirube_stages.fusers.rrf import Rrf
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 Found = Mapping[tuple[str, int], Passage]
 CORPUS = MemoryCorpus([passage(f"{name}.md", 1, body=name) for name in "abc"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its 
 pytest_plugins = ["plugin_venv"]
 
 GOOD = """
-from shirube import Stage, hook
+from fumishirube import Stage, hook
 
 class Plain(Stage):
     def refine(self, ranking, query, corpus):
@@ -36,7 +36,7 @@ def everything(plugin_venv: PluginVenv) -> Loaded:
 
 
 def _stranger(
-    folder: Path, name: str, code: str, entry: str | None = None, group: str = "shirube.v1"
+    folder: Path, name: str, code: str, entry: str | None = None, group: str = "fumishirube.v1"
 ) -> Path:
     """Put an installed distribution with one module into a folder."""
     module = name.replace("-", "_")
@@ -45,7 +45,7 @@ def _stranger(
     return _claim(folder, name, f"{entry or name} = {module}", group)
 
 
-def _claim(folder: Path, name: str, entry: str, group: str = "shirube.v1") -> Path:
+def _claim(folder: Path, name: str, entry: str, group: str = "fumishirube.v1") -> Path:
     info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -103,7 +103,7 @@ def test_the_built_ins_are_loaded_among_the_broken(everything: Loaded) -> None:
     report = everything.reports["builtin"]
     assert (report["status"], report["distribution"], report["problems"]) == (
         "loaded",
-        "shirube",
+        "fumishirube",
         [],
     )
     for name in ("rrf", "required-terms", "decompose"):
@@ -111,7 +111,7 @@ def test_the_built_ins_are_loaded_among_the_broken(everything: Loaded) -> None:
 
 
 def test_every_installed_plugin_has_a_report(plugin_venv: PluginVenv, everything: Loaded) -> None:
-    strangers = {name.removeprefix("shirube-") for name in plugin_venv.examples}
+    strangers = {name.removeprefix("fumishirube-") for name in plugin_venv.examples}
     assert set(everything.reports) == {"builtin", *strangers}
 
 
@@ -140,7 +140,8 @@ def test_what_plugins_print_goes_to_standard_error(everything: Loaded) -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "remedy"), [("shirube.v0", "update stranger"), ("shirube.v2", "update shirube")]
+    ("group", "remedy"),
+    [("fumishirube.v0", "update stranger"), ("fumishirube.v2", "update fumishirube")],
 )
 def test_a_plugin_of_another_api_version_is_named_with_the_remedy(
     plugin_venv: PluginVenv, tmp_path: Path, group: str, remedy: str
@@ -150,7 +151,7 @@ def test_a_plugin_of_another_api_version_is_named_with_the_remedy(
     report = loaded.reports["stranger"]
     assert report["status"] == "refused"
     (problem,) = report["problems"]
-    assert problem == f"it is for the plugin API {group}, and this is shirube.v1: {remedy}"
+    assert problem == f"it is for the plugin API {group}, and this is fumishirube.v1: {remedy}"
     assert "stranger" not in loaded.modules
     assert "stranger" not in plugin_venv.load(path=tmp_path, strangers=False).reports
 
@@ -160,14 +161,14 @@ def test_a_plugin_for_several_api_versions_is_no_problem(
 ) -> None:
     _stranger(tmp_path, "stranger", GOOD.format(name="both"))
     points = tmp_path / "stranger-1.0.dist-info" / "entry_points.txt"
-    points.write_text(points.read_text() + "[shirube.v2]\nstranger = stranger_two\n")
+    points.write_text(points.read_text() + "[fumishirube.v2]\nstranger = stranger_two\n")
     report = plugin_venv.load(path=tmp_path).reports["stranger"]
     assert (report["status"], report["problems"]) == ("loaded", [])
 
 
 def test_a_plugin_of_another_api_version_is_never_imported(everything: Loaded) -> None:
     assert everything.reports["old-api"]["problems"] == [
-        "it is for the plugin API shirube.v0, and this is shirube.v1: update old-api"
+        "it is for the plugin API fumishirube.v0, and this is fumishirube.v1: update old-api"
     ]
     assert "old_api" not in everything.modules
     assert "old-api" not in everything.stderr
@@ -208,7 +209,7 @@ def test_a_clash_ends_when_a_rival_is_removed(plugin_venv: PluginVenv) -> None:
 def test_a_plugin_is_gone_when_removed_and_back_when_added(
     plugin_venv: PluginVenv, everything: Loaded
 ) -> None:
-    with plugin_venv.without("shirube-borda"):
+    with plugin_venv.without("fumishirube-borda"):
         gone = plugin_venv.load()
         assert "borda" not in gone.reports
         assert "fuser borda" not in gone.offered
@@ -219,25 +220,25 @@ def test_a_plugin_comes_and_goes_while_tools_are_served(
     plugin_venv: PluginVenv, tmp_path: Path
 ) -> None:
     (tmp_path / "manuals").mkdir()
-    with plugin_venv.without("shirube-borda"), served(plugin_venv, tmp_path) as said:
-        write_configuration = (tmp_path / "shirube.yaml").write_text
+    with plugin_venv.without("fumishirube-borda"), served(plugin_venv, tmp_path) as said:
+        write_configuration = (tmp_path / "fumishirube.yaml").write_text
         write_configuration("pipelines: {manual: {fusers: [{use: borda}]}}\n")
         missing = "reload refused: pipelines.manual.fusers[0]: no fuser is called 'borda'"
         assert said("reload").startswith(missing)
-        plugin_venv.install("shirube-borda")
+        plugin_venv.install("fumishirube-borda")
         assert said("reload") == "reloaded\n"
-        plugin_venv.uninstall("shirube-borda")
+        plugin_venv.uninstall("fumishirube-borda")
         assert said("reload").startswith(missing)
-        plugin_venv.install("shirube-borda")
+        plugin_venv.install("fumishirube-borda")
         write_configuration("pipelines: {manual: {fusers: [{use: borda}], refiners: []}}\n")
         assert said("reload") == "reloaded\n"
-        plugin_venv.uninstall("shirube-borda")
+        plugin_venv.uninstall("fumishirube-borda")
 
 
 @contextmanager
 def served(plugin_venv: PluginVenv, workspace: Path) -> Iterator[Callable[[str], str]]:
     """Serve a workspace; give what returns the next line on standard error that begins so."""
-    command = [plugin_venv.bin / "shirube", "serve", "--workspace", workspace]
+    command = [plugin_venv.bin / "fumishirube", "serve", "--workspace", workspace]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=pipe, env=plugin_venv.environment, text=True
@@ -275,7 +276,7 @@ def test_two_plugins_of_one_name_are_told_apart(plugin_venv: PluginVenv, tmp_pat
 def test_nobody_else_is_called_builtin(plugin_venv: PluginVenv, tmp_path: Path) -> None:
     _stranger(tmp_path, "pretender", GOOD.format(name="pretended"), entry="builtin")
     loaded = plugin_venv.load(path=tmp_path)
-    assert loaded.reports["builtin"]["distribution"] == "shirube"
+    assert loaded.reports["builtin"]["distribution"] == "fumishirube"
     assert loaded.offered["refiner pretended"] == "pretender:builtin"
     alone = plugin_venv.load(strangers=False, path=tmp_path)
     assert alone.reports["pretender:builtin"]["status"] == "disabled"
@@ -311,7 +312,7 @@ def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> No
         (GOOD.replace("(register)", "(shelf)"), "a hook is declared wrongly: "),
         (
             GOOD.format(name="a").replace("Plain)", "Plain())"),
-            "refiner 'a' is not a subclass of shirube.Stage",
+            "refiner 'a' is not a subclass of fumishirube.Stage",
         ),
         (GOOD.format(name="a").replace("(Stage)", ""), "refiner 'a' is not a subclass of "),
     ],
@@ -328,7 +329,7 @@ def test_a_bad_stranger_is_refused(
 
 
 def test_an_observer_needs_no_offers(plugin_venv: PluginVenv, tmp_path: Path) -> None:
-    code = "from shirube import hook\n@hook\ndef search_finished(trace): ...\n"
+    code = "from fumishirube import hook\n@hook\ndef search_finished(trace): ...\n"
     loaded = plugin_venv.load(path=_stranger(tmp_path, "watcher", code))
     report = loaded.reports["watcher"]
     assert (report["status"], report["problems"]) == ("loaded", [])

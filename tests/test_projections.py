@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import LOOSE, NORMAL, Form, Stretch, Stretches, form_of, project
-from shirube.projections import SEPARATORS
+from fumishirube import LOOSE, NORMAL, Form, Stretch, Stretches, form_of, project
+from fumishirube.text.projections import SEPARATORS
 
 MIXED = st.text(
     st.one_of(

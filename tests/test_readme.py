@@ -22,7 +22,7 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 READMES = (ROOT / "README.md", ROOT / "README.ja.md")
-SHIRUBE = Path(sys.executable).with_name("shirube")
+FUMISHIRUBE = Path(sys.executable).with_name("fumishirube")
 
 _BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _TRACE = re.compile(r"\b[0-9a-f]{32}\b")
@@ -30,10 +30,10 @@ _ENDS = {
     "bash": "run verbatim, in fresh clones, by .ci/run",
     "sh": (
         # Those after the mark "init" are run by test_init.py.
-        "shirube init --client|.venv/bin/python -m pip install . ./examples/shirube-borda"
-        "|shirube vault (replace .* --dry-run|log|undo)$"
+        "fumishirube init --client|.venv/bin/python -m pip install . ./examples/fumishirube-borda"
+        "|fumishirube vault (replace .* --dry-run|log|undo)$"
         # Those after the mark "http" are run together by test_http_start.py.
-        "|shirube serve --http|curl -s "
+        "|fumishirube serve --http|curl -s "
     ),
 }
 
@@ -58,10 +58,10 @@ def steps(transcript: str) -> Iterator[Step]:
 
 def output_of(command: str, workspace: Path) -> str:
     words = shlex.split(command)
-    assert words[0] == "shirube", f"a transcript shows only shirube, not {words[0]}"
+    assert words[0] == "fumishirube", f"a transcript shows only fumishirube, not {words[0]}"
     environment = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "MANUALS_ROOT"}}
     done = subprocess.run(
-        [str(SHIRUBE), *words[1:]],
+        [str(FUMISHIRUBE), *words[1:]],
         cwd=workspace,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -109,17 +109,17 @@ def test_client_configurations_start_the_server(readme: Path, workspace: Path) -
     ]
     assert servers
     for server in servers:
-        assert server["command"] == "/PATH/TO/shirube"
+        assert server["command"] == "/PATH/TO/fumishirube"
         arguments = [str(workspace) if "my-documents" in a else a for a in server["args"]]
         hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
         done = subprocess.run(
-            [str(SHIRUBE), *arguments],
+            [str(FUMISHIRUBE), *arguments],
             input=json.dumps(hello).encode() + b"\n",
             capture_output=True,
             check=True,
             timeout=60,
         )
-        assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "shirube"
+        assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "fumishirube"
 
 
 HELLO = {
@@ -134,11 +134,11 @@ def test_the_yaml_is_a_configuration(readme: Path, workspace: Path) -> None:
     for block in blocks(readme, "yaml"):
         fusers = yaml.safe_load(block)["pipelines"]["manual"]["fusers"]
         assert fusers == [{"use": "borda"}]
-        (workspace / "shirube.yaml").write_text(block.replace("borda", "rrf"), encoding="utf-8")
+        (workspace / "fumishirube.yaml").write_text(block.replace("borda", "rrf"), encoding="utf-8")
         try:
-            assert "use: rrf" in output_of("shirube config show", workspace)
+            assert "use: rrf" in output_of("fumishirube config show", workspace)
         finally:
-            (workspace / "shirube.yaml").unlink()
+            (workspace / "fumishirube.yaml").unlink()
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.name)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from shirube.cli.config import all_variables
-from shirube.plugins import load_plugins
-from shirube.registry import Registry
+from fumishirube.faces.cli.config import all_variables
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import Registry
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -11,11 +11,11 @@ import manuals
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stdio import Shirube
+from stdio import Fumishirube
 
-from shirube_builtin.surfaces.numbering import Entry
-from shirube_builtin.surfaces.numerals import normalised
-from shirube_builtin.surfaces.references import resolve
+from fumishirube.text.numbering import Entry
+from fumishirube.text.numerals import normalised
+from fumishirube.text.references import resolve
 
 NAME = "給付編"
 TOC = {
@@ -29,15 +29,15 @@ ENTRIES = [Entry(*one) for one in TOC.items()]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shirube]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
     workspace = tmp_path_factory.mktemp("references")
     toc = [{"id": number, "title": title, "file": f"{number}.txt"} for number, title in TOC.items()]
     texts = {f"{NAME}/{number}.txt": f"{title}\n第１節 目的\n" for number, title in TOC.items()}
     texts[f"{NAME}/02-2.txt"] += "  第 五 節 例外\n"
     manuals.write(workspace, {f"{NAME}/00_目次.json": json.dumps({"toc": toc}), **texts})
     yaml = "surfaces: [{use: chapters, with: {resolve_reference: true}}]\n"
-    (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
-    with Shirube(workspace) as server:
+    (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
+    with Fumishirube(workspace) as server:
         yield server
 
 
@@ -77,7 +77,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "section", "target", "candidates"), CASES)
 def test_references_are_resolved(
-    server: Shirube, text: str, section: str | None, target: str | None, candidates: list[str]
+    server: Fumishirube, text: str, section: str | None, target: str | None, candidates: list[str]
 ) -> None:
     answer = server.ok("resolve_reference", manual_name=NAME, ref_text=text, section_id=section)
     assert answer["target_section"] == target
@@ -85,7 +85,7 @@ def test_references_are_resolved(
     assert (answer["manual"], answer["ref_text"]) == (NAME, text)
 
 
-def test_a_candidate_says_by_which_rule(server: Shirube) -> None:
+def test_a_candidate_says_by_which_rule(server: Fumishirube) -> None:
     answer = server.ok("resolve_reference", manual_name=NAME, ref_text="第3章 重大手技を参照")
     assert answer["candidates"] == [
         {"section_id": "03", "title": "第3章 重大手技", "rule": "number"}
@@ -102,7 +102,9 @@ def test_a_candidate_says_by_which_rule(server: Shirube) -> None:
         ({"ref_text": "前章", "section_id": "99"}, "not_found"),
     ],
 )
-def test_bad_references_are_refused(server: Shirube, arguments: dict[str, Any], code: str) -> None:
+def test_bad_references_are_refused(
+    server: Fumishirube, arguments: dict[str, Any], code: str
+) -> None:
     assert server.refused("resolve_reference", manual_name=NAME, **arguments)["error"] == code
 
 
@@ -147,9 +149,9 @@ def test_many_references_to_many_chapters_are_no_trouble() -> None:
 
 
 def test_the_tool_is_offered_only_if_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "shirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
     assert "resolve_reference" not in manuals.opened(tmp_path).tools
-    environ = {"SHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
+    environ = {"FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
     assert "resolve_reference" in manuals.opened(tmp_path, **environ).tools
 
 
@@ -177,7 +179,7 @@ def handbook(tmp_path: Path) -> Path:
 
 
 def test_hits_say_where_they_refer_to_if_that_is_wanted(handbook: Path) -> None:
-    application = manuals.opened(handbook, SHIRUBE_SURFACE_EXTRAS="refers_to")
+    application = manuals.opened(handbook, FUMISHIRUBE_SURFACE_EXTRAS="refers_to")
     asked = {"query": "対象外 給付", "manual_id": "m", "required_terms": ["給付"]}
     found = manuals.ask(application, "manual_find", **asked)
     items = {one["ref"]["path"]: one for one in found["inline_hits"]["items"]}

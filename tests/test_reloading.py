@@ -18,13 +18,13 @@ from weakref import WeakSet
 import pytest
 from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
 
-from shirube.app import Application, open_application
-from shirube.calling import call_tool
-from shirube.model import Call
-from shirube.reloading import editions
-from shirube.reloading.editions import Edition, Reloading
-from shirube.reloading.inputs import Watched
-from shirube.session import Session
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.host.reload import editions
+from fumishirube.host.reload.editions import Edition, Reloading
+from fumishirube.host.reload.inputs import Watched
+from fumishirube.model import Call
+from fumishirube.session import Session
 
 Write = Callable[[str], None]
 
@@ -33,7 +33,7 @@ WITHOUT_PROBE = "surfaces: [{use: manual}]\n"
 
 _PLUGIN = '''
 from typing import Any, ClassVar
-from shirube import Answer, Call, Params, Stage, Tool, hook
+from fumishirube import Answer, Call, Params, Stage, Tool, hook
 
 class NoParams(Params):
     pass
@@ -70,7 +70,7 @@ def server(workspace: Path) -> Iterator[HttpServer]:
 
 
 def write(workspace: Path, yaml: str) -> None:
-    (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
 
 
 def outcomes(log: str) -> list[str]:
@@ -127,7 +127,7 @@ def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: H
     for number, (yaml, told) in enumerate(
         [
             ("surfaces: [{use: prob}]\n", "surfaces[0]: no surface is called 'prob'"),
-            ("surfaces: [{use: probe\n", "shirube.yaml line 2: "),
+            ("surfaces: [{use: probe\n", "fumishirube.yaml line 2: "),
             ("limits: {depth: 0}\n", "limits.depth: must be within 1..200, got 0"),
         ],
         start=1,
@@ -143,7 +143,7 @@ def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: H
 
 
 def test_a_file_that_is_being_written_is_not_taken_for_what_it_will_be(server: HttpServer) -> None:
-    file = server.workspace / "shirube.yaml"
+    file = server.workspace / "fumishirube.yaml"
     for part in ("", "surfaces:", "surfaces: [", "surfaces: [{use: manual}, {use: "):
         file.write_text(part, encoding="utf-8")
         time.sleep(0.25)
@@ -230,7 +230,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
         return done.stdout + done.stderr
 
     write(workspace, "surfaces: [{use: voice}, {use: manual}]\n")
-    module = voiced / "shirube_voice.py"
+    module = voiced / "fumishirube_voice.py"
     with HttpServer(workspace, **environ) as server:
         module.write_text("half of a")
         until(server, 1)
@@ -246,7 +246,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
         until(server, 4)
         assert who in told("plugins")
     assert who not in told("plugins"), "the process is gone, although it could not clear up"
-    assert not [*(workspace / ".shirube" / "reloads").iterdir()]
+    assert not [*(workspace / ".fumishirube" / "reloads").iterdir()]
 
 
 def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path) -> None:
@@ -294,11 +294,13 @@ def test_what_a_new_surface_takes_over_is_watched_too(server: HttpServer) -> Non
 def voiced(tmp_path: Path) -> Path:
     """Return a folder of packages that holds a plugin, installed by hand."""
     packages = tmp_path / "packages"
-    about = packages / "shirube_voice-1.0.dist-info"
+    about = packages / "fumishirube_voice-1.0.dist-info"
     about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: shirube-voice\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[shirube.v1]\nvoice = shirube_voice\n")
-    (packages / "shirube_voice.py").write_text(_PLUGIN % "first")
+    (about / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: fumishirube-voice\nVersion: 1.0\n"
+    )
+    (about / "entry_points.txt").write_text("[fumishirube.v1]\nvoice = fumishirube_voice\n")
+    (packages / "fumishirube_voice.py").write_text(_PLUGIN % "first")
     return packages
 
 
@@ -312,22 +314,22 @@ def test_the_new_code_of_a_plugin_is_used_and_broken_code_is_not(
     write(workspace, "surfaces: [{use: voice}, {use: manual}]\n")
     with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
         assert said() == "first"
-        (voiced / "shirube_voice.py").write_text(_PLUGIN % "another")
+        (voiced / "fumishirube_voice.py").write_text(_PLUGIN % "another")
         assert until(server, 1) == ["reloaded"]
         assert said() == "another"
-        (voiced / "shirube_voice.py").write_text("half of a")
+        (voiced / "fumishirube_voice.py").write_text("half of a")
         refused = until(server, 2)[-1]
         assert "plugin voice: cannot be imported: SyntaxError" in refused
         assert said() == "another"
         write(workspace, "surfaces: [{use: voice}]\n")
         assert "plugin voice: cannot be imported" in until(server, 3)[-1]
-        (voiced / "shirube_voice.py").write_text(_PLUGIN % "mended")
+        (voiced / "fumishirube_voice.py").write_text(_PLUGIN % "mended")
         assert until(server, 4)[-1].startswith("reloaded; tools that went: manual_")
         assert said() == "mended"
 
 
 def test_a_plugin_that_ends_the_program_ends_nothing(workspace: Path, voiced: Path) -> None:
-    module = voiced / "shirube_voice.py"
+    module = voiced / "fumishirube_voice.py"
     write(workspace, "surfaces: [{use: voice}]\n")
     with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
         module.write_text(_PLUGIN.replace("return (Tool(", "raise SystemExit((") % "x" + "\n")
@@ -342,7 +344,7 @@ def test_a_plugin_that_ends_the_program_ends_nothing(workspace: Path, voiced: Pa
 def test_a_plugin_that_is_installed_can_be_used_and_one_that_is_gone_cannot(
     workspace: Path, voiced: Path
 ) -> None:
-    about, kept = voiced / "shirube_voice-1.0.dist-info", voiced / "aside"
+    about, kept = voiced / "fumishirube_voice-1.0.dist-info", voiced / "aside"
     about.rename(kept)
     with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
         write(workspace, "surfaces: [{use: voice}]\n")

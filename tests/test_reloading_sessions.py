@@ -51,7 +51,7 @@ def client(workspace: Path) -> Iterator[Watching]:
 
 
 def write(workspace: Path, yaml: str) -> None:
-    (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
 
 
 class Watching(Wire):

@@ -13,9 +13,9 @@ from manuals import RULES, write
 from pydantic import AnyUrl
 from stdio import CODES, Wire
 
-from shirube import Call, Citation, Content, Document, Lines, estimate_tokens
-from shirube.testing import MemoryDesk
-from shirube_builtin.surfaces.manual.resources import MOST_CHARS, manual_resources
+from fumishirube import Call, Citation, Content, Document, Lines, estimate_tokens
+from fumishirube.testing import MemoryDesk
+from fumishirube_manual.resources import MOST_CHARS, manual_resources
 
 LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=40)
 LINES = st.lists(LINE | LINE.map(lambda line: line * 400), max_size=60)

@@ -12,9 +12,9 @@ import pytest
 from manuals import RULES, ask, opened, write
 from mcp import MCPError
 from mcp_types import CompletionArgument, PromptReference, ResourceTemplateReference
-from stdio import Shirube
+from stdio import Fumishirube
 
-from shirube import Lines, estimate_tokens
+from fumishirube import Lines, estimate_tokens
 
 LONG = "".join(f"{number} 行目の規程。\n" for number in range(1, 6001))
 WHOLE = "manual://{manual}/{+path}"
@@ -41,21 +41,21 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=["legacy", "2026-07-28"])
-def server(workspace: Path, request: pytest.FixtureRequest) -> Iterator[Shirube]:
-    with Shirube(workspace, request.param) as one:
+def server(workspace: Path, request: pytest.FixtureRequest) -> Iterator[Fumishirube]:
+    with Fumishirube(workspace, request.param) as one:
         yield one
 
 
-def read(server: Shirube, uri: str) -> list[Any]:
+def read(server: Fumishirube, uri: str) -> list[Any]:
     contents: list[Any] = server.asked("read_resource", uri).contents
     assert contents
     for content in contents:
-        assert content.meta["shirube/content_trust"] == "untrusted"
+        assert content.meta["fumishirube/content_trust"] == "untrusted"
         assert estimate_tokens(content.text) < 25_000
     return contents
 
 
-def refused(server: Shirube, uri: str) -> MCPError:
+def refused(server: Fumishirube, uri: str) -> MCPError:
     with pytest.raises(MCPError) as caught:
         server.asked("read_resource", uri)
     assert len(caught.value.message) <= 300
@@ -63,7 +63,7 @@ def refused(server: Shirube, uri: str) -> MCPError:
     return caught.value
 
 
-def test_every_file_is_listed_and_gives_its_text(server: Shirube) -> None:
+def test_every_file_is_listed_and_gives_its_text(server: Fumishirube) -> None:
     listed = server.asked("list_resources").resources
     names = [resource.name for resource in listed]
     assert sorted(names) == sorted(n for n in FILES if not n.endswith("toml"))
@@ -82,15 +82,15 @@ def test_every_file_is_listed_and_gives_its_text(server: Shirube) -> None:
     assert kinds["m1/data.json"] == "application/json"
 
 
-def test_reading_needs_no_discovery_and_is_none(server: Shirube) -> None:
+def test_reading_needs_no_discovery_and_is_none(server: Fumishirube) -> None:
     """Who has a URI was given it; but a list that a host took is none that the model has seen."""
-    with Shirube(server.workspace) as fresh:
+    with Fumishirube(server.workspace) as fresh:
         assert read(fresh, "manual://m1/rules.md")
         error = fresh.refused("manual_toc", manual_id="m1")
         assert error["details"]["required_first_call"] == "manual_ls"
 
 
-def test_a_cite_gives_exactly_its_lines(server: Shirube, workspace: Path) -> None:
+def test_a_cite_gives_exactly_its_lines(server: Fumishirube, workspace: Path) -> None:
     application = opened(workspace)
     found = ask(
         application, "manual_find", query="対象外の例外", manual_id="m1", required_terms=["対象外"]
@@ -107,7 +107,7 @@ def test_a_cite_gives_exactly_its_lines(server: Shirube, workspace: Path) -> Non
 
 
 @pytest.mark.parametrize(("first", "last"), [(1, 1), (2, 4), (6, 6), (1, 6)])
-def test_lines_are_those_between_line_feeds(server: Shirube, first: int, last: int) -> None:
+def test_lines_are_those_between_line_feeds(server: Fumishirube, first: int, last: int) -> None:
     expected = "".join(f"{line}\n" for line in RULES.split("\n")[first - 1 : last])
     (content,) = read(server, f"manual://m1/rules.md#L{first}-L{last}")
     assert content.text == expected
@@ -126,12 +126,12 @@ def test_lines_are_those_between_line_feeds(server: Shirube, first: int, last: i
         "manual://%E6%A5%AD%E5%8B%99%3AA%40%E7%A4%BE/%E4%BC%91%E6%9A%87/%E6%9C%89%E7%B5%A6.md",
     ],
 )
-def test_escaped_or_not_a_uri_names_the_same(server: Shirube, uri: str) -> None:
+def test_escaped_or_not_a_uri_names_the_same(server: Fumishirube, uri: str) -> None:
     (content,) = read(server, uri)
     assert (content.text, content.uri) == (FILES["業務:A@社/休暇/有給.md"], uri)
 
 
-def test_a_long_text_ends_early_and_says_how_to_go_on(server: Shirube) -> None:
+def test_a_long_text_ends_early_and_says_how_to_go_on(server: Fumishirube) -> None:
     uri, whole, readings = "manual://long/long.md", "", 0
     while True:
         content, *words = read(server, uri)
@@ -152,7 +152,7 @@ def test_a_long_text_ends_early_and_says_how_to_go_on(server: Shirube) -> None:
     assert '{"char_offset":24000}' in word.text
 
 
-def test_lines_that_changed_since_they_were_cited_say_so(server: Shirube) -> None:
+def test_lines_that_changed_since_they_were_cited_say_so(server: Fumishirube) -> None:
     content, word = read(server, "manual://m1/rules.md#L1-L2@000000")
     assert content.text == "# 総則\n対象です。\n"
     assert "changed" in word.text
@@ -183,7 +183,7 @@ def test_lines_that_changed_since_they_were_cited_say_so(server: Shirube) -> Non
         ("rules.md", "not_found"),
     ],
 )
-def test_no_uri_leads_elsewhere(server: Shirube, uri: str, code: str) -> None:
+def test_no_uri_leads_elsewhere(server: Fumishirube, uri: str, code: str) -> None:
     error = refused(server, uri)
     assert error.data["code"] == code
     assert error.data["details"]["uri"] == uri
@@ -191,13 +191,13 @@ def test_no_uri_leads_elsewhere(server: Shirube, uri: str, code: str) -> None:
     assert error.code == (-32602 if modern or code != "not_found" else -32002)
 
 
-def listed_after(server: Shirube, cursor: str | None) -> Any:
+def listed_after(server: Fumishirube, cursor: str | None) -> Any:
     return server.asked("list_resources", cursor=cursor)
 
 
 def test_many_files_come_page_by_page(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {f"many/{n:04}.md": "x\n" for n in range(1234)}
-    with Shirube(write(tmp_path, files)) as server:
+    with Fumishirube(write(tmp_path, files)) as server:
         seen, pages, cursor = [], 0, None
         while True:
             page = listed_after(server, cursor)
@@ -212,12 +212,12 @@ def test_many_files_come_page_by_page(tmp_path: Path) -> None:
                 listed_after(server, wrong)
 
 
-def test_the_templates_are_those_of_citations(server: Shirube) -> None:
+def test_the_templates_are_those_of_citations(server: Fumishirube) -> None:
     found = server.asked("list_resource_templates").resource_templates
     assert [one.uri_template for one in found] == [WHOLE, LINES]
 
 
-def completed(server: Shirube, ref: Any, name: str, typed: str, **others: str) -> list[str]:
+def completed(server: Fumishirube, ref: Any, name: str, typed: str, **others: str) -> list[str]:
     argument = CompletionArgument(name=name, value=typed)
     told = server.asked("complete", ref, argument.model_dump(), others or None).completion
     assert told.total == len(told.values)
@@ -225,7 +225,7 @@ def completed(server: Shirube, ref: Any, name: str, typed: str, **others: str) -
     return values
 
 
-def test_ids_and_paths_are_proposed(server: Shirube) -> None:
+def test_ids_and_paths_are_proposed(server: Fumishirube) -> None:
     for ref in (
         ResourceTemplateReference(uri=WHOLE),
         ResourceTemplateReference(uri=LINES),
@@ -251,7 +251,7 @@ def test_ids_and_paths_are_proposed(server: Shirube) -> None:
         completed(server, PromptReference(name="none"), "manual", "")
 
 
-def test_prompts_are_written_out_with_their_arguments(server: Shirube) -> None:
+def test_prompts_are_written_out_with_their_arguments(server: Fumishirube) -> None:
     listed = {prompt.name: prompt for prompt in server.asked("list_prompts").prompts}
     assert list(listed) == ["careful_reading", "exhaustive_check", "comparison"]
     tools = server.tools()
@@ -283,7 +283,7 @@ def test_prompts_are_written_out_with_their_arguments(server: Shirube) -> None:
         server.asked("get_prompt", "none", {})
 
 
-def test_a_stranger_may_read_what_changed(workspace: Path, server: Shirube) -> None:
+def test_a_stranger_may_read_what_changed(workspace: Path, server: Fumishirube) -> None:
     """A reading shows what stands on the disk when it is asked for."""
     file = workspace / "manuals" / "m1" / "rules.md"
     try:
@@ -294,7 +294,7 @@ def test_a_stranger_may_read_what_changed(workspace: Path, server: Shirube) -> N
         file.write_text(RULES, encoding="utf-8")
 
 
-def test_lines_agree_with_the_tools(server: Shirube) -> None:
+def test_lines_agree_with_the_tools(server: Fumishirube) -> None:
     text = FILES["業務:A@社/休暇/有給.md"]
     assert isinstance(text, str)
     server.ok("manual_ls")
@@ -316,7 +316,7 @@ def test_results_that_may_quote_documents_say_so(tmp_path: Path) -> None:
     write(tmp_path, {"m1/rules.md": RULES}).joinpath("vault").mkdir()
     note = {"path": "a.md", "content": "x\n"}
     change = {"path": "a.md", "find": "x", "replace": "y"}
-    with Shirube(tmp_path) as server:
+    with Fumishirube(tmp_path) as server:
         results = {
             name: server.asked("call_tool", name, arguments)
             for name, arguments in (
@@ -331,4 +331,4 @@ def test_results_that_may_quote_documents_say_so(tmp_path: Path) -> None:
     marked = {name for name, one in results.items() if one.meta}
     assert marked == {"manual_ls", "manual_scan", "vault_read"}
     for name in marked:
-        assert results[name].meta == {"shirube/content_trust": "untrusted"}
+        assert results[name].meta == {"fumishirube/content_trust": "untrusted"}

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ConfigDict, Field, computed_field, create_model, model_serializer
 
-from shirube.calling import call_tool
-from shirube.errors import InvalidPath
-from shirube.model import Answer, Call, Params, Tool
-from shirube.refusals import FailsWith
-from shirube.schemas import check_schema, check_tool, input_schema, output_schema
+from fumishirube.errors import InvalidPath
+from fumishirube.host.argument_errors import FailsWith
+from fumishirube.host.calls import call_tool
+from fumishirube.host.schemas import check_schema, check_tool, input_schema, output_schema
+from fumishirube.model import Answer, Call, Params, Tool
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -13,8 +13,8 @@ import pytest
 from documents import docs, docs_json, documents
 from tiny_models import installed, tiny_model
 
-from shirube.errors import ConfigError
-from shirube_builtin.embedders.sentence_transformers import SentenceTransformers
+from fumishirube.errors import ConfigError
+from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
 
 FILES = {
     "leave.md": "# 休暇\n\n年次有給休暇の申請と承認。\n",
@@ -43,7 +43,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
 
 def configured(workspace: Path, model: Path | str) -> Path:
     chosen = f"{{use: sentence-transformers, with: {{model: '{model}'}}}}"
-    (workspace / "shirube.yaml").write_text(f"pipelines: {{docs: {{embedder: {chosen}}}}}\n")
+    (workspace / "fumishirube.yaml").write_text(f"pipelines: {{docs: {{embedder: {chosen}}}}}\n")
     return documents(workspace, FILES)
 
 
@@ -85,7 +85,7 @@ def test_a_model_that_is_not_here_leaves_words_and_says_what_to_do(
 def test_without_the_library_the_start_stops_and_says_what_to_install(tmp_path: Path) -> None:
     done = docs("index", cwd=configured(tmp_path, "any"))
     assert done.code == 2
-    assert "pip install 'shirube[sentence-transformers]'" in done.err
+    assert "pip install 'fumishirube[sentence-transformers]'" in done.err
     assert "Traceback" not in done.err
 
 

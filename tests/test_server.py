@@ -19,8 +19,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from shirube.server.garbage import CALLS
-from shirube.turns import AT_ONCE, WORKERS
+from fumishirube.faces.mcp.collector import CALLS
+from fumishirube.host.scheduler import AT_ONCE, WORKERS
 
 SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
 ERAS = ["legacy", "2026-07-28", "auto"]
@@ -147,7 +147,7 @@ def error_of(message: dict[str, Any]) -> dict[str, Any]:
     assert "structuredContent" not in answer
     (block,) = answer["content"]
     error: dict[str, Any] = json.loads(block["text"])
-    assert answer["_meta"]["shirube/error"] == error
+    assert answer["_meta"]["fumishirube/error"] == error
     return error
 
 
@@ -214,7 +214,7 @@ async def test_a_failure_carries_its_code_and_no_structured_content(era: str) ->
         assert answer.is_error is True
         assert answer.structured_content is None
         assert answer.meta is not None
-        assert answer.meta["shirube/error"] == {
+        assert answer.meta["fumishirube/error"] == {
             "code": "not_found",
             "message": "there is no such thing",
             "details": {"path": "x.md"},
@@ -550,7 +550,7 @@ def test_the_modern_era_needs_no_handshake(silent: Raw) -> None:
     silent.call(3, "echo", [], **ENVELOPE)
     answer = result(silent.answer(3))
     assert answer["resultType"] == "complete"
-    assert answer["_meta"]["shirube/error"]["code"] == "invalid_parameter"
+    assert answer["_meta"]["fumishirube/error"]["code"] == "invalid_parameter"
 
 
 # --- changes --------------------------------------------------------------------------------

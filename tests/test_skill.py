@@ -14,14 +14,14 @@ import pytest
 import yaml
 from manuals import RULES, opened, write
 
-from shirube.schemas import input_schema, output_schema
-from shirube_builtin.surfaces.manual.diagnosis import CutoffReason, Status
-from shirube_builtin.surfaces.manual.hits import Kind
-from shirube_builtin.surfaces.manual.settings import Extra
+from fumishirube.host.schemas import input_schema, output_schema
+from fumishirube_manual.diagnosis import CutoffReason, Status
+from fumishirube_manual.settings import Extra
+from fumishirube_manual.tools.hits import Kind
 
 PROJECT = Path(__file__).parent.parent
-SKILL = PROJECT / "skills" / "shirube" / "SKILL.md"
-PLACE = "share/shirube/skills/shirube/SKILL.md"
+SKILL = PROJECT / "skills" / "fumishirube" / "SKILL.md"
+PLACE = "share/fumishirube/skills/fumishirube/SKILL.md"
 WORDS = 500
 ROWS = {"ref"}
 """Keys of rows, which a schema leaves open."""

@@ -1,6 +1,6 @@
 """Thousands of mixed calls by eleven clients while files change: nothing fails, nothing is left.
 
-``SHIRUBE_SOAK`` is the number of calls; 10,000 of them hold the memory to its bound too.
+``FUMISHIRUBE_SOAK`` is the number of calls; 10,000 of them hold the memory to its bound too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 from http_server import HttpServer
 from stdio import HELLO, Wire
 
-CALLS = int(os.environ.get("SHIRUBE_SOAK", "200"))
+CALLS = int(os.environ.get("FUMISHIRUBE_SOAK", "200"))
 CLIENTS = 10
 SAMPLES = Path(__file__).parent.parent / "manuals"
 ENOUGH = 10_000
@@ -144,7 +144,7 @@ def mcp_client(server: HttpServer) -> Iterator[Callable[[Asked], dict[str, Any]]
 
 def payload(result: dict[str, Any]) -> dict[str, Any]:
     """Return what a tool answered, or was refused with."""
-    told: dict[str, Any] = result["_meta"]["shirube/error"] if result.get("isError") else {}
+    told: dict[str, Any] = result["_meta"]["fumishirube/error"] if result.get("isError") else {}
     return told or result["structuredContent"]
 
 
@@ -180,7 +180,7 @@ class Looked:
 def test_ten_clients_over_http_and_one_over_stdio_leave_nothing_behind(tmp_path: Path) -> None:
     shutil.copytree(SAMPLES, tmp_path / "manuals")
     # What is kept on purpose is few enough to be full by a fifth of the calls.
-    (tmp_path / "shirube.yaml").write_text("cache: {keep: 50}\ntraces: {keep: 50}\n")
+    (tmp_path / "fumishirube.yaml").write_text("cache: {keep: 50}\ntraces: {keep: 50}\n")
     stop, faults = threading.Event(), list[BaseException]()
     changing = threading.Thread(target=change, args=(tmp_path / "manuals" / "soaked", stop))
     changing.start()

@@ -32,7 +32,7 @@ UNUSED = frozenset(
 # A loader like any other, but that it does not come back from some files until it is let go.
 STUCK = """
 import os, time
-from shirube import Loader, Register, Section, Document, Source, Stage, hook
+from fumishirube import Loader, Register, Section, Document, Source, Stage, hook
 
 class Stuck(Stage):
     def sources(self, root):
@@ -69,7 +69,7 @@ def stuck(tmp_path: Path) -> dict[str, str]:
     """A workspace whose manual ``b`` no loader comes back from; the environment to see it with."""
     manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n", "b/b.stuck": "給付の条件\n"})
     loaders = "[{use: markdown}, {use: stuck}]"
-    (tmp_path / "shirube.yaml").write_text(
+    (tmp_path / "fumishirube.yaml").write_text(
         f"surfaces: [{{use: manual}}, {{use: graph}}]\n"
         f"pipelines:\n  manual:\n    loaders: {loaders}\n",
         encoding="utf-8",
@@ -79,25 +79,23 @@ def stuck(tmp_path: Path) -> dict[str, str]:
 
 def test_a_search_imports_no_tools_and_nothing_that_it_does_not_use(tmp_path: Path) -> None:
     shutil.copytree(Path(__file__).parent.parent / "manuals", tmp_path / "manuals")
-    code = (
-        "import sys; from shirube.cli import main; main(sys.argv[1:]); print(*sorted(sys.modules))"
-    )
+    code = "import sys; from fumishirube.faces.cli import main; main(sys.argv[1:]); print(*sorted(sys.modules))"
     words = ("find", "申請 期限", "--manual", "業務ハンドブック")
     printed(*words, code=code, cwd=tmp_path)
     loaded = printed(*words, code=code, cwd=tmp_path).split()
-    assert "shirube_builtin.surfaces.manual" in loaded
+    assert "fumishirube_manual" in loaded
     assert [name for name in loaded if name.endswith(".offered")] == []
     assert UNUSED.intersection(loaded) == set()
 
 
 def test_loading_the_plugins_imports_no_tools_of_any_surface(tmp_path: Path) -> None:
     code = (
-        "import sys; from shirube.plugins import load_plugins; load_plugins(strangers=False); "
-        "print(*(m for m in sys.modules if m.startswith('shirube_builtin.surfaces.')))"
+        "import sys; from fumishirube.plugins.discovery import load_plugins; load_plugins(strangers=False); "
+        "print(*(m for m in sys.modules if m.startswith('fumishirube_builtin.surfaces.')))"
     )
     loaded = printed(code=code, cwd=tmp_path).split()
     kinds = {"chapters", "graph", "manual", "vault"}
-    names = {name.removeprefix("shirube_builtin.surfaces.") for name in loaded}
+    names = {name.removeprefix("fumishirube_builtin.surfaces.") for name in loaded}
     assert names - {"sizes"} == kinds | {f"{kind}.settings" for kind in kinds}
 
 
@@ -124,18 +122,18 @@ def test_hanging_up_does_not_wait_for_an_index(tmp_path: Path, stuck: dict[str, 
 
 def test_who_asks_for_one_manual_does_not_index_another(tmp_path: Path) -> None:
     manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n", "b/b.md": "# 給付\n条件。\n"})
-    script = shutil.which("shirube", path=str(Path(sys.executable).parent))
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
     assert script is not None
     words = [script, "find", "日額", "--manual", "a"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
-    assert [one.name for one in (tmp_path / ".shirube" / "index").iterdir()] == ["a"]
+    assert [one.name for one in (tmp_path / ".fumishirube" / "index").iterdir()] == ["a"]
 
 
 def test_the_log_is_quiet_unless_it_is_asked_for(tmp_path: Path) -> None:
     manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n"})
     for environ, told in (
         ({}, [("manual_read", "not_found")]),
-        ({"SHIRUBE_LOG_LEVEL": "INFO"}, [("manual_ls", None), ("manual_read", "not_found")]),
+        ({"FUMISHIRUBE_LOG_LEVEL": "INFO"}, [("manual_ls", None), ("manual_read", "not_found")]),
     ):
         with Wire(tmp_path, **environ) as server:
             server.ok("manual_ls")

@@ -57,7 +57,7 @@ def runs(wire: Wire) -> set[str]:
 
 
 def configure(workspace: Path, text: str) -> None:
-    (workspace / "shirube.yaml").write_text(text, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
 
 
 def test_installing_a_plugin_changes_nothing(serving: Serving) -> None:
@@ -69,7 +69,7 @@ def test_three_lines_of_yaml_swap_the_fuser_of_the_running_server(
 ) -> None:
     configure(workspace, BORDA)
     assert runs(serving()) == {"query", "term solar", "term winter"}
-    (workspace / "shirube.yaml").unlink()
+    (workspace / "fumishirube.yaml").unlink()
     assert runs(serving()) == {"g0", "g_req:A+B", "g_req:A", "g_req:B"}
 
 
@@ -77,8 +77,8 @@ def test_a_removed_plugin_stops_the_start_with_its_coordinate_and_comes_back(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
     configure(workspace, BORDA)
-    with plugin_venv.without("shirube-borda"):
-        done = plugin_venv.shirube(workspace, "serve")
+    with plugin_venv.without("fumishirube-borda"):
+        done = plugin_venv.fumishirube(workspace, "serve")
         assert done.returncode == 2
         assert "pipelines.manual.fusers[0]: no fuser is called 'borda'" in done.stderr
         assert done.stdout == ""
@@ -93,9 +93,9 @@ def test_broken_plugins_stop_nothing_and_are_named(
     told = wire.hang_up()
     reports = {
         report["plugin"]: report
-        for report in json.loads(plugin_venv.shirube(workspace, "plugins", "--json").stdout)
+        for report in json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
     }
-    doctor = plugin_venv.shirube(workspace, "doctor")
+    doctor = plugin_venv.fumishirube(workspace, "doctor")
     assert doctor.returncode == 1
     for name in BROKEN:
         assert reports[name]["problems"], name
@@ -108,7 +108,7 @@ def test_broken_plugins_stop_nothing_and_are_named(
 
 def test_without_plugins_only_the_built_ins_start(plugin_venv: PluginVenv, workspace: Path) -> None:
     configure(workspace, BORDA)
-    done = plugin_venv.shirube(workspace, "find", "solar", "--no-plugins")
+    done = plugin_venv.fumishirube(workspace, "find", "solar", "--no-plugins")
     assert done.returncode == 2
     assert "no fuser is called 'borda'" in done.stderr
 

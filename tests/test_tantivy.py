@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import Budget, Fields, Holds, Page, Root, occurs
-from shirube.passages import FIELDS
-from shirube.testing import passage
-from shirube_builtin.indexes.tantivy import Tantivy
-from shirube_builtin.indexes.tantivy_corpus import TantivyCorpus
-from shirube_builtin.tokenizers.bigram import Bigram
+from fumishirube import Budget, Fields, Holds, Page, Root, occurs
+from fumishirube.engine.passages import FIELDS
+from fumishirube.testing import passage
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 WORDS = ("e104", "104", "e", "abc", "abc1", "設定", "a-b", "ab", "104設定")
 
@@ -53,7 +53,7 @@ def test_no_section_is_read_to_count_a_word_that_is_never_a_part(
 def test_more_pages_than_are_written_side_by_side_are_all_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shirube_builtin.indexes.tantivy._TOGETHER", 2)
+    monkeypatch.setattr("fumishirube_stages.indexes.tantivy._TOGETHER", 2)
     pages = {f"{n}.md": Page(f"{n}.md", "stamp", None, 1) for n in range(5)}
     for _ in range(2):
         index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))

@@ -24,16 +24,16 @@ exporter = ConsoleSpanExporter(out=out, formatter=lambda span: span.to_json(inde
 provider = TracerProvider()
 provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=600_000))
 trace.set_tracer_provider(provider)
-from shirube.cli import main
+from fumishirube.faces.cli import main
 main()
 """
 NOBODY = """
 import sys
 sys.argv.pop(1)
-import shirube.cli.serve as serve
+import fumishirube.faces.cli.serve as serve
 leave = serve.leave
 serve.leave = lambda: (print(*sorted(sys.modules), file=sys.stderr), leave())
-from shirube.cli import main
+from fumishirube.faces.cli import main
 main()
 """
 
@@ -71,7 +71,7 @@ def served(workspace: Path, start: str, file: Path) -> str:
 @pytest.fixture(scope="module")
 def spans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The spans of a served find, by name."""
-    pytest.importorskip("opentelemetry.sdk", reason="install shirube[otel] to see spans")
+    pytest.importorskip("opentelemetry.sdk", reason="install fumishirube[otel] to see spans")
     folder = tmp_path_factory.mktemp("spans")
     served(folder, OPERATOR, folder / "spans.jsonl")
     lines = (folder / "spans.jsonl").read_text(encoding="utf-8").splitlines()
@@ -87,7 +87,7 @@ def test_a_search_is_a_tree_of_spans_below_its_call(spans: dict[str, dict[str, A
     assert above("fuser required-terms") == "search" or above("run g0") == "search"
     assert above("refiner cutoff") == "search"
     assert any(name.startswith("scorer ") for name in spans)
-    assert spans["search"]["attributes"]["shirube.manual"] == "a"
+    assert spans["search"]["attributes"]["fumishirube.manual"] == "a"
     assert spans["search"]["start_time"] <= spans["refiner cutoff"]["start_time"]
     call = spans["tools/call manual_find"]["context"]["trace_id"]
     kinds = ("run ", "scorer ", "refiner ")
@@ -103,6 +103,6 @@ def test_no_span_holds_a_text(spans: dict[str, dict[str, Any]]) -> None:
 
 def test_who_has_no_sdk_does_not_pay_for_it(tmp_path: Path) -> None:
     loaded = served(tmp_path, NOBODY, tmp_path / "none").split()
-    assert "shirube_builtin" in loaded
-    assert "shirube_builtin.telemetry" not in loaded
+    assert "fumishirube_builtin" in loaded
+    assert "fumishirube_stages.telemetry" not in loaded
     assert "opentelemetry.sdk" not in loaded

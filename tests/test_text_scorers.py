@@ -16,15 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shirube import LOOSE, Budget, Cancelled, Document, Form, Query, Ranking, Scorer, form_of
-from shirube_builtin.loaders.sections import whole
-from shirube_builtin.scorers.loose import Loose
-from shirube_builtin.scorers.patterns import understood
-from shirube_builtin.scorers.plain import Plain
-from shirube_builtin.scorers.regex import Regex
-from shirube_builtin.surfaces.chapters.corpus import Chapters
-from shirube_builtin.surfaces.chapters.shelf import Open
-from shirube_builtin.surfaces.chapters.store import Store
+from fumishirube import LOOSE, Budget, Cancelled, Document, Form, Query, Ranking, Scorer, form_of
+from fumishirube_chapters.corpus import Chapters
+from fumishirube_chapters.shelf import Open
+from fumishirube_chapters.store import Store
+from fumishirube_stages.loaders.sections import whole
+from fumishirube_stages.scorers.loose import Loose
+from fumishirube_stages.scorers.patterns import understood
+from fumishirube_stages.scorers.plain import Plain
+from fumishirube_stages.scorers.regex import Regex
 
 LETTERS = st.text("あかがﾊﾟABaｂ１①㍻株（）.*+?[]\\^$|", max_size=30)
 SPACED = st.text("帝王切 　・-\u200b/", max_size=40)
@@ -85,7 +85,7 @@ def test_separators_in_a_loose_query_change_nothing(
 def test_over_an_index_they_read_its_folded_sections(tmp_path: Path, scorer: str) -> None:
     workspace = manuals.write(tmp_path, {"m/a.md": manuals.RULES, "m/b.md": "# 別\nなし\n"})
     yaml = f"pipelines: {{manual: {{scorers: [{{use: {scorer}}}], fusers: [], refiners: []}}}}\n"
-    (workspace / "shirube.yaml").write_text(yaml, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
     asked = {"query": "対象外", "manual_id": "m", "required_terms": ["対象外"]}
     found = manuals.ask(manuals.opened(workspace), "manual_find", **asked)
     assert [one["ref"]["start_line"] for one in found["inline_hits"]["items"]] == [3]

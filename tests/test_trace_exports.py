@@ -12,12 +12,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manuals import opened, shirube, write
+from manuals import fumishirube, opened, write
 from test_traces import a_trace
 
-from shirube import InvalidParameter, Row, Span
-from shirube.traces.differences import Difference, settings_between
-from shirube.traces.exports import FORM, WITHHELD, Exported, decoded, encoded, withheld, withheld_in
+from fumishirube import InvalidParameter, Row, Span
+from fumishirube.traces.differences import Difference, settings_between
+from fumishirube.traces.exports import (
+    FORM,
+    WITHHELD,
+    Exported,
+    decoded,
+    encoded,
+    withheld,
+    withheld_in,
+)
 
 MANUAL = {
     "m1/leave.md": "# Leave\n\n## Parental leave\nApply a month before parental leave begins.\n"
@@ -34,21 +42,25 @@ def workspace(tmp_path: Path) -> Path:
 
 def found(workspace: Path, query: str = QUERY, **environ: str) -> str:
     """Search, and return the trace's id."""
-    done = shirube("find", query, "--json", cwd=workspace, environ=environ)
+    done = fumishirube("find", query, "--json", cwd=workspace, environ=environ)
     trace_id: str = done.json["traces"]["m1"]
     return trace_id
 
 
 def exported(workspace: Path, **environ: str) -> dict[str, Any]:
     """Search, export what came of it to ``found.json``, and return that."""
-    done = shirube("trace", "export", found(workspace, **environ), "-o", "f.json", cwd=workspace)
+    done = fumishirube(
+        "trace", "export", found(workspace, **environ), "-o", "f.json", cwd=workspace
+    )
     assert done.code == 0, done.err
     document: dict[str, Any] = json.loads((workspace / "f.json").read_text(encoding="utf-8"))
     return document
 
 
 def replay(workspace: Path, *words: str, **environ: str) -> Any:
-    done = shirube("trace", "replay", "f.json", "--json", *words, cwd=workspace, environ=environ)
+    done = fumishirube(
+        "trace", "replay", "f.json", "--json", *words, cwd=workspace, environ=environ
+    )
     assert done.code == (0 if done.json["same_ranking"] else 1), done.err
     return done.json
 
@@ -58,7 +70,7 @@ def causes(told: Any) -> set[str]:
 
 
 def configure(workspace: Path, manual: str) -> None:
-    (workspace / "shirube.yaml").write_text(f"pipelines: {{manual: {manual}}}\n")
+    (workspace / "fumishirube.yaml").write_text(f"pipelines: {{manual: {manual}}}\n")
 
 
 # --- the file -------------------------------------------------------------------------------
@@ -71,7 +83,7 @@ def test_a_file_holds_all_that_decided_the_answer(workspace: Path) -> None:
     assert len(document["corpus"]["fingerprint"]) == len(document["corpus"]["content"]) == 16
     assert document["pipeline"]["stages"]["tokenizer"] == {"use": "bigram", "with": {"n": 2}}
     assert document["pipeline"]["fingerprint"]
-    assert re.fullmatch(r"shirube \S+", document["pipeline"]["makers"]["builtin"])
+    assert re.fullmatch(r"fumishirube \S+", document["pipeline"]["makers"]["builtin"])
     assert re.fullmatch(r"3\.\d+\.\d+.*", document["program"]["python"])
     first = document["ranking"][0]
     assert (first["path"], first["start_line"]) == ("leave.md", 3)
@@ -83,7 +95,7 @@ def test_a_file_holds_all_that_decided_the_answer(workspace: Path) -> None:
 
 def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
     configure(workspace, "{loaders: [{use: markdown, with: {exclude: [/home/me/secret.md]}}]}")
-    done = shirube("trace", "export", found(workspace), cwd=workspace)
+    done = fumishirube("trace", "export", found(workspace), cwd=workspace)
     assert str(workspace) not in done.out
     assert "secret" not in done.out + done.err
     assert "note: loaders[0].with.exclude[0] holds an absolute path" in done.err
@@ -102,7 +114,7 @@ def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
 
 
 def test_a_trace_survives_its_file() -> None:
-    one = Exported(a_trace(), "0" * 16, {"shirube": "1", "python": "3"})
+    one = Exported(a_trace(), "0" * 16, {"fumishirube": "1", "python": "3"})
     again = decoded(encoded(one), "f.json")
     assert again == one
     assert type(again.trace.origin) is type(one.trace.origin)
@@ -129,7 +141,7 @@ def test_any_ranking_survives_its_file(hits: list[tuple[str, int, float]]) -> No
         (lambda data: b"[" * 100_000, "f.json is damaged or no JSON"),
         (lambda data: b"[]", "f.json is no exported trace"),
         (lambda data: b"{}", "f.json is no exported trace"),
-        (lambda data: b'{"shirube_trace": 1}', "f.json is damaged"),
+        (lambda data: b'{"fumishirube_trace": 1}', "f.json is damaged"),
         (lambda data: data.replace(b'_trace": 1', b'_trace": 2'), "by a later version"),
         (lambda data: data.replace(b'"score": 0.3', b'"score": "x'), "damaged"),
         (lambda data: data.replace(b'"kind": "run"', b'"kind": "walk"'), "damaged at trace.search"),
@@ -148,14 +160,14 @@ def test_a_damaged_file_is_named(spoil: Any, told: str) -> None:
 def test_the_command_line_names_a_file_that_is_damaged_or_missing(workspace: Path) -> None:
     (workspace / "bad.json").write_text("{")
     for words in (("replay", "bad.json"), ("diff", "bad.json", "bad.json")):
-        done = shirube("trace", *words, cwd=workspace)
+        done = fumishirube("trace", *words, cwd=workspace)
         assert (done.code, done.out) == (1, "")
         assert "bad.json is damaged" in done.err
         assert "invalid_parameter" in done.err
-    done = shirube("trace", "replay", "none.json", "--json", cwd=workspace)
+    done = fumishirube("trace", "replay", "none.json", "--json", cwd=workspace)
     assert (done.code, done.json["code"]) == (1, "not_found")
-    assert shirube("trace", "export", "0" * 32, cwd=workspace).code == 1
-    done = shirube("trace", "export", found(workspace), "-o", "no/f.json", cwd=workspace)
+    assert fumishirube("trace", "export", "0" * 32, cwd=workspace).code == 1
+    done = fumishirube("trace", "export", found(workspace), "-o", "no/f.json", cwd=workspace)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "f.json: it cannot be written" in done.err
 
@@ -169,7 +181,7 @@ def test_it_replays_to_the_same_ranking(workspace: Path) -> None:
     assert told["same_ranking"]
     assert told["same_scores"]
     assert told["changes"] == []
-    done = shirube("trace", "replay", "f.json", cwd=workspace)
+    done = fumishirube("trace", "replay", "f.json", cwd=workspace)
     assert done.code == 0
     assert "the same ranking" in done.out
     assert "neither corpus, configuration nor plugins have changed" in done.out
@@ -177,11 +189,11 @@ def test_it_replays_to_the_same_ranking(workspace: Path) -> None:
 
 def test_a_replay_leaves_no_marks(workspace: Path) -> None:
     exported(workspace)
-    before = sorted((workspace / ".shirube" / "traces").iterdir())
+    before = sorted((workspace / ".fumishirube" / "traces").iterdir())
     statistics = workspace / "vault" / ".system" / "adaptive_stats.jsonl"
     noted = statistics.read_text() if statistics.exists() else ""
     replay(workspace)
-    assert sorted((workspace / ".shirube" / "traces").iterdir()) == before
+    assert sorted((workspace / ".fumishirube" / "traces").iterdir()) == before
     assert (statistics.read_text() if statistics.exists() else "") == noted
 
 
@@ -209,14 +221,14 @@ def test_a_changed_corpus_is_named(workspace: Path) -> None:
     assert "other text: " in told["changes"][0]["told"]
     assert "leave.md#L3" in told["changes"][0]["told"]
     assert any(hit["rank"]["before"] is None for hit in told["hits"])
-    done = shirube("trace", "replay", "f.json", cwd=workspace)
+    done = fumishirube("trace", "replay", "f.json", cwd=workspace)
     assert (done.code, "the ranking differs" in done.out) == (1, True)
 
 
 def test_a_corpus_that_changed_before_the_export_is_told(workspace: Path) -> None:
     trace_id = found(workspace)
     (workspace / "manuals" / "m1" / "new.md").write_text("# New\nparental leave\n")
-    done = shirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
+    done = fumishirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
     assert "the files have changed since" in done.err
     assert json.loads((workspace / "f.json").read_text())["corpus"]["content"] is None
     assert causes(replay(workspace)) == {"corpus"}
@@ -263,13 +275,13 @@ def test_all_that_a_client_asked_is_asked_again(workspace: Path) -> None:
     try:
         arguments = {"query": QUERY, "manual_id": "m1", "required_terms": ["leave"]}
         asked = json.dumps({**arguments, "budget": {"max_candidates": 1}})
-        first = shirube("call", "manual_find", asked, cwd=workspace).json["trace_id"]
+        first = fumishirube("call", "manual_find", asked, cwd=workspace).json["trace_id"]
         asked = json.dumps({**arguments, "only_unscanned_from_trace_id": first})
-        second = shirube("call", "manual_find", asked, cwd=workspace).json["trace_id"]
+        second = fumishirube("call", "manual_find", asked, cwd=workspace).json["trace_id"]
     finally:
         application.close()
     for trace_id, hits in ((first, 1), (second, 2)):
-        shirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
+        fumishirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
         told = replay(workspace)
         assert told["same_scores"]
         assert len(told["hits"]) == hits
@@ -277,7 +289,7 @@ def test_all_that_a_client_asked_is_asked_again(workspace: Path) -> None:
 
 
 def test_a_kept_trace_is_replayed_without_a_file(workspace: Path) -> None:
-    assert shirube("trace", "replay", found(workspace), cwd=workspace).code == 0
+    assert fumishirube("trace", "replay", found(workspace), cwd=workspace).code == 0
 
 
 def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None:
@@ -286,7 +298,7 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
     def told(**changes: Any) -> Any:
         changed = {**document, **changes}
         (workspace / "f.json").write_text(json.dumps(changed), encoding="utf-8")
-        return shirube("trace", "replay", "f.json", "--json", cwd=workspace)
+        return fumishirube("trace", "replay", "f.json", "--json", cwd=workspace)
 
     asked = told(query={**document["query"], "more": True})
     assert (asked.code, asked.json["code"]) == (1, "invalid_scope")
@@ -295,10 +307,10 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
     elsewhere = told(pipeline={**document["pipeline"], "surface": "other"})
     assert (elsewhere.code, elsewhere.json["code"]) == (1, "invalid_scope")
     stages = {**document["pipeline"]["stages"], "refiners": [{"use": "cutof"}]}
-    makers = {"builtin": "shirube 0.1.0", "gone": "shirube-gone 1.0"}
+    makers = {"builtin": "fumishirube 0.1.0", "gone": "fumishirube-gone 1.0"}
     missing = told(pipeline={**document["pipeline"], "stages": stages, "makers": makers})
     assert missing.code == 2
-    assert "made with gone (shirube-gone 1.0), which is not loaded" in missing.err
+    assert "made with gone (fumishirube-gone 1.0), which is not loaded" in missing.err
     assert "did you mean 'cutoff'?" in missing.err
     assert "--current" in missing.err
 
@@ -308,15 +320,17 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
 
 def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
     document = exported(workspace)
-    makers = {"builtin": "shirube 0.0.1", "gone": "shirube-gone 1.0"}
+    makers = {"builtin": "fumishirube 0.0.1", "gone": "fumishirube-gone 1.0"}
     document["pipeline"]["makers"] = makers
-    document["program"]["shirube"] = "0.0.1"
+    document["program"]["fumishirube"] = "0.0.1"
     (workspace / "f.json").write_text(json.dumps(document), encoding="utf-8")
     told = replay(workspace)
     assert causes(told) == {"plugins", "program"}
     sentences = [one["told"] for one in told["changes"]]
-    assert any(re.match(r"builtin: shirube 0\.0\.1 then, shirube \S+ now", s) for s in sentences)
-    assert "gone: shirube-gone 1.0 then, none now" in sentences
+    assert any(
+        re.match(r"builtin: fumishirube 0\.0\.1 then, fumishirube \S+ now", s) for s in sentences
+    )
+    assert "gone: fumishirube-gone 1.0 then, none now" in sentences
 
 
 # --- two of them ----------------------------------------------------------------------------
@@ -326,7 +340,7 @@ def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     exported(workspace)
     configure(workspace, "{scorers: [{use: lexical, with: {coverage_weight: 0.9}}]}")
     later = found(workspace)
-    done = shirube("trace", "diff", "f.json", later, "--json", cwd=workspace)
+    done = fumishirube("trace", "diff", "f.json", later, "--json", cwd=workspace)
     assert done.code == 0
     told = done.json
     assert told["same_corpus"]
@@ -343,7 +357,7 @@ def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     lost = next(ms for way, ms in ways.items() if way[-1] == "scorer phrase")
     assert lost["before"] is not None
     assert lost["after"] is None
-    text = shirube("trace", "diff", "f.json", later, cwd=workspace).out
+    text = fumishirube("trace", "diff", "f.json", later, cwd=workspace).out
     assert "scorers.lexical.coverage_weight  0.5 -> 0.9" in text
     assert "kept their rank" in text
 
@@ -353,19 +367,19 @@ def test_two_files_need_no_workspace(workspace: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     shutil.copy(workspace / "f.json", empty)
-    done = shirube("trace", "diff", "f.json", "f.json", cwd=empty)
+    done = fumishirube("trace", "diff", "f.json", "f.json", cwd=empty)
     assert done.code == 0
     assert "the ranking is the same, scores included" in done.out
 
 
 def test_the_kept_traces_are_listed_newest_first(workspace: Path) -> None:
-    assert shirube("trace", cwd=workspace).out.startswith("no traces are kept")
+    assert fumishirube("trace", cwd=workspace).out.startswith("no traces are kept")
     first, second = found(workspace), found(workspace, "travel")
-    (workspace / ".shirube" / "traces" / f"{'0' * 32}.json").write_text("{")
-    done = shirube("trace", "ls", "--json", cwd=workspace)
+    (workspace / ".fumishirube" / "traces" / f"{'0' * 32}.json").write_text("{")
+    done = fumishirube("trace", "ls", "--json", cwd=workspace)
     assert [one["trace_id"] for one in done.json] == [second, first]
     assert f"{'0' * 32}.json cannot be read" in done.err
-    assert shirube("trace", cwd=workspace).out.splitlines()[0].startswith(second)
+    assert fumishirube("trace", cwd=workspace).out.splitlines()[0].startswith(second)
 
 
 # --- laws -----------------------------------------------------------------------------------

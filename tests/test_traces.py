@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manuals import RULES, appears, ask, opened, shirube, trace_appears, write
-from stdio import Shirube, Wire
+from manuals import RULES, appears, ask, fumishirube, opened, trace_appears, write
+from stdio import Fumishirube, Wire
 
-from shirube import LeftOut, NotFound, Row, Span, Trace
-from shirube.app import Application
-from shirube.model import Aside, Skipped
-from shirube.origins import Origin, Recipe
-from shirube.traces.files import VERSION, TraceFiles, decoded, encoded
-from shirube.traces.store import TraceStore, new_trace_id
-from shirube.verdict import Cached, Thresholds
+from fumishirube import LeftOut, NotFound, Row, Span, Trace
+from fumishirube.host.application import Application
+from fumishirube.model import Aside, Skipped
+from fumishirube.origins import Origin, Recipe
+from fumishirube.traces.files import VERSION, TraceFiles, decoded, encoded
+from fumishirube.traces.store import TraceStore, new_trace_id
+from fumishirube.verdict import Cached, Thresholds
 
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
 
@@ -134,7 +134,7 @@ def test_what_an_older_form_lacks_has_its_default() -> None:
 
 
 def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
-    (workspace / "shirube.yaml").write_text(
+    (workspace / "fumishirube.yaml").write_text(
         "pipelines: {manual: {refiners: [{use: cutoff, as: last, with: {limit: 7}}]}}\n"
     )
     application = opened(workspace)
@@ -304,7 +304,7 @@ def test_all_that_is_put_quickly_is_kept(tmp_path: Path, application: Applicatio
 def test_traces_are_written_too_while_they_keep_coming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shirube.traces.store._LATEST", 0.2)
+    monkeypatch.setattr("fumishirube.traces.store._LATEST", 0.2)
     store = TraceStore(1000, 60, tmp_path)
     until = time.monotonic() + 30
     while not names(tmp_path) and time.monotonic() < until:
@@ -321,16 +321,16 @@ def test_traces_are_written_too_while_they_keep_coming(
 
 
 def test_a_trace_is_there_when_the_process_has_ended(workspace: Path) -> None:
-    found = shirube("find", "対象外", "--require", "対象外", "--json", cwd=workspace).json
+    found = fumishirube("find", "対象外", "--require", "対象外", "--json", cwd=workspace).json
     trace_id = found["traces"]["m1"]
-    assert names(workspace / ".shirube" / "traces") == {f"{trace_id}.json"}
+    assert names(workspace / ".fumishirube" / "traces") == {f"{trace_id}.json"}
     arguments = json.dumps({"trace_id": trace_id, "kind": "integrated_top"})
-    page = shirube("call", "manual_hits", arguments, cwd=workspace).json
+    page = fumishirube("call", "manual_hits", arguments, cwd=workspace).json
     assert [item["cite"] for item in page["items"]] == [hit["cite"] for hit in found["hits"]]
 
 
 def test_two_servers_and_the_command_line_share_traces(workspace: Path) -> None:
-    with Shirube(workspace) as one, Shirube(workspace) as other:
+    with Fumishirube(workspace) as one, Fumishirube(workspace) as other:
         one.ok("manual_ls")
         trace_id = one.ok("manual_find", **FIND)["trace_id"]
         mine = one.ok("manual_hits", trace_id=trace_id)
@@ -339,7 +339,7 @@ def test_two_servers_and_the_command_line_share_traces(workspace: Path) -> None:
         other.ok("manual_ls")
         asked = FIND | {"only_unscanned_from_trace_id": trace_id}
         assert other.ok("manual_find", **asked)["candidates"] == 0
-        assert shirube("coverage", trace_id, cwd=workspace).code == 0
+        assert fumishirube("coverage", trace_id, cwd=workspace).code == 0
 
 
 def test_a_server_that_is_hung_up_on_has_written_its_traces(workspace: Path) -> None:
@@ -347,23 +347,23 @@ def test_a_server_that_is_hung_up_on_has_written_its_traces(workspace: Path) -> 
         server.ok("manual_ls")
         trace_id = server.ok("manual_find", **FIND)["trace_id"]
         server.hang_up()
-    assert names(workspace / ".shirube" / "traces") == {f"{trace_id}.json"}
+    assert names(workspace / ".fumishirube" / "traces") == {f"{trace_id}.json"}
 
 
 def test_the_files_can_be_turned_off(workspace: Path) -> None:
-    (workspace / "shirube.yaml").write_text("traces: {files: false}\n")
-    found = shirube("find", "対象外", "--json", cwd=workspace).json
-    assert names(workspace / ".shirube" / "traces") == set()
-    assert shirube("coverage", found["traces"]["m1"], cwd=workspace).code == 1
+    (workspace / "fumishirube.yaml").write_text("traces: {files: false}\n")
+    found = fumishirube("find", "対象外", "--json", cwd=workspace).json
+    assert names(workspace / ".fumishirube" / "traces") == set()
+    assert fumishirube("coverage", found["traces"]["m1"], cwd=workspace).code == 1
 
 
 def test_the_limits_of_the_configuration_hold_for_the_files(workspace: Path) -> None:
     environ = {"TRACE_MAX_KEEP": "2"}
     traces = [
-        shirube("find", "対象外", "--json", cwd=workspace, environ=environ).json["traces"]["m1"]
+        fumishirube("find", "対象外", "--json", cwd=workspace, environ=environ).json["traces"]["m1"]
         for _ in range(3)
     ]
-    assert names(workspace / ".shirube" / "traces") == {f"{one}.json" for one in traces[1:]}
+    assert names(workspace / ".fumishirube" / "traces") == {f"{one}.json" for one in traces[1:]}
 
 
 def test_what_two_calls_add_to_a_trace_stays(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from shirube.turns import WORKERS, Turns
+from fumishirube.host.scheduler import WORKERS, Turns
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from shirube.plugins import load_plugins
-from shirube.registry import KINDS, Kind
-from shirube.templates import rendered
+from fumishirube.faces.cli.templates import rendered
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import KINDS, Kind
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,7 +31,7 @@ BENT = {
 """A verb of each kind, in a form that is wrong."""
 
 HEAD = """\
-from shirube import (
+from fumishirube import (
     Corpus, Document, Embedder, Fuser, Hit, Index, Loader, OpenIndex, Query, Ranking, Refiner,
     Register, Root, Scorer, Source, Stage, Surface, Tokenizer, hook,
 )
@@ -70,7 +70,7 @@ def mypy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[int, 
         (folder / f"wrong_{kind.noun}.py").write_text(wrong(kind)[0], encoding="utf-8")
         right = rendered("right", kind.noun, registry)["src/right/__init__.py"]
         (folder / f"right_{kind.noun}.py").write_text(right, encoding="utf-8")
-    (folder / "unknown.py").write_text("from shirube import NoSuchName\n", encoding="utf-8")
+    (folder / "unknown.py").write_text("from fumishirube import NoSuchName\n", encoding="utf-8")
     options = ["--strict", "--output=json", f"--cache-dir={ROOT / '.mypy_cache' / 'typing'}"]
     command = [sys.executable, "-m", "mypy", *options, "--config-file=", "."]
     done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
@@ -108,7 +108,7 @@ def test_a_right_class_is_none(mypy: dict[str, list[tuple[int, str, str]]], kind
 def test_a_name_that_the_facade_has_not_is_an_error(
     mypy: dict[str, list[tuple[int, str, str]]],
 ) -> None:
-    told = 'Module "shirube" has no attribute "NoSuchName"'
+    told = 'Module "fumishirube" has no attribute "NoSuchName"'
     assert mypy["unknown"] == [(1, "attr-defined", told)]
 
 

@@ -1,4 +1,4 @@
-"""`shirube vault`: notes for people, and every write taken back."""
+"""`fumishirube vault`: notes for people, and every write taken back."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from manuals import Done, ask, opened, shirube
-from stdio import Shirube
+from manuals import Done, ask, fumishirube, opened
+from stdio import Fumishirube
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def vault(workspace: Path, *words: str, stdin: str = "") -> Done:
-    return shirube("vault", *words, cwd=workspace, stdin=stdin)
+    return fumishirube("vault", *words, cwd=workspace, stdin=stdin)
 
 
 def text(workspace: Path, name: str) -> str | None:
@@ -50,7 +50,7 @@ def test_a_long_note_says_how_to_go_on(workspace: Path) -> None:
     (workspace / "vault").mkdir()
     (workspace / "vault" / "long.md").write_text("x" * 12_000 + "end")
     told = vault(workspace, "read", "long.md").err
-    assert "shirube vault read long.md --cursor 12000" in told
+    assert "fumishirube vault read long.md --cursor 12000" in told
     assert vault(workspace, "read", "long.md", "--cursor", "12000").out == "end\n"
 
 
@@ -122,7 +122,7 @@ def test_an_expected_hash_guards_a_note(written: Path) -> None:
 
 
 def configured(workspace: Path, settings: str) -> Path:
-    (workspace / "shirube.yaml").write_text(
+    (workspace / "fumishirube.yaml").write_text(
         f"surfaces: [{{use: manual}}, {{use: vault, with: {{{settings}}}}}]\n"
     )
     return workspace
@@ -181,9 +181,9 @@ def test_a_server_settles_at_its_start_what_a_crash_left(written: Path) -> None:
     done = entries(written)
     intents = [entry.rename(entry.with_suffix(".intent")) for entry in done]
     intents[1].write_bytes(intents[1].read_bytes()[:20])
-    part = written / "vault" / f"._shirube-{intents[2].name.split('-')[1]}"
+    part = written / "vault" / f"._fumishirube-{intents[2].name.split('-')[1]}"
     part.write_bytes(b"half")
-    with Shirube(written) as connected:
+    with Fumishirube(written) as connected:
         assert connected.ok("vault_ls", path="sub")["items"]
         assert not part.exists()
         assert not list((written / "vault").rglob("*.intent"))
@@ -216,7 +216,7 @@ def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path)
     journal = written / "vault/.system/journal"
     journal.rename(written / "elsewhere")
     journal.symlink_to(written / "elsewhere", target_is_directory=True)
-    with Shirube(written) as connected:
+    with Fumishirube(written) as connected:
         assert connected.ok("vault_read", path="plan.md", full=True)["text"]
         given = {"path": "plan.md", "find": "決定", "replace": "x"}
         assert connected.refused("vault_replace", **given)["code"] == "forbidden"
@@ -225,7 +225,7 @@ def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path)
 
 FULL = """
 import resource, sys
-from shirube.cli import main
+from fumishirube.faces.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 sys.exit(main(sys.argv[1:]))
 """
@@ -269,9 +269,9 @@ def test_what_the_system_forbids_is_forbidden(written: Path) -> None:
 
 
 def test_the_history_is_offered_only_if_asked_for(written: Path) -> None:
-    with Shirube(written) as connected:
+    with Fumishirube(written) as connected:
         assert not {"vault_history", "vault_undo"} & set(connected.tools())
-    with Shirube(configured(written, "history: true")) as connected:
+    with Fumishirube(configured(written, "history: true")) as connected:
         assert list(connected.tools())[-2:] == ["vault_history", "vault_undo"]
         assert "vault_redo" not in connected.tools()
         history = connected.ok("vault_history", path="plan.md")
@@ -282,4 +282,4 @@ def test_the_history_is_offered_only_if_asked_for(written: Path) -> None:
         assert connected.refused("vault_undo", id="nothing")["code"] == "not_found"
         assert connected.refused("vault_undo", id="")["code"] == "invalid_parameter"
         assert connected.refused("vault_history", limit=0)["code"] == "invalid_parameter"
-    assert shirube("doctor", cwd=written).code == 0
+    assert fumishirube("doctor", cwd=written).code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio import Shirube, Wire
+from stdio import Fumishirube, Wire
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -102,8 +102,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(workspace: Path) -> Iterator[Shirube]:
-    with Shirube(workspace) as connected:
+def server(workspace: Path) -> Iterator[Fumishirube]:
+    with Fumishirube(workspace) as connected:
         yield connected
 
 
@@ -127,7 +127,7 @@ def details(error: dict[str, Any]) -> dict[str, Any]:
 # --- what is listed --------------------------------------------------------------------------
 
 
-def test_the_tools_come_after_those_of_the_manuals(server: Shirube) -> None:
+def test_the_tools_come_after_those_of_the_manuals(server: Fumishirube) -> None:
     listed = server.tools()
     assert list(listed)[6:] == list(TOOLS)
     for name, arguments in TOOLS.items():
@@ -143,7 +143,7 @@ def test_the_tools_come_after_those_of_the_manuals(server: Shirube) -> None:
 # --- the examples ----------------------------------------------------------------------------
 
 
-def test_a_folder_is_listed(server: Shirube) -> None:
+def test_a_folder_is_listed(server: Fumishirube) -> None:
     assert server.ok("vault_ls", path="sub") == {
         "base_path": "sub",
         "items": [{"name": "a.md", "path": "sub/a.md", "kind": "file"}],
@@ -155,7 +155,7 @@ def test_a_folder_is_listed(server: Shirube) -> None:
     }
 
 
-def test_a_note_is_created(server: Shirube, workspace: Path) -> None:
+def test_a_note_is_created(server: Fumishirube, workspace: Path) -> None:
     assert server.ok("vault_create", path="日本.md", content="あ") == {
         "written_path": "日本.md",
         "written_bytes": 3,
@@ -169,7 +169,7 @@ def test_a_note_is_created(server: Shirube, workspace: Path) -> None:
     }
 
 
-def test_a_range_is_read(server: Shirube) -> None:
+def test_a_range_is_read(server: Fumishirube) -> None:
     assert server.ok("vault_read", path="source.md", range={"start_line": 1, "end_line": 2}) == {
         "text": "line1\nline2\n",
         "truncated": True,
@@ -187,7 +187,7 @@ def test_a_range_is_read(server: Shirube) -> None:
     }
 
 
-def test_a_note_is_scanned(server: Shirube) -> None:
+def test_a_note_is_scanned(server: Fumishirube) -> None:
     assert server.ok("vault_scan", path="source.md", cursor={"char_offset": 24}) == {
         "text": "line5\n",
         "applied_range": {"start_line": 5, "end_line": 5},
@@ -205,7 +205,7 @@ def test_a_note_is_scanned(server: Shirube) -> None:
     }
 
 
-def test_words_are_replaced(server: Shirube, workspace: Path) -> None:
+def test_words_are_replaced(server: Fumishirube, workspace: Path) -> None:
     file = note(workspace, "replaced.md", SOURCE)
     given = {"path": "replaced.md", "find": "line", "replace": "LINE", "max_replacements": 2}
     expected = SOURCE.replace("line", "LINE", 2).encode()
@@ -225,13 +225,13 @@ def test_words_are_replaced(server: Shirube, workspace: Path) -> None:
 # --- listing ---------------------------------------------------------------------------------
 
 
-def test_folders_come_first_then_names_without_case(server: Shirube) -> None:
+def test_folders_come_first_then_names_without_case(server: Fumishirube) -> None:
     answer = server.ok("vault_ls", path="order")
     assert [item["name"] for item in answer["items"]] == ["z", "a.md", "B.md", "b.md"]
     assert [item["kind"] for item in answer["items"]] == ["dir", "file", "file", "file"]
 
 
-def test_the_root_shows_the_reserved_folder_but_no_links(server: Shirube) -> None:
+def test_the_root_shows_the_reserved_folder_but_no_links(server: Fumishirube) -> None:
     answer = server.ok("vault_ls")
     names = [item["name"] for item in answer["items"]]
     assert answer["base_path"] is None
@@ -241,7 +241,7 @@ def test_the_root_shows_the_reserved_folder_but_no_links(server: Shirube) -> Non
     assert server.ok("vault_ls", path=None) == answer
 
 
-def test_the_journal_is_neither_listed_nor_read(server: Shirube) -> None:
+def test_the_journal_is_neither_listed_nor_read(server: Fumishirube) -> None:
     items = server.ok("vault_ls", path=".system")["items"]
     assert [item["name"] for item in items] == ["stats.jsonl"]
     assert server.ok("vault_read", path=".system/stats.jsonl", full=True)["text"] == "{}\n"
@@ -254,7 +254,7 @@ def test_the_journal_is_neither_listed_nor_read(server: Shirube) -> None:
 
 def test_a_missing_vault_is_empty_until_the_first_note(tmp_path: Path) -> None:
     (tmp_path / "manuals").mkdir()
-    with Shirube(tmp_path) as connected:
+    with Fumishirube(tmp_path) as connected:
         assert connected.ok("vault_ls") == {"base_path": None, "items": []}
         for tool in ("vault_read", "vault_scan", "vault_replace"):
             refused = connected.refused(tool, **{**GIVEN[tool], "path": "a.md"})
@@ -268,21 +268,21 @@ def test_a_missing_vault_is_empty_until_the_first_note(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["\ufeffmark", "a\r\nb\rc\n\n", "😀\x00\u2028", " "])
-def test_content_is_stored_exactly(server: Shirube, workspace: Path, content: str) -> None:
+def test_content_is_stored_exactly(server: Fumishirube, workspace: Path, content: str) -> None:
     name = f"exact-{hashed(content.encode())}.any"
     answer = server.ok("vault_create", path=name, content=content)
     assert (workspace / "vault" / name).read_bytes() == content.encode()
     assert answer["written_bytes"] == len(content.encode())
 
 
-def test_a_name_is_written_composed(server: Shirube, workspace: Path) -> None:
+def test_a_name_is_written_composed(server: Fumishirube, workspace: Path) -> None:
     answer = server.ok("vault_create", path=f"composed/{NFD}.md", content="x")
     assert answer["written_path"] == f"composed/{NFC}.md"
     assert [path.name for path in (workspace / "vault/composed").iterdir()] == [f"{NFC}.md"]
 
 
 @pytest.mark.parametrize("day", ["2026-01-01", "2024-02-29"])
-def test_a_real_day_may_be_written(server: Shirube, day: str) -> None:
+def test_a_real_day_may_be_written(server: Fumishirube, day: str) -> None:
     server.ok("vault_create", path=f"daily/{day}.md", content="x")
 
 
@@ -309,10 +309,10 @@ def test_a_real_day_may_be_written(server: Shirube, day: str) -> None:
         ".system./x.md",
         "．system/x.md",
         ".system/journal/x.done",
-        "a/._shirube-1",
+        "a/._fumishirube-1",
     ],
 )
-def test_reserved_names_are_forbidden(server: Shirube, workspace: Path, path: str) -> None:
+def test_reserved_names_are_forbidden(server: Fumishirube, workspace: Path, path: str) -> None:
     before = sorted((workspace / "vault").rglob("*"))
     error = server.refused("vault_create", path=path, content="x")
     assert (error["code"], details(error)) == ("forbidden", {"path": path})
@@ -323,19 +323,19 @@ def test_reserved_names_are_forbidden(server: Shirube, workspace: Path, path: st
     "path",
     ["source.md", "sub", "source.md/x.md", "source.md/deep/x.md", f"{NFC}/{NFC}.md", NFC],
 )
-def test_nothing_is_created_over_anything(server: Shirube, workspace: Path, path: str) -> None:
+def test_nothing_is_created_over_anything(server: Fumishirube, workspace: Path, path: str) -> None:
     assert server.refused("vault_create", path=path, content="x")["code"] == "conflict"
     assert (workspace / "vault/source.md").read_text() == SOURCE
 
 
 @pytest.mark.parametrize("content", [None, "", 5, True, ["x"], "x" * (LIMIT + 1)])
-def test_content_that_is_no_content_is_refused(server: Shirube, content: Any) -> None:
+def test_content_that_is_no_content_is_refused(server: Fumishirube, content: Any) -> None:
     error = server.refused("vault_create", path="new.md", content=content)
     assert error["code"] == "invalid_parameter"
     assert details(error)["parameter"] == "content"
 
 
-def test_the_largest_note_is_written(server: Shirube, workspace: Path) -> None:
+def test_the_largest_note_is_written(server: Fumishirube, workspace: Path) -> None:
     assert server.ok("vault_create", path="full.md", content="x" * LIMIT)["written_bytes"] == LIMIT
     assert (workspace / "vault/full.md").stat().st_size == LIMIT
     more = {"path": "full.md", "find": "x", "replace": "xx"}
@@ -352,7 +352,7 @@ def test_lone_surrogates_are_refused(wire: Wire) -> None:
 # --- reading ---------------------------------------------------------------------------------
 
 
-def test_full_needs_no_range_and_passes_over_one(server: Shirube) -> None:
+def test_full_needs_no_range_and_passes_over_one(server: Fumishirube) -> None:
     whole = server.ok("vault_read", path="source.md", full=True)
     assert (whole["text"], whole["truncated"], whole["truncated_reason"]) == (SOURCE, False, "none")
     assert whole["next_cursor"] == {"char_offset": None}
@@ -362,14 +362,14 @@ def test_full_needs_no_range_and_passes_over_one(server: Shirube) -> None:
     assert server.ok("vault_read", path="source.md", range={})["text"] == SOURCE
 
 
-def test_a_range_ends_with_the_note(server: Shirube) -> None:
+def test_a_range_ends_with_the_note(server: Fumishirube) -> None:
     answer = server.ok("vault_read", path="source.md", range={"start_line": 4, "end_line": 99})
     assert answer["text"] == "line4\nline5\n"
     assert answer["applied_range"] == {"start_line": 4, "end_line": 5}
     assert (answer["truncated"], answer["truncated_reason"]) == (False, "none")
 
 
-def test_line_ends_are_kept(server: Shirube, workspace: Path) -> None:
+def test_line_ends_are_kept(server: Fumishirube, workspace: Path) -> None:
     note(workspace, "ends.md", "\ufeffa\r\nb\rc\nd")
     answer = server.ok("vault_read", path="ends.md", range={"start_line": 1, "end_line": 2})
     assert (answer["text"], answer["returned_chars"]) == ("a\r\nb\r", 5)
@@ -378,7 +378,7 @@ def test_line_ends_are_kept(server: Shirube, workspace: Path) -> None:
     assert server.ok("vault_scan", path="ends.md")["text"] == "a\nb\nc\nd"
 
 
-def test_a_page_does_not_end_inside_a_line_end(server: Shirube, workspace: Path) -> None:
+def test_a_page_does_not_end_inside_a_line_end(server: Fumishirube, workspace: Path) -> None:
     note(workspace, "cut.md", "x" * 11_999 + "\r\ny")
     answer = server.ok("vault_read", path="cut.md", full=True)
     assert (answer["returned_chars"], answer["truncated_reason"]) == (11_999, "max_chars")
@@ -386,7 +386,7 @@ def test_a_page_does_not_end_inside_a_line_end(server: Shirube, workspace: Path)
     assert server.ok("vault_scan", path="cut.md", cursor=answer["next_cursor"])["text"] == "\ny"
 
 
-def test_an_empty_note_has_one_line(server: Shirube, workspace: Path) -> None:
+def test_an_empty_note_has_one_line(server: Fumishirube, workspace: Path) -> None:
     note(workspace, "empty.md", "")
     answer = server.ok("vault_read", path="empty.md", range={"start_line": 1})
     assert (answer["text"], answer["applied_range"]) == ("", {"start_line": 1, "end_line": 1})
@@ -415,7 +415,7 @@ def test_an_empty_note_has_one_line(server: Shirube, workspace: Path) -> None:
         {"full": True, "max_chars": 300},
     ],
 )
-def test_a_range_out_of_bounds_is_refused(server: Shirube, given: dict[str, Any]) -> None:
+def test_a_range_out_of_bounds_is_refused(server: Fumishirube, given: dict[str, Any]) -> None:
     error = server.refused("vault_read", path="source.md", **given)
     assert error["code"] == "invalid_parameter"
 
@@ -438,12 +438,12 @@ def test_a_range_out_of_bounds_is_refused(server: Shirube, given: dict[str, Any]
         {"max_chars": 300},
     ],
 )
-def test_a_place_beyond_the_note_is_refused(server: Shirube, given: dict[str, Any]) -> None:
+def test_a_place_beyond_the_note_is_refused(server: Fumishirube, given: dict[str, Any]) -> None:
     error = server.refused("vault_scan", path="source.md", **given)
     assert error["code"] == "invalid_parameter"
 
 
-def test_where_a_scan_starts(server: Shirube) -> None:
+def test_where_a_scan_starts(server: Fumishirube) -> None:
     cursor = {"char_offset": 6, "start_line": 4}
     assert server.ok("vault_scan", path="source.md", cursor=cursor)["text"].startswith("line2")
     text = server.ok("vault_scan", path="source.md", start_line=5, cursor=cursor)["text"]
@@ -455,7 +455,7 @@ def test_where_a_scan_starts(server: Shirube) -> None:
 # --- replacing -------------------------------------------------------------------------------
 
 
-def test_no_match_leaves_the_note_untouched(server: Shirube, workspace: Path) -> None:
+def test_no_match_leaves_the_note_untouched(server: Fumishirube, workspace: Path) -> None:
     file = note(workspace, "still.md", SOURCE)
     stamp = file.stat()
     for given in ({"find": "nowhere"}, {"find": "line", "max_replacements": 0}):
@@ -465,7 +465,7 @@ def test_no_match_leaves_the_note_untouched(server: Shirube, workspace: Path) ->
     assert (now.st_mtime_ns, now.st_ino) == (stamp.st_mtime_ns, stamp.st_ino)
 
 
-def test_encoding_mark_and_line_ends_stay(server: Shirube, workspace: Path) -> None:
+def test_encoding_mark_and_line_ends_stay(server: Fumishirube, workspace: Path) -> None:
     for encoding, mark in (("cp932", b""), ("utf-16-le", b"\xff\xfe"), ("utf-8", b"\xef\xbb\xbf")):
         text = "日本語のメモ。\r\nかなと漢字。\r\n終わり\n"
         file = note(workspace, "kept.md", mark + text.encode(encoding))
@@ -475,7 +475,7 @@ def test_encoding_mark_and_line_ends_stay(server: Shirube, workspace: Path) -> N
         assert file.read_bytes() == mark + expected.encode(encoding)
 
 
-def test_what_an_encoding_cannot_write_is_refused(server: Shirube, workspace: Path) -> None:
+def test_what_an_encoding_cannot_write_is_refused(server: Fumishirube, workspace: Path) -> None:
     before = (workspace / "vault/sjis.md").read_bytes()
     error = server.refused("vault_replace", path="sjis.md", find="かな", replace="😀")
     assert (error["code"], details(error)["parameter"]) == ("invalid_parameter", "replace")
@@ -483,7 +483,7 @@ def test_what_an_encoding_cannot_write_is_refused(server: Shirube, workspace: Pa
 
 
 def test_a_note_that_is_not_the_one_that_was_read_is_a_conflict(
-    server: Shirube, workspace: Path
+    server: Fumishirube, workspace: Path
 ) -> None:
     note(workspace, "guarded.md", "one")
     read = server.ok("vault_read", path="guarded.md", full=True)
@@ -511,7 +511,7 @@ def test_a_note_that_is_not_the_one_that_was_read_is_a_conflict(
         {"count": 1},
     ],
 )
-def test_a_replacement_that_is_none_is_refused(server: Shirube, given: dict[str, Any]) -> None:
+def test_a_replacement_that_is_none_is_refused(server: Fumishirube, given: dict[str, Any]) -> None:
     asked = {"path": "source.md", "find": "line", "replace": "x", **given}
     assert server.refused("vault_replace", **asked)["code"] == "invalid_parameter"
 
@@ -519,7 +519,7 @@ def test_a_replacement_that_is_none_is_refused(server: Shirube, given: dict[str,
 @pytest.mark.parametrize(
     "path", ["daily/2020-02-29.md", "Daily/x.md", "daily", ".system", "daily/no.md"]
 )
-def test_reserved_notes_are_not_changed(server: Shirube, path: str) -> None:
+def test_reserved_notes_are_not_changed(server: Fumishirube, path: str) -> None:
     error = server.refused("vault_replace", path=path, find="leap", replace="x")
     assert error["code"] == "forbidden"
 
@@ -542,7 +542,7 @@ def test_a_path_is_needed(wire: Wire, tool: str) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("path", ["link.md", "dangling.md", "linked", "linked/outside.md"])
-def test_links_are_forbidden(server: Shirube, workspace: Path, tool: str, path: str) -> None:
+def test_links_are_forbidden(server: Fumishirube, workspace: Path, tool: str, path: str) -> None:
     assert server.refused(tool, path=path, **GIVEN[tool])["code"] == "forbidden"
     assert (workspace / "outside.md").read_text() == "outside\n"
     assert not (workspace / "nowhere.md").exists()
@@ -556,7 +556,7 @@ def test_links_are_forbidden(server: Shirube, workspace: Path, tool: str, path: 
         *(("vault_ls", path) for path in ("no", "source.md")),
     ],
 )
-def test_what_is_not_there_is_not_found(server: Shirube, tool: str, path: str) -> None:
+def test_what_is_not_there_is_not_found(server: Fumishirube, tool: str, path: str) -> None:
     error = server.refused(tool, path=path, **GIVEN[tool])
     assert (error["code"], details(error)) == ("not_found", {"path": path})
 
@@ -566,14 +566,14 @@ def test_what_is_not_there_is_not_found(server: Shirube, tool: str, path: str) -
     ("path", "reason"), [("broken.md", "undecodable"), ("huge.md", "too_large")]
 )
 def test_what_is_no_text_is_out_of_scope(
-    server: Shirube, tool: str, path: str, reason: str
+    server: Fumishirube, tool: str, path: str, reason: str
 ) -> None:
     error = server.refused(tool, path=path, **GIVEN[tool])
     assert error["code"] == "invalid_scope"
     assert details(error) == {"reason": reason, "path": path}
 
 
-def test_a_note_over_the_limit_is_read_but_not_changed(server: Shirube) -> None:
+def test_a_note_over_the_limit_is_read_but_not_changed(server: Fumishirube) -> None:
     assert server.ok("vault_scan", path="large.md")["eof"] is False
     assert server.refused("vault_replace", path="large.md", find="a", replace="")["code"] == (
         "invalid_scope"
@@ -593,7 +593,7 @@ def test_unknown_arguments_are_refused(wire: Wire, tool: str) -> None:
     assert (error["code"], details(error)) == ("invalid_parameter", {"parameter": "colour"})
 
 
-def test_names_are_found_in_whatever_form_the_disk_has(server: Shirube) -> None:
+def test_names_are_found_in_whatever_form_the_disk_has(server: Fumishirube) -> None:
     for name in (NFC, NFD):
         assert server.ok("vault_read", path=f"{name}/{name}.md", full=True)["text"] == "本文\n"
         assert server.ok("vault_ls", path=name)["items"][0]["path"] == f"{NFC}/{NFC}.md"

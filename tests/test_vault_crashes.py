@@ -1,6 +1,6 @@
 """Notes survive: writers that race, and writers that are killed at any moment.
 
-``SHIRUBE_KILLS`` says how many writers are killed; tox runs a longer form.
+``FUMISHIRUBE_KILLS`` says how many writers are killed; tox runs a longer form.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import RULES, shirube, write
+from manuals import RULES, fumishirube, write
 from stdio import Wire
 from vault_writer import BODY, OPERATIONS
 
-KILLS = int(os.environ.get("SHIRUBE_KILLS", "40"))
+KILLS = int(os.environ.get("FUMISHIRUBE_KILLS", "40"))
 WRITER = Path(__file__).with_name("vault_writer.py")
 
 pytestmark = pytest.mark.timeout(max(300, KILLS * 3))
@@ -93,7 +93,7 @@ def test_writers_of_one_note_and_of_their_own_do_not_meet(
     for name in names:
         own = [(workspace / "vault" / name / f"{n}.md").read_text() for n in range(times)]
         assert own == [name] * times
-    history = shirube("vault", "log", "--json", "--limit", "200", cwd=workspace).json
+    history = fumishirube("vault", "log", "--json", "--limit", "200", cwd=workspace).json
     assert history["total"] == 2 * processes * times
 
 
@@ -121,13 +121,13 @@ def test_a_kill_at_any_step_leaves_the_old_note_or_the_new(workspace: Path, oper
 
 @posix
 def test_writers_that_are_killed_lose_nothing_that_was_confirmed(workspace: Path) -> None:
-    seed = os.environ.get("SHIRUBE_SEED", str(random.randrange(10**6)))
+    seed = os.environ.get("FUMISHIRUBE_SEED", str(random.randrange(10**6)))
     sys.stdout.write(f"{KILLS} kills, seed {seed}: ")
     done = finished(started("kills", str(workspace), str(KILLS), seed))
     sys.stdout.write(f"{done}\n")
     assert done["confirmed"] > KILLS
     assert done["unconfirmed"] > 0
-    doctor = shirube("doctor", cwd=workspace)
+    doctor = fumishirube("doctor", cwd=workspace)
     assert doctor.code == 0, doctor.out
 
 
@@ -146,6 +146,6 @@ def test_a_server_that_is_killed_has_written_what_it_answered(workspace: Path) -
             assert held == f"{note}\n" * 5000
         last = workspace / "vault" / str(number) / "last.md"
         assert not last.exists() or last.read_text() == asked["content"]
-    shirube("vault", "log", cwd=workspace)
+    fumishirube("vault", "log", cwd=workspace)
     assert not left_over(workspace)
-    assert shirube("doctor", cwd=workspace).code == 0
+    assert fumishirube("doctor", cwd=workspace).code == 0

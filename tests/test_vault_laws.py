@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from manuals import ask, opened
 
-from shirube import Call, InvalidParameter, ToolError, decode, decoded
-from shirube.app import Application
-from shirube_builtin.surfaces.sizes import PAGE_CHARS
-from shirube_builtin.surfaces.vault.literal import replaced
+from fumishirube import Call, InvalidParameter, ToolError, decode, decoded
+from fumishirube.host.application import Application
+from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube_vault.literal import replaced
 
 LIMIT = 10 * 1024 * 1024
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Wire
 
-from shirube import Root
-from shirube.disk.survey import Listing
-from shirube.disk.watching import Watch, is_local
-from shirube.library import SWEPT_FILES, Library
-from shirube_builtin.loaders import Markdown
+from fumishirube import Root
+from fumishirube.disk.survey import Listing
+from fumishirube.disk.watches import Watch, is_local
+from fumishirube.engine.library import SWEPT_FILES, Library
+from fumishirube_stages.loaders import Markdown
 
 MORE = SWEPT_FILES + 1
 
@@ -177,8 +177,8 @@ STEPS: dict[str, Callable[[Path], object]] = CHANGES | {
     "come and gone": lambda folder: _put(folder, "new.md", "new").unlink(),
     "hidden": lambda folder: _put(folder, ".hidden.md", "x"),
     "hidden no more": lambda folder: (folder / ".hidden.md").unlink(missing_ok=True),
-    "rules": lambda folder: _put(folder, ".shirubeignore", "b.md\nsub/c*\n"),
-    "rules no more": lambda folder: (folder / ".shirubeignore").unlink(missing_ok=True),
+    "rules": lambda folder: _put(folder, ".fumishirubeignore", "b.md\nsub/c*\n"),
+    "rules no more": lambda folder: (folder / ".fumishirubeignore").unlink(missing_ok=True),
     "ruled out": lambda folder: _put(folder, "b.md", "edited again"),
     "link instead": lambda folder: _swapped_for_link(folder / "a.md"),
     "composed otherwise": lambda folder: _put(folder, "か\u3099.md", "x"),
@@ -204,7 +204,7 @@ def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[
         if not is_local(Path(top)):
             pytest.skip("nothing here is ever quiet")
         folder = _made(Path(top) / "m")
-        root = Root(folder, listing=Listing(ignore_files=(".shirubeignore",)))
+        root = Root(folder, listing=Listing(ignore_files=(".fumishirubeignore",)))
         watch = Watch(folder)
         watch.quiet()
         known = root.survey()
@@ -274,7 +274,7 @@ def test_what_other_machines_change_is_not_watched(
 ) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(MOUNTS.format(top=tmp_path))
-    monkeypatch.setattr("shirube.disk.watching._MOUNTS", table)
+    monkeypatch.setattr("fumishirube.disk.watches._MOUNTS", table)
     assert is_local(tmp_path / name) == local
 
 

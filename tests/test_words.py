@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio import HELLO, Shirube, Wire
+from stdio import HELLO, Fumishirube, Wire
 
-from shirube import estimate_tokens
-from shirube.calling import compact
+from fumishirube import estimate_tokens
+from fumishirube.host.calls import compact
 
 SAMPLES = Path(__file__).parent.parent / "manuals"
 TOOLS = 2_500
@@ -33,8 +33,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(samples: Path) -> Iterator[Shirube]:
-    with Shirube(samples) as one:
+def server(samples: Path) -> Iterator[Fumishirube]:
+    with Fumishirube(samples) as one:
         one.ok("manual_ls")
         yield one
 
@@ -120,7 +120,7 @@ def test_the_instructions_are_short_and_name_the_way(samples: Path) -> None:
         ("給付金編", "対象外になるのはどんな場合か", "対象外"),
     ],
 )
-def test_a_search_costs_little(server: Shirube, manual_id: str, query: str, term: str) -> None:
+def test_a_search_costs_little(server: Fumishirube, manual_id: str, query: str, term: str) -> None:
     found = server.ok("manual_find", manual_id=manual_id, query=query, required_terms=[term])
     assert len(found["inline_hits"]["items"]) == 5
     assert estimate_tokens(compact(found)) <= FOUND

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shirube import (
+from fumishirube import (
     Conflict,
     Forbidden,
     Root,
@@ -20,7 +20,7 @@ from shirube import (
     content_hash,
     is_unfinished,
 )
-from shirube.disk.writing import LOCKS
+from fumishirube.disk.writes import LOCKS
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and these links are POSIX's")
 
@@ -147,7 +147,7 @@ def test_a_plain_new_file_takes_no_name_that_is_taken(made: Writable) -> None:
 
 
 def test_what_was_left_unfinished_is_discarded(made: Writable) -> None:
-    part = made.root.path / "._shirube-77"
+    part = made.root.path / "._fumishirube-77"
     part.write_bytes(b"half")
     assert is_unfinished(part.name)
     made.discard("b.md", "77")

@@ -12,7 +12,7 @@ WINDOW = 32
 
 installed = pytest.mark.skipif(
     find_spec("sentence_transformers") is None,
-    reason="needs shirube[sentence-transformers]; tox -e sentence-transformers installs it",
+    reason="needs fumishirube[sentence-transformers]; tox -e sentence-transformers installs it",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-TORTURE = os.environ.get("SHIRUBE_TORTURE", "") not in ("", "0")
+TORTURE = os.environ.get("FUMISHIRUBE_TORTURE", "") not in ("", "0")
 
 
 def times(usual: int, full: int) -> int:

@@ -20,8 +20,8 @@ from typing import Any
 
 from manuals import opened
 
-from shirube import Call, Conflict, ToolError
-from shirube.app import Application
+from fumishirube import Call, Conflict, ToolError
+from fumishirube.host.application import Application
 
 STEPS = frozenset({"open", "os.rename", "os.link", "os.remove", "os.mkdir"})
 """The audit events at which ``points`` kills; together they are every change to a folder."""

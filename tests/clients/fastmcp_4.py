@@ -36,7 +36,7 @@ async def main() -> None:
         except MCPError as error:
             missing = error.code
         told = {
-            "server": "shirube",
+            "server": "fumishirube",
             "tools": [tool.name for tool in tools],
             "before": before.is_error,
             "found": found.structured_content,

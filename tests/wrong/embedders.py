@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from shirube import Stage, Vectors
-from shirube.testing import EmbedderContract
+from fumishirube import Stage, Vectors
+from fumishirube.testing import EmbedderContract
 
 Role = Literal["query", "passage"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shirube import Budget, Corpus, Hit, LeftOut, Outcome, Query, Ranking, Run, Stage
-from shirube.testing import FuserContract
-from shirube.testing.samples import PASSAGES
+from fumishirube import Budget, Corpus, Hit, LeftOut, Outcome, Query, Ranking, Run, Stage
+from fumishirube.testing import FuserContract
+from fumishirube.testing.samples import PASSAGES
 
 
 class Places(Stage):

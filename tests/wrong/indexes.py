@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from shirube import (
+from fumishirube import (
     Bool,
     Budget,
     Clause,
@@ -28,8 +28,8 @@ from shirube import (
     Term,
     take_lock,
 )
-from shirube.testing import IndexContract, MemoryCorpus
-from shirube.testing.samples import PASSAGES
+from fumishirube.testing import IndexContract, MemoryCorpus
+from fumishirube.testing.samples import PASSAGES
 
 Kept = dict[str, tuple[Page, list[Passage]]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shirube import Document, Lines, Link, Root, Section, Source, Stage, Unreadable, decode
-from shirube.testing import LoaderContract
+from fumishirube import Document, Lines, Link, Root, Section, Source, Stage, Unreadable, decode
+from fumishirube.testing import LoaderContract
 
 FILES = {"a.txt": "one\n\ntwo\nthree\n", "b/ç.txt": "四\n五\n", "c.md": "not for us"}
 

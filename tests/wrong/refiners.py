@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from shirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
-from shirube.testing import RefinerContract
-from shirube.testing.samples import PASSAGES
+from fumishirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
+from fumishirube.testing import RefinerContract
+from fumishirube.testing.samples import PASSAGES
 
 
 class Backwards(Stage):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
-from shirube import (
+from fumishirube import (
     Bool,
     Cancelled,
     Corpus,
@@ -18,7 +18,7 @@ from shirube import (
     Stage,
     Term,
 )
-from shirube.testing import ScorerContract
+from fumishirube.testing import ScorerContract
 
 Key = tuple[str, int]
 Found = Mapping[Key, Passage]

@@ -12,9 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import ConfigDict, PrivateAttr, field_serializer
 
-from shirube import Passage, Stage
-from shirube.testing import StageContract
-from shirube.testing.samples import PASSAGES
+from fumishirube import Passage, Stage
+from fumishirube.testing import StageContract
+from fumishirube.testing.samples import PASSAGES
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_serializer
 
-from shirube import (
+from fumishirube import (
     Answer,
     Argument,
     Call,
@@ -23,7 +23,7 @@ from shirube import (
     Stage,
     Tool,
 )
-from shirube.testing import SurfaceContract
+from fumishirube.testing import SurfaceContract
 
 
 class Asked(Params):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shirube import Bool, Clause, Term
-from shirube.testing import PlainTokenizer, TokenizerContract
+from fumishirube import Bool, Clause, Term
+from fumishirube.testing import PlainTokenizer, TokenizerContract
 
 
 class TestPlain(TokenizerContract):

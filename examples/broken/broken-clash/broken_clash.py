@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shirube import Corpus, Fuser, Outcome, Query, Ranking, Register, Run, Stage, hook
+from fumishirube import Corpus, Fuser, Outcome, Query, Ranking, Register, Run, Stage, hook
 
 
 class Clash(Stage):

@@ -1,6 +1,6 @@
 """A plugin that misspells a hook."""
 
-from shirube import Register, Scorer, hook
+from fumishirube import Register, Scorer, hook
 
 
 @hook

@@ -1,6 +1,6 @@
 """A plugin that puts a refiner on the shelf of fusers."""
 
-from shirube import Corpus, Fuser, Query, Ranking, Register, Stage, hook
+from fumishirube import Corpus, Fuser, Query, Ranking, Register, Stage, hook
 
 
 class NoFuser(Stage):

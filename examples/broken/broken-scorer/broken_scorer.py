@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from shirube import Corpus, Hit, Passage, Query, Register, Scorer, Stage, hook
+from fumishirube import Corpus, Hit, Passage, Query, Register, Scorer, Stage, hook
 
 
 class Failing(Stage):

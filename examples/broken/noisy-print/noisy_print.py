@@ -2,7 +2,7 @@
 
 import os
 
-from shirube import Corpus, Query, Ranking, Refiner, Register, Stage, hook
+from fumishirube import Corpus, Query, Ranking, Refiner, Register, Stage, hook
 
 print("noisy: imported")  # noqa: T201 - the noise is the point
 os.write(1, b"noisy: imported, past sys.stdout\n")

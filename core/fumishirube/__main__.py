@@ -1,0 +1,8 @@
+"""``python -m fumishirube`` is the command ``fumishirube``."""
+
+import sys
+
+from fumishirube.faces.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Answers that leave out the keys they have nothing to say for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
+
+from fumishirube import Answer
+
+LIST_CHARS = 24_000
+"""How long a list in an answer gets: clients cut what is much longer."""
+
+Item = TypeVar("Item")
+
+
+class Lean(Answer):
+    """An answer in which the fields named in ``omitted`` are absent when they are ``None``."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _lean(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {
+            key: value
+            for key, value in handler(self).items()
+            if value is not None or key not in self.omitted
+        }
+
+
+def fitting(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items as long as their JSON stays within ``LIST_CHARS``, but at least one."""
+    left = LIST_CHARS
+    for number, item in enumerate(items):
+        shown = item.model_dump() if isinstance(item, BaseModel) else item
+        left -= len(json.dumps(shown, ensure_ascii=False))
+        if left < 0 and number:
+            return
+        yield item

@@ -1,0 +1,239 @@
+"""Configuration: defaults, then ``fumishirube.yaml``, then the environment, in typed form."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fumishirube.config.classic import FILE as CLASSIC
+from fumishirube.config.classic import Sections, merged, places_of
+from fumishirube.config.environment import overridden
+from fumishirube.config.sections import Adaptive, Bounds, Cache, ListingRules, Roots, Traces
+from fumishirube.config.servers import Security, Server
+from fumishirube.config.yaml_file import Written, read_yaml
+from fumishirube.errors import ConfigError
+from fumishirube.host.argument_errors import refusal
+from fumishirube.host.schemas import arguments_shape
+from fumishirube.plugins.registry import KINDS
+from fumishirube.stages import Env
+
+FILE = "fumishirube.yaml"
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class Use(_Closed):
+    """One stage of a pipeline, or one surface: a name on a shelf, and its settings."""
+
+    use: str
+    alias: Annotated[str | None, Field(alias="as")] = None
+    settings: dict[str, Any] = Field(alias="with", default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name under which this use is known: ``as``, or else ``use``."""
+        return self.alias or self.use
+
+
+class PipelineSpec(_Closed):
+    """Which stages a pipeline runs. A kind that is not named keeps the surface's default."""
+
+    loaders: tuple[Use, ...] | None = None
+    tokenizer: Use | None = None
+    embedder: Use | None = None
+    index: Use | None = None
+    scorers: tuple[Use, ...] | None = None
+    fusers: tuple[Use, ...] | None = None
+    refiners: tuple[Use, ...] | None = None
+
+
+class Config(_Closed):
+    """The whole configuration; every field has a default, and no file is needed.
+
+    ``allow_file_scope`` is reserved and changes nothing: manuals are read section by section.
+    """
+
+    version: Literal[1] = 1
+    strict: Annotated[bool, Env("FUMISHIRUBE_STRICT")] = False
+    roots: Roots = Roots()
+    allow_file_scope: Annotated[bool, Env("ALLOW_FILE_SCOPE")] = False
+    limits: Bounds = Bounds()
+    listing: ListingRules = ListingRules()
+    traces: Traces = Traces()
+    cache: Cache = Cache()
+    adaptive: Adaptive = Adaptive()
+    server: Server = Server()
+    security: Security = Security()
+    pipelines: dict[str, PipelineSpec] = Field(default_factory=dict)
+    surfaces: tuple[Use, ...] = (Use(use="manual"), Use(use="vault"))
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A configuration, where it came from, and which values the environment decided.
+
+    ``origins`` are variables, ``written`` files with their lines, both by coordinate; ``adopted``
+    are the files of other programs.
+    """
+
+    config: Config
+    workspace: Path
+    file: Path | None
+    environ: Mapping[str, str]
+    origins: dict[str, str] = field(default_factory=dict)
+    sections: Sections = field(default_factory=Sections)
+    alone_as: str | None = None
+    adopted: tuple[str, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The files that decide it, whether or not they are there."""
+        beside = [self.workspace / name for name in (CLASSIC, *self.adopted)]
+        return [self.file or self.workspace / FILE, *beside]
+
+    def folder(self, name: str) -> Path:
+        """Return a root, or the ``workspace``, as an absolute path, its links resolved once."""
+        if name == "workspace":
+            return self.workspace
+        relative: str = getattr(self.config.roots, name)
+        return (self.workspace / relative).resolve()
+
+    def origin(self, coordinate: str) -> str:
+        """Say where a setting comes from: a variable, a file and its line, or ``default``."""
+        said = self.written.get(coordinate, "default")
+        inner, outer = coordinate, ""
+        while inner != outer:
+            if inner in self.origins:
+                return self.origins[inner]
+            inner, outer = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", inner), inner
+        return said
+
+    def alone(self, only: Use) -> Loaded:
+        """Return this configuration with one surface, whether or not it was among the others."""
+        asked = (use for use in self.config.surfaces if use.use == only.use)
+        use = next(asked, Use(use=only.use))
+        settings = {**use.settings, **only.settings}
+        given = use.model_copy(update={"settings": settings})
+        # What is configured for other surfaces is nobody's here.
+        config = self.config.model_copy(update={"surfaces": (given,)})
+        return replace(self, config=config, alone_as=only.use)
+
+    def statistics(self) -> Path:
+        """Return the file of the statistics; a relative one is taken from the workspace."""
+        vault = str(self.folder("vault"))
+        return self.workspace / self.config.adaptive.file.replace("${VAULT_ROOT}", vault)
+
+
+def load_config(
+    workspace: Path,
+    file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    classic: bool = False,
+) -> Loaded:
+    """Read the configuration of a workspace, with its ``classic`` file if that is wanted.
+
+    Raises:
+        ConfigError: with the coordinate in the file, or the variable's name, of what is unusable.
+    """
+    environ = os.environ if environ is None else environ
+    workspace = workspace.resolve()
+    found = file if file is not None else workspace / FILE
+    if file is not None and not file.is_file():
+        raise ConfigError(f"--config: there is no file {file.name!r}")
+    beside = workspace / CLASSIC
+    written = read_yaml(found) if found.is_file() else Written(found.name)
+    further = read_yaml(beside) if classic and beside.is_file() else Written(CLASSIC)
+    given, sections = merged(written.values, found.name, further.values)
+    loaded = Loaded(Config(), workspace, found if found.is_file() else None, environ)
+    config = build(Config, given, "", environ, loaded.origins)
+    for name, folder in config.roots.model_dump().items():
+        if (workspace / folder).is_file():
+            raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
+    places = places_of(further) | places_of(written)
+    return replace(loaded, config=config, sections=sections, written=places)
+
+
+def build(
+    model: type[ModelT],
+    given: Mapping[str, Any],
+    coordinate: str,
+    environ: Mapping[str, str],
+    origins: dict[str, str],
+) -> ModelT:
+    """Make a model from what the file gives and the environment overrides; note who decided.
+
+    Raises:
+        ConfigError: naming the coordinate or the variable.
+    """
+    values = overridden(model, given, coordinate, environ, origins)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_said(model, error, coordinate)) from error
+
+
+def _said(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
+    errors = error.errors(include_url=False)
+    first = errors[0]
+    if first["type"] == "extra_forbidden":
+        where = coordinate
+        for part in first["loc"]:
+            where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
+        known = _known_keys(model, first["loc"][:-1])
+        near = get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+        return f"{where}: there is no such setting; {hint}"
+    refused = refusal(errors, arguments_shape(model))
+    name = str(refused.details.get("parameter", ""))
+    where = ".".join(filter(None, (coordinate, name)))
+    return f"{where}: {str(refused).removeprefix(name).strip()}{_given(first['input'])}"
+
+
+def _given(value: object) -> str:
+    """Return what was given instead, if that fits in a few words."""
+    if isinstance(value, (bool, int, float, str)):
+        return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
+    return ""
+
+
+def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    for part in path:
+        info = model.model_fields.get(str(part))
+        model = next(_models(info.annotation), model) if info else model
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models inside an annotation, however deep: ``tuple[Use, ...] | None`` holds one."""
+    if _is_model(annotation):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "index"}
+"""Shelves of which a pipeline uses one stage, and the key under which YAML names it."""
+
+PIPELINE_KEYS = {
+    kind.shelf: SINGLE_KINDS.get(kind.shelf, kind.shelf)
+    for kind in KINDS
+    if kind.shelf != "surfaces"
+}

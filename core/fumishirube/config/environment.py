@@ -1,0 +1,95 @@
+"""The settings that environment variables decide, and what each of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from fumishirube.errors import ConfigError
+from fumishirube.stages import Env
+
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+
+
+def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
+    """Return ``(variable, coordinate, field)`` of every setting that the environment can decide."""
+    found = []
+    for name, info in model.model_fields.items():
+        inner = info.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            found += variables(inner, f"{prefix}{name}.")
+        found += [(env.name, f"{prefix}{name}", info) for env in _envs(info)]
+    return found
+
+
+def expectation(info: FieldInfo) -> str:
+    """Say in a few words what values a setting takes, such as ``integer >= 1``."""
+    if get_origin(info.annotation) is tuple:
+        names = [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
+        return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
+    words = {bool: "true or false", int: "integer", float: "number", str: "text"}
+    kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
+    parts = [one for part in get_args(info.annotation) for one in get_args(part) or (part,)]
+    literals = [str(one) for one in parts if not isinstance(one, type)]
+    text = " or ".join(kinds or literals) or "value"
+    for rule in info.metadata:
+        for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
+            if getattr(rule, bound, None) is not None:
+                text += f" {sign} {getattr(rule, bound)}"
+    return text
+
+
+def overridden(
+    model: type[BaseModel],
+    given: Mapping[str, Any],
+    coordinate: str,
+    environ: Mapping[str, str],
+    origins: dict[str, str],
+) -> dict[str, Any]:
+    """Return what is given for a model, with what the environment decides; note who did.
+
+    Raises:
+        ConfigError: naming the variable whose value is unusable.
+    """
+    values = dict(given)
+    for name, info in model.model_fields.items():
+        here = f"{coordinate}.{name}" if coordinate else name
+        inner = info.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            below = values.get(name) or {}
+            if isinstance(below, Mapping):
+                values[name] = overridden(inner, below, here, environ, origins)
+        for env in _envs(info):
+            if environ.get(env.name, "").strip():
+                values[name] = _parsed(env.name, environ[env.name].strip(), info)
+                origins[here] = env.name
+    return values
+
+
+def _parsed(variable: str, text: str, info: FieldInfo) -> Any:
+    value: Any = text
+    if bool in _kinds(info.annotation):
+        value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
+    if get_origin(info.annotation) is tuple:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        value = [] if names == ["none"] else names
+    rules: Any = Annotated[info.annotation, *info.metadata]
+    adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
+    try:
+        return adapter.validate_python(value, strict=bool in _kinds(info.annotation))
+    except ValidationError as error:
+        raise ConfigError(
+            f'configuration error: {variable}: expected {expectation(info)}, got "{text[:80]}"'
+        ) from error
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    return (annotation,) if isinstance(annotation, type) else get_args(annotation)
+
+
+def _envs(info: FieldInfo) -> list[Env]:
+    return [rule for rule in info.metadata if isinstance(rule, Env)]

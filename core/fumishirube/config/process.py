@@ -1,0 +1,40 @@
+"""The settings of one process, which the environment alone decides and no file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fumishirube.config.configuration import build
+from fumishirube.stages import Env
+
+
+class ProcessSettings(BaseModel):
+    """What a file of the workspace must not say: secrets, whom to talk to, how much to tell.
+
+    ``token`` is what every request to the HTTP server has to carry. ``backend`` is the server to
+    which tools are forwarded, each call within ``timeout`` seconds, ``retries`` included.
+    """
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    token: Annotated[str | None, Env("FUMISHIRUBE_HTTP_TOKEN")] = None
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, Env("FUMISHIRUBE_LOG_LEVEL")
+    ] = None
+    backend: Annotated[str | None, Env("MANUAL_TOOLS_BASE_URL")] = None
+    timeout: Annotated[float, Field(gt=0, le=3600), Env("FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS")] = (
+        10.0
+    )
+    retries: Annotated[int, Field(ge=0, le=10), Env("FUMISHIRUBE_BRIDGE_RETRIES")] = 2
+
+
+def process_settings(environ: Mapping[str, str]) -> ProcessSettings:
+    """Return the settings.
+
+    Raises:
+        ConfigError: naming the variable whose value is unusable.
+    """
+    return build(ProcessSettings, {}, "", environ, {})

@@ -1,0 +1,133 @@
+"""The sections of the configuration that speak neither of pipelines nor of HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from fumishirube.disk.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Listing
+from fumishirube.stages import Env
+from fumishirube.verdict import Thresholds
+
+IGNORE_FILE = ".fumishirubeignore"
+"""Rules at any level of a manual; they come after those of a ``.gitignore`` beside it."""
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class Roots(_Closed):
+    """The folders; relative ones are taken from the workspace. ``runtime`` is for logs."""
+
+    manuals: Annotated[str, Env("MANUALS_ROOT"), Env("FUMISHIRUBE_PATHS_MANUALS_DIR")] = "manuals"
+    vault: Annotated[str, Env("VAULT_ROOT")] = "vault"
+    docs: Annotated[str, Env("FUMISHIRUBE_DOCS_ROOT")] = "docs"
+    runtime: Annotated[str, Env("FUMISHIRUBE_PATHS_RUNTIME_DIR")] = "var"
+    state: Annotated[str, Env("FUMISHIRUBE_STATE_ROOT")] = ".fumishirube"
+
+
+def _bytes(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return int(TypeAdapter(ByteSize).validate_python(value))
+    except ValidationError as error:
+        told = "expected a number of bytes, such as 64 MiB"
+        raise PydanticCustomError("bytes", told) from error
+
+
+Bytes = Annotated[
+    int,
+    BeforeValidator(_bytes),
+    Field(ge=1),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}),
+]
+"""A size in bytes, which may be written with a unit."""
+
+
+class Bounds(_Closed):
+    """What one root may hold: bytes of a file, folders one inside the other, files of a manual.
+
+    A larger file is listed and not read; a deeper folder is not looked into; a manual with more
+    files is refused. All are reported.
+    """
+
+    file_bytes: Annotated[Bytes, Env("FUMISHIRUBE_LIMIT_FILE_BYTES")] = DEFAULT_LIMITS.file_bytes
+    depth: Annotated[int, Field(ge=1, le=200), Env("FUMISHIRUBE_LIMIT_DEPTH")] = (
+        DEFAULT_LIMITS.depth
+    )
+    files: Annotated[int, Field(ge=1), Env("FUMISHIRUBE_LIMIT_FILES")] = DEFAULT_LIMITS.files
+
+
+class ListingRules(_Closed):
+    """Which files of a manual are listed: also those with a dot-name, and which rules count.
+
+    A ``.fumishirubeignore`` always does; a ``.gitignore`` with ``gitignore``.
+    """
+
+    hidden: Annotated[bool, Env("FUMISHIRUBE_LIST_HIDDEN")] = ALL_BUT_HIDDEN.hidden
+    gitignore: Annotated[bool, Env("FUMISHIRUBE_HEED_GITIGNORE")] = False
+
+    @property
+    def listing(self) -> Listing:
+        """What a root is told."""
+        names = (".gitignore", IGNORE_FILE) if self.gitignore else (IGNORE_FILE,)
+        return Listing(self.hidden, names)
+
+
+class Traces(_Closed):
+    """How many records of searches are kept, and for how many seconds.
+
+    ``files`` keeps them on disk too; only then can another process explain a search.
+    """
+
+    keep: Annotated[int, Field(ge=1), Env("TRACE_MAX_KEEP")] = 100
+    seconds: Annotated[int, Field(ge=1), Env("TRACE_TTL_SEC")] = 1800
+    files: bool = True
+
+
+class Cache(_Closed):
+    """Whether answers are kept to be given again, how long, and what is similar enough.
+
+    ``embedder`` names one on its shelf; with ``none`` only the same question is answered from the
+    cache. An answer with more gaps or conflicts than these is searched anew; -1 sets no limit.
+    """
+
+    enabled: Annotated[bool, Env("SEM_CACHE_ENABLED")] = True
+    seconds: Annotated[int, Field(ge=1), Env("SEM_CACHE_TTL_SEC")] = 1800
+    keep: Annotated[int, Field(ge=1), Env("SEM_CACHE_MAX_KEEP")] = 500
+    embedder: Annotated[str, Env("SEM_CACHE_EMBEDDING_PROVIDER")] = "none"
+    similarity: Annotated[float, Field(ge=0, le=1), Env("SEM_CACHE_SIM_THRESHOLD")] = 0.92
+    gaps: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_GAP")] = -1
+    conflicts: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_CONFLICT")] = -1
+
+
+class Adaptive(_Closed):
+    """Where statistics of searches go, and how the thresholds of a thin result follow from them.
+
+    Without ``tuning`` the thresholds stay as written here; the statistics go on.
+    """
+
+    tuning: Annotated[bool, Env("ADAPTIVE_TUNING")] = True
+    file: Annotated[str, Field(min_length=1), Env("ADAPTIVE_STATS_PATH")] = (
+        "${VAULT_ROOT}/.system/adaptive_stats.jsonl"
+    )
+    min_recall: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_MIN_RECALL")] = 0.9
+    candidate_low: Annotated[int, Field(ge=1, le=50), Env("ADAPTIVE_CANDIDATE_LOW_BASE")] = (
+        Thresholds().candidate_low
+    )
+    file_bias: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_FILE_BIAS_BASE")] = (
+        Thresholds().file_bias
+    )

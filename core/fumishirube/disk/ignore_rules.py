@@ -1,0 +1,71 @@
+"""What the ignore files of a folder leave out, read as git reads them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from fumishirube.text.folding import nfc
+
+if TYPE_CHECKING:
+    from pathspec import PathSpec, Pattern
+
+
+_SYNTAX = "gitignore"
+"""One pattern after the other, the last that matches deciding; folders are walked by the survey."""
+
+
+class Rules(NamedTuple):
+    """The rules of one folder, whose path is ``prefix``, and those of the folders above it."""
+
+    prefix: str
+    spec: PathSpec[Pattern]
+    above: Rules | None
+
+    def ignores(self, path: str, *, folder: bool = False) -> bool:
+        """Tell whether a path below is left out; the deepest rule that speaks of it decides."""
+        rules: Rules | None = self
+        while rules is not None:
+            below = path[len(rules.prefix) :] + ("/" if folder else "")
+            verdict = rules.spec.check_file(below).include
+            if verdict is not None:
+                return verdict
+            rules = rules.above
+        return False
+
+
+def rules_of(prefix: str, content: bytes, above: Rules | None) -> Rules:
+    """Return the rules that an ignore file adds to those of the folders above."""
+    return Rules(prefix, _compiled(content), above)
+
+
+# The file is read on every look at its folder; what it says is compiled when it has changed.
+@lru_cache(maxsize=256)
+def _compiled(content: bytes) -> PathSpec[Pattern]:
+    from pathspec import PathSpec  # noqa: PLC0415 - 50 ms that most manuals do not need
+
+    lines = [
+        _inside_only(line) for line in nfc(content.decode("utf-8-sig", "replace")).splitlines()
+    ]
+    try:
+        return PathSpec.from_lines(_SYNTAX, lines)
+    except ValueError:
+        return PathSpec.from_lines(_SYNTAX, filter(_means_something, lines))
+
+
+def _inside_only(line: str) -> str:
+    """Make ``folder/**`` speak of what is inside the folder only, as it does to git."""
+    rule = line.rstrip()
+    if rule.endswith("/**/"):
+        return f"{rule}*/"
+    return f"{rule}/*" if rule.endswith("/**") else line
+
+
+def _means_something(line: str) -> bool:
+    from pathspec import PathSpec  # noqa: PLC0415 - as above
+
+    try:
+        PathSpec.from_lines(_SYNTAX, [line])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,139 @@
+"""A file of JSON lines that is bounded, rotated, and written in the background."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+
+from pydantic import JsonValue
+
+_log = logging.getLogger("fumishirube")
+
+FULL_BYTES = 5 * 1024 * 1024
+"""When a file is put aside and a new one begun; of those put aside the last is kept."""
+TAIL_BYTES = 1024 * 1024
+
+_QUEUED = 10_000
+_LINGER = 0.2
+_PATIENCE = 2.0
+
+
+class Journal:
+    """Takes lines at once and writes them soon; whatever is wrong with the file is told once."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lines: deque[str] = deque(maxlen=_QUEUED)
+        self._writer: Thread | None = None
+        self._lock = Lock()
+        self._hurry = Event()
+        self._told = False
+
+    def put(self, row: Mapping[str, JsonValue]) -> None:
+        """Queue one line."""
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        with self._lock:
+            self._lines.append(line)
+            if self._writer is None:
+                self._writer = self._started()
+
+    def tail(self) -> list[dict[str, Any]]:
+        """Return the last lines, oldest first, without those that are damaged."""
+        try:
+            lines = _last_lines(self._file)
+        except (OSError, ValueError) as error:
+            self._tell("cannot be read", error)
+            return []
+        rows = _parsed(lines)
+        kept = [row for row in rows if isinstance(row, dict)]
+        if len(kept) < len(rows):
+            self._tell("holds damaged lines, which are passed over")
+        return kept
+
+    def close(self) -> None:
+        """Write what is queued, and wait for that a little."""
+        self._hurry.set()
+        with self._lock:
+            writer = self._writer
+        if writer is not None:
+            writer.join(_PATIENCE)
+
+    def _started(self) -> Thread | None:
+        writer = Thread(target=self._drain, name="fumishirube journal", daemon=True)
+        try:
+            writer.start()
+        except RuntimeError as error:
+            self._tell("cannot be written", error)
+            return None
+        return writer
+
+    def _drain(self) -> None:
+        """Write until nothing is queued; lines that come close together are written at once."""
+        while True:
+            self._hurry.wait(_LINGER)
+            with self._lock:
+                lines = [*self._lines]
+                self._lines.clear()
+                if not lines:
+                    self._writer = None
+                    return
+            try:
+                _append(self._file, lines)
+            except (OSError, ValueError) as error:
+                self._tell("cannot be written", error)
+
+    def _tell(self, what: str, error: Exception | None = None) -> None:
+        if not self._told:
+            self._told = True
+            reason = f" ({type(error).__name__})" if error else ""
+            _log.warning("the file %s %s%s", self._file.name, what, reason)
+
+
+def _append(file: Path, lines: Sequence[str]) -> None:
+    """Add lines to a file, as one write, after putting it aside when it is full."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    if file.is_file() and file.stat().st_size + len(text) > FULL_BYTES:
+        file.replace(file.with_name(f"{file.name}.1"))
+    with os.fdopen(os.open(file, flags, 0o644), "r+b", buffering=0) as stream:
+        end = stream.seek(0, os.SEEK_END)
+        if end:
+            stream.seek(end - 1)
+            text = text if stream.read(1) == b"\n" else b"\n" + text
+        stream.write(text)
+
+
+def _last_lines(file: Path) -> list[bytes]:
+    if not file.is_file():
+        return []
+    with file.open("rb") as stream:
+        end = stream.seek(0, os.SEEK_END)
+        start = max(0, end - TAIL_BYTES)
+        stream.seek(start)
+        lines = stream.read(TAIL_BYTES).split(b"\n")
+    whole = lines[1:] if start else lines
+    return [line for line in whole if line.strip()]
+
+
+def _parsed(lines: Sequence[bytes]) -> list[Any]:
+    """Return what each line says; all at once is twice as fast, if none is damaged."""
+    try:
+        rows: list[Any] = json.loads(b"[" + b",".join(lines) + b"]")
+    except (ValueError, RecursionError):
+        return [_parsed_line(line) for line in lines]
+    return rows
+
+
+def _parsed_line(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,95 @@
+"""What a path may be called: one relative spelling, and no name that means something else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from fumishirube.errors import Forbidden, InvalidParameter, InvalidPath
+from fumishirube.text.folding import nfc
+
+SEGMENT_BYTES = 255
+PATH_BYTES = 1024
+
+_DRIVE = re.compile(r"^[A-Za-z]:")
+_DEVICES = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])"
+    r" *(?:[.:].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def trap(name: str) -> str | None:
+    """Return why a name of one segment would mean another file somewhere; ``None`` if nowhere.
+
+    Windows keeps some names for devices, whatever ending they have, drops dots and spaces at the
+    end of a name, and reads a colon as the beginning of a stream or the end of a drive.
+    """
+    if _DEVICES.fullmatch(name):
+        return "is a device on Windows"
+    if name.endswith((".", " ")):
+        return "ends in a dot or a space, which Windows drops"
+    if ":" in name:
+        return "holds a colon, which Windows takes for a drive or a stream"
+    return None
+
+
+def clean_path(raw: object, parameter: str = "path") -> str:
+    """Return a relative path in its one spelling: ``/`` between segments, no ``.``, composed form.
+
+    Raises:
+        InvalidPath: for anything that is no relative path below a root.
+    """
+    if not isinstance(raw, str):
+        raise _refused("must be a string", parameter)
+    path = raw.strip().replace("\\", "/")
+    if path.startswith("/") or _DRIVE.match(path):
+        raise _refused("must be relative to its root", parameter)
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
+        raise _refused("must not hold control characters or unpaired surrogates", parameter)
+    segments = [segment for segment in nfc(path).split("/") if segment not in ("", ".")]
+    if not segments:
+        raise _refused("must not be empty", parameter)
+    if ".." in segments:
+        raise InvalidPath("parent segments are not allowed", parameter=parameter)
+    clean = "/".join(segments)
+    if max(len(s.encode()) for s in segments) > SEGMENT_BYTES or len(clean.encode()) > PATH_BYTES:
+        raise _refused(f"is longer than {SEGMENT_BYTES} bytes a segment or {PATH_BYTES}", parameter)
+    return clean
+
+
+def clean_new_path(raw: object, parameter: str = "path") -> str:
+    """Return the path of something that is to be written, in its one spelling.
+
+    Raises:
+        InvalidPath: for anything that is no relative path below a root.
+        Forbidden: for names that would be something else on another operating system.
+    """
+    path = clean_path(raw, parameter)
+    for segment in path.split("/"):
+        why = trap(segment)
+        if why:
+            raise Forbidden(f"choose another name: a segment of the path {why}", path=path)
+    return path
+
+
+def clean_name(raw: str, parameter: str) -> str:
+    """Return one path segment, trimmed and composed, as folder ids are.
+
+    Raises:
+        InvalidParameter: when it is blank, or more than one segment.
+    """
+    try:
+        name = clean_path(raw, parameter)
+    except InvalidPath as error:
+        raise InvalidParameter(f"{parameter} {_NAME_RULE}", parameter=parameter) from error
+    if "/" in name:
+        raise InvalidParameter(f"{parameter} {_NAME_RULE}", parameter=parameter)
+    return name
+
+
+_NAME_RULE = "must be one folder name, without slashes or parent segments"
+
+
+def _refused(rule: str, parameter: str) -> InvalidPath:
+    return InvalidPath(f"{parameter} {rule}", parameter=parameter)

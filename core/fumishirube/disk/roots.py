@@ -1,0 +1,292 @@
+"""Root: the only door to the disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from fumishirube.disk.folders import (
+    NO_FOLLOW,
+    PLAIN,
+    Entry,
+    Folder,
+    entry_of,
+    kind_of,
+    make_inside,
+    scan,
+)
+from fumishirube.disk.names import clean_path
+from fumishirube.disk.survey import (
+    ALL_BUT_HIDDEN,
+    DEFAULT_LIMITS,
+    Limits,
+    Listing,
+    Survey,
+    Surveyor,
+)
+from fumishirube.errors import (
+    Forbidden,
+    NotFound,
+    OutOfScope,
+    ToolError,
+    Unreadable,
+)
+from fumishirube.text.folding import nfc
+
+
+@dataclass(frozen=True)
+class Root:
+    """A folder that nothing below can lead out of.
+
+    Paths are relative and walked component by component without following links, relative to
+    open handles where the platform has them, so that a path cannot be swapped between the check
+    and the use. Names are found by their composed form (NFC), whatever form the disk has. A root
+    inside another is ``below`` the same ``top``, and is walked to from there each time.
+    """
+
+    top: Path
+    limits: Limits = DEFAULT_LIMITS
+    below: str = ""
+    listing: Listing = ALL_BUT_HIDDEN
+
+    @property
+    def path(self) -> Path:
+        """The absolute path, for libraries that open folders themselves."""
+        return self.top / self.below
+
+    @property
+    def exists(self) -> bool:
+        """Whether the folder is there."""
+        return self.path.is_dir()
+
+    def entries(self, path: str = "") -> list[Entry]:
+        """Return what one folder holds, sorted by composed name; links are told, not followed.
+
+        Raises:
+            NotFound: when there is no such folder.
+            Forbidden: when a link stands in the way, or permission is denied.
+        """
+        with self._folder(path) as folder:
+            found = [*scan(folder, f"{path}/" if path else "")]
+        return sorted(found, key=lambda entry: entry.path)
+
+    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
+        """Return every listed file below a folder, sorted by path; see :meth:`survey`.
+
+        Dot-names, if asked for, or if the root lists them anyway.
+        """
+        return self.survey(path, hidden=hidden).files
+
+    def survey(self, path: str = "", *, hidden: bool = False) -> Survey:
+        """Return the listed files and folders below a folder, and what was passed over, and why.
+
+        Links are not followed, nor folders looked into that are nested deeper than the limit.
+
+        Raises:
+            NeedsNarrowScope: when there are more files than the limit says.
+        """
+        path = clean_path(path) if path else ""
+        listing = replace(self.listing, hidden=self.listing.hidden or hidden)
+        rules = listing.ignore_files and path  # those of the folders above count too
+        with self._folder(path), self._folder("" if rules else path) as folder:
+            prefix = f"{path}/" if path else ""
+            made = Surveyor(self.limits, listing, self._read).survey(
+                folder, "" if rules else prefix
+            )
+        return made.below(prefix) if rules else made
+
+    def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:
+        """Return a survey of everything, when only these files may differ from an earlier one.
+
+        As long as they are listed files, as they were, nothing else is looked at.
+
+        Raises:
+            NeedsNarrowScope: when there are more files than the limit says.
+        """
+        files = [*before.files]
+        for path in touched:
+            if path != nfc(path) or path.rpartition("/")[2] in self.listing.ignore_files:
+                return self.survey()
+            place = bisect_left(files, path, key=lambda entry: entry.path)
+            known = [entry for entry in files[place : place + 2] if entry.path == path]
+            try:
+                now = self.stat(path)
+            except NotFound:
+                if known or any(one.path == path for one in before.passed):
+                    return self.survey()
+                continue  # it has come and gone
+            except ToolError:
+                return self.survey()
+            if now.kind != "file" or not _is_one(known, now):
+                return self.survey()
+            files[place] = now
+        return before._replace(files=files)
+
+    def stat(self, path: str) -> Entry:
+        """Return the entry of one file or folder.
+
+        Raises:
+            NotFound: when nothing is there.
+            Forbidden: when it, or a folder above it, is a link.
+        """
+        parent, _, name = clean_path(path).rpartition("/")
+        with self._folder(parent) as folder, _told(path):
+            entry = entry_of(path, nfc(name), folder.lstat(folder.spelled(name)))
+        if entry.kind == "link":
+            raise _link(path)
+        return entry
+
+    def read_bytes(self, path: str) -> bytes:
+        """Return a regular file's bytes.
+
+        Raises:
+            NotFound: when there is no such regular file.
+            Forbidden: when a link stands in the way, or permission is denied.
+            Unreadable: with the reason ``too_large``, above the limit.
+        """
+        parent, _, name = clean_path(path).rpartition("/")
+        with self._folder(parent) as folder, _told(path):
+            return self._read(folder, folder.spelled(name), path)
+
+    def child(self, path: str) -> Root:
+        """Return a folder below as a root of its own.
+
+        Raises:
+            NotFound: when there is no such folder.
+            Forbidden: when a link stands in the way.
+        """
+        with self._folder(path) as folder:
+            below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
+        return replace(self, below=below)
+
+    @contextmanager
+    def opened(self, path: str = "") -> Iterator[Folder]:
+        """Open one folder, to write relative to its handle; see :class:`fumishirube.Writable`.
+
+        Raises:
+            NotFound: when there is no such folder.
+            Forbidden: when a link stands in the way, or permission is denied.
+        """
+        with self._folder(path) as folder:
+            yield folder
+
+    def followed(self, path: str, allowed: Sequence[Path]) -> tuple[Root, str]:
+        """Return where a path leads when links are followed: an allowed folder, and how on.
+
+        What is then read there is read without following any further link.
+
+        Raises:
+            Forbidden: when it leads out of all of them.
+        """
+        leads_to = Path(os.path.realpath(self.path / path))
+        for folder in allowed:
+            if leads_to.is_relative_to(folder):
+                inside = leads_to.relative_to(folder).as_posix()
+                return Root(folder, self.limits), "" if inside == "." else inside
+        raise Forbidden("the link leads out of the allowed folders", path=path or None)
+
+    def make(self, path: str = "") -> Root:
+        """Create a folder, and those above it, unless it is there; return it as a root.
+
+        Raises:
+            Forbidden: when the place cannot be written, or a link stands in the way.
+        """
+        try:
+            self.top.mkdir(parents=True, exist_ok=True)
+            with Folder.at_top(os.fspath(self.top)) as top:
+                make_inside(top, _segments(self.below) + _segments(path))
+        except OSError as error:
+            raise Forbidden("the folder cannot be created; check its permissions") from error
+        return self.child(path) if path else self
+
+    def _read(self, folder: Folder, spelled: str, path: str) -> bytes:
+        _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
+        flags = os.O_RDONLY | NO_FOLLOW | PLAIN
+        handle = os.open(folder.at(spelled), flags, dir_fd=folder.handle)
+        with open(handle, "rb") as stream:
+            _must_be(kind_of(os.fstat(handle).st_mode), "file", path)
+            _must_stay(folder, self.top, path, spelled)
+            return _all_of(stream, self.limits.file_bytes, path)
+
+    @contextmanager
+    def _folder(self, path: str) -> Iterator[Folder]:
+        with _told(path):
+            folder = Folder.at_top(os.fspath(self.top))
+            try:
+                for segment in _segments(self.below) + _segments(path):
+                    spelled = folder.spelled(segment)
+                    _must_be(kind_of(folder.lstat(spelled).st_mode), "dir", path)
+                    below = folder.inner(spelled)
+                    folder.close()
+                    folder = below
+                _must_stay(folder, self.top, path)
+                yield folder
+            finally:
+                folder.close()
+
+
+def _is_one(known: Sequence[Entry], now: Entry) -> bool:
+    """Tell whether a name was there, and no other spelling of it can be: both are one path."""
+    if len(known) != 1:
+        return False
+    return known[0].inode == now.inode or unicodedata.is_normalized("NFD", now.path)
+
+
+def _segments(path: str) -> list[str]:
+    return clean_path(path).split("/") if path else []
+
+
+def _must_be(kind: str, wanted: str, path: str) -> None:
+    if kind == "link":
+        raise _link(path)
+    if kind != wanted:
+        raise NotFound("not a folder" if wanted == "dir" else "not a file", path=path or None)
+
+
+def _all_of(stream: BinaryIO, most: int, path: str) -> bytes:
+    """Return all that a stream gives, also when it grows meanwhile or does not tell its size."""
+    told = os.fstat(stream.fileno()).st_size
+    content = stream.read(min(told, most) + 1)
+    if told < len(content) <= most:
+        content += stream.read(most + 1 - len(content))
+    if len(content) > most:
+        raise Unreadable(
+            f"the file has over {most} bytes, the most that is read of one; divide it, or raise "
+            "limits.file_bytes",
+            reason="too_large",
+            path=path,
+        )
+    return content
+
+
+def _must_stay(folder: Folder, top: Path, path: str, name: str = "") -> None:
+    if not folder.stays_in(os.fspath(top), name):
+        raise OutOfScope("the path leads out of its root", path=path or None)
+
+
+def _link(path: str) -> Forbidden:
+    return Forbidden("symbolic links are not followed", path=path)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Say what the operating system says in the project's own words, without absolute paths."""
+    try:
+        yield
+    except ToolError:
+        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFound("no such file or folder", path=path or None) from error
+    except PermissionError as error:
+        raise Forbidden("permission denied by the operating system", path=path or None) from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _link(path) from error
+        raise NotFound("the file or folder cannot be opened", path=path or None) from error

@@ -1,0 +1,230 @@
+"""A look at everything below a folder: which files are listed, and what is passed over and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from fumishirube.disk.folders import Entry, Folder, is_junction, speakable
+from fumishirube.disk.ignore_rules import Rules, rules_of
+from fumishirube.errors import NeedsNarrowScope
+from fumishirube.text.folding import nfc
+
+Unlisted: TypeAlias = Literal[
+    "symlink",
+    "hidden",
+    "ignore_rule",
+    "no_loader",
+    "special",
+    "unspeakable",
+    "too_deep",
+    "forbidden",
+]
+"""Why something below a manual is not listed."""
+
+_COUNTED = 1_000
+"""How many entries of passed-over folders a survey looks at, to count their files one by one."""
+_FOLDER = 10
+"""How many entries it takes as long to look at as to open a folder."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one root may hold: bytes of a file, folders one inside the other, files below."""
+
+    file_bytes: int = 64 * 1024 * 1024
+    depth: int = 32
+    files: int = 200_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Which files below a root are listed: dot-names too, and without what which files rule out."""
+
+    hidden: bool = False
+    ignore_files: tuple[str, ...] = ()
+
+
+ALL_BUT_HIDDEN = Listing()
+
+
+class Passed(NamedTuple):
+    """A file that is not listed, or a folder that was not looked into, and why."""
+
+    path: str
+    reason: Unlisted
+    unit: Literal["file", "folder"]
+
+
+class Survey(NamedTuple):
+    """The listed files and folders below a folder, and what was passed over, sorted by path."""
+
+    files: list[Entry]
+    folders: list[str]
+    passed: list[Passed]
+
+    def below(self, prefix: str) -> Survey:
+        """Return the part of it whose paths begin so."""
+        return Survey(
+            [entry for entry in self.files if entry.path.startswith(prefix)],
+            [path for path in self.folders if path.startswith(prefix)],
+            [one for one in self.passed if one.path.startswith(prefix)],
+        )
+
+
+Read: TypeAlias = Callable[[Folder, str, str], bytes]
+"""Reads a file of an open folder, by its spelling there; the path is for messages."""
+
+
+@dataclass
+class Surveyor:
+    """Makes one survey."""
+
+    limits: Limits
+    listing: Listing
+    read: Read
+    made: Survey = field(default_factory=lambda: Survey([], [], []))
+    effort: int = _COUNTED
+
+    def survey(self, folder: Folder, prefix: str) -> Survey:
+        """Look at everything below an open folder.
+
+        Raises:
+            NeedsNarrowScope: when there are more files than the limit says.
+        """
+        self._look(folder, prefix, None, 1)
+        for part in self.made:
+            part.sort()
+        return self.made
+
+    def _look(self, folder: Folder, prefix: str, rules: Rules | None, depth: int) -> None:
+        files, folders, _ = self.made
+        first = len(files)
+        inner, ruling = self._take(folder, prefix)
+        for name in ruling:
+            content = self.read(folder, name, prefix + name)
+            rules = rules_of(prefix, content, rules)
+        if rules is not None:
+            inner = self._sift(folder, rules, first, inner)
+        if len(files) > self.limits.files:
+            raise NeedsNarrowScope(
+                f"the folder holds over {self.limits.files} files: divide it, leave some out with "
+                "a .fumishirubeignore, or raise limits.files"
+            )
+        for path, spelled in inner:
+            if depth >= self.limits.depth:
+                self._pass_folder(folder, spelled, path, "too_deep")
+                continue
+            try:
+                with folder.inner(spelled) as below:
+                    folders.append(path)
+                    self._look(below, f"{path}/", rules, depth + 1)
+            except PermissionError:
+                self._pass(path, "forbidden", "folder")
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # it vanished, or was swapped
+
+    def _take(self, folder: Folder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
+        """List a folder's files; return its folders, and the ignore files that it has.
+
+        Every search looks at every file in this loop, so it does nothing that it need not.
+        """
+        files, hidden = self.made.files, self.listing.hidden
+        inner: list[tuple[str, str]] = []
+        ruling: list[str] = []
+        with folder.scan() as scanned:
+            for entry in scanned:
+                spelled = entry.name
+                plain = spelled.isascii()
+                if (spelled[0] == "." and not hidden) or not (plain or speakable(spelled)):
+                    self._pass_over(folder, entry, prefix, ruling)
+                    continue
+                name = spelled if plain else nfc(spelled)
+                if entry.is_file(follow_symlinks=False):
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    sized = (status.st_size, status.st_mtime_ns, status.st_ino)
+                    files.append(Entry(prefix + name, name, "file", *sized))
+                    if hidden and spelled in self.listing.ignore_files:
+                        ruling.append(spelled)
+                elif entry.is_dir(follow_symlinks=False) and not is_junction(entry):
+                    inner.append((prefix + name, spelled))
+                else:
+                    led = entry.is_symlink() or is_junction(entry)
+                    self._pass(prefix + name, "symlink" if led else "special")
+        ruling.sort(key=self.listing.ignore_files.index)
+        return inner, ruling
+
+    def _pass_over(
+        self, folder: Folder, entry: os.DirEntry[str], prefix: str, ruling: list[str]
+    ) -> None:
+        """Pass over a name that begins with a dot, or is no text; note it if it makes rules."""
+        told = speakable(entry.name)
+        path = prefix + (nfc(entry.name) if told else "\ufffd")
+        if entry.is_symlink():
+            self._pass(path, "symlink")
+        elif entry.name in self.listing.ignore_files and entry.is_file(follow_symlinks=False):
+            ruling.append(entry.name)
+        elif not entry.is_dir(follow_symlinks=False):
+            self._pass(path, "hidden" if told else "unspeakable")
+        else:
+            self._pass_folder(folder, entry.name, path, "hidden" if told else "unspeakable")
+
+    def _sift(
+        self, folder: Folder, rules: Rules, first: int, inner: list[tuple[str, str]]
+    ) -> list[tuple[str, str]]:
+        """Take out what the rules leave out of one folder; return the folders that remain."""
+        files = self.made.files
+        left = [entry.path for entry in files[first:] if rules.ignores(entry.path)]
+        gone = frozenset(left)
+        files[first:] = [entry for entry in files[first:] if entry.path not in gone]
+        for path in left:
+            self._pass(path, "ignore_rule")
+        kept = []
+        for path, spelled in inner:
+            if rules.ignores(path, folder=True):
+                self._pass_folder(folder, spelled, path, "ignore_rule")
+            else:
+                kept.append((path, spelled))
+        return kept
+
+    def _pass_folder(self, folder: Folder, spelled: str, path: str, reason: Unlisted) -> None:
+        """Count the files of a folder that is passed over, or the folder if that is too much."""
+        below = self._counted(folder, spelled, path, reason)
+        if below is None:
+            self._pass(path, reason, "folder")
+        else:
+            self.made.passed.extend(below)
+
+    def _counted(
+        self, folder: Folder, spelled: str, path: str, reason: Unlisted, depth: int = 1
+    ) -> list[Passed] | None:
+        found: list[Passed] = []
+        self.effort -= _FOLDER
+        try:
+            with folder.inner(spelled) as below, below.scan() as scanned:
+                for entry in scanned:
+                    self.effort -= 1
+                    if self.effort < 0 or depth > self.limits.depth:
+                        return None
+                    here = f"{path}/{nfc(entry.name) if speakable(entry.name) else chr(0xFFFD)}"
+                    if not entry.is_dir(follow_symlinks=False):
+                        found.append(Passed(here, reason, "file"))
+                        continue
+                    deeper = self._counted(below, entry.name, here, reason, depth + 1)
+                    if deeper is None:
+                        return None
+                    found += deeper
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return None
+        return found
+
+    def _pass(self, path: str, reason: Unlisted, unit: Literal["file", "folder"] = "file") -> None:
+        self.made.passed.append(Passed(path, reason, unit))

@@ -1,0 +1,163 @@
+"""Knowing, without a look at every file, what below a folder may have changed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inotify_simple import INotify
+
+_log = logging.getLogger("fumishirube")
+
+_TRUST = 10.0
+"""Seconds after which a folder is looked at whatever the marks say."""
+_RETRY = 60.0
+"""Seconds after which watching is tried again where it was not possible."""
+_TRIES = 5
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_LOCAL = frozenset(
+    {"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs"}
+)
+"""File systems that nobody changes but through this machine, which marks it."""
+
+
+class Watch:
+    """The operating system's marks of what changes below a folder.
+
+    Linux makes the mark before a write, a rename or a removal returns, so that whatever was done
+    before the question has been marked. Where marks cannot be had, or may be incomplete, anything
+    may have changed. ``hidden`` watches folders with a dot-name too.
+    """
+
+    def __init__(self, top: Path, *, hidden: bool = False) -> None:
+        self._top = top
+        self._hidden = hidden
+        self._marks: INotify | None = None
+        self._place: tuple[int, int] | None = None
+        self._prefixes: dict[int, str] = {}
+        self._touched: set[str] | None = None
+        self._looked = 0.0
+        self._retry = 0.0
+
+    def quiet(self) -> bool:
+        """Tell whether nothing can have changed since the look that ``looked`` told of."""
+        touched = self.touched()
+        return touched is not None and not touched
+
+    def touched(self) -> Collection[str] | None:
+        """Return what may have come, gone or changed since the look that ``looked`` told of.
+
+        These are paths of files, relative and as the disk spells them. ``None`` stands for
+        anything: nobody has looked for long, a folder came or went, or there are no marks.
+        """
+        try:
+            if (
+                self._marks is None
+                or self._place != _place(self._top)
+                or self._take_in(self._marks)
+            ):
+                self._begin()
+        except (FileNotFoundError, NotADirectoryError):
+            self.close()  # folders come and go; the next call tries again
+        except OSError as error:
+            self.close()
+            self._retry = time.monotonic() + _RETRY
+            _log.warning("a folder cannot be watched (%s); its files are compared", error.strerror)
+        return self._touched if time.monotonic() - self._looked < _TRUST else None
+
+    def looked(self) -> None:
+        """Take note that the folder has been looked at, after the last question."""
+        self._touched = None if self._marks is None else set()
+        self._looked = time.monotonic()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._touched = None
+        self._prefixes = {}
+        if self._marks is not None:
+            self._marks.close()
+            self._marks = None
+
+    def _begin(self) -> None:
+        """Watch every folder as it is now; what changed before is nobody's mark."""
+        self.close()
+        if time.monotonic() < self._retry or not is_local(self._top):
+            return
+        from inotify_simple import INotify, flags  # noqa: PLC0415 - only large manuals need it
+
+        written = flags.MODIFY | flags.ATTRIB | flags.CLOSE_WRITE
+        named = flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO
+        itself = flags.DELETE_SELF | flags.MOVE_SELF
+        self._place = _place(self._top)
+        self._marks = INotify(nonblocking=True)
+        known: list[str] = []
+        for _ in range(_TRIES):
+            folders = _folders(self._top, hidden=self._hidden)
+            if folders == known:
+                return
+            for folder in folders:
+                mask = written | named | itself | flags.ONLYDIR | flags.DONT_FOLLOW
+                with suppress(PermissionError):  # it is not read either, until that changes
+                    number = self._marks.add_watch(folder, mask)
+                    below = os.path.relpath(folder, self._top)
+                    self._prefixes[number] = "" if below == "." else f"{below}/"
+            known = folders
+        self.close()
+
+    def _take_in(self, marks: INotify) -> bool:
+        """Read the marks up to now; tell whether other folders have to be watched."""
+        from inotify_simple import flags  # noqa: PLC0415
+
+        found = marks.read(timeout=0)
+        other = flags.ISDIR | flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT
+        other |= flags.IGNORED | flags.Q_OVERFLOW
+        if self._touched is not None:
+            self._touched.update(self._prefixes.get(mark.wd, "") + mark.name for mark in found)
+        return any(mark.mask & other for mark in found)
+
+
+def is_local(folder: Path) -> bool:
+    """Tell whether every change in a folder passes through this machine, as far as is known."""
+    if sys.platform != "linux":
+        return False
+    real = folder.resolve()
+    kind = None
+    for place, name in _mounts():
+        if real.is_relative_to(place):
+            kind = name
+        elif place.is_relative_to(real) and name not in _LOCAL:
+            return False
+    return kind in _LOCAL
+
+
+def _mounts() -> list[tuple[Path, str]]:
+    """Return where file systems are mounted, and their kinds; what covers others comes later."""
+    found = []
+    for line in _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+        fields = line.split()
+        place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields[4])
+        found.append((Path(place), fields[fields.index("-") + 1]))
+    return sorted(found, key=lambda one: len(one[0].parts))
+
+
+def _folders(top: Path, *, hidden: bool) -> list[str]:
+    """Return the folder and those below it, without links; dot-names only if wanted."""
+    found = []
+    for path, names, _ in os.walk(top):
+        names[:] = [name for name in names if hidden or not name.startswith(".")]
+        found.append(path)
+    return sorted(found)
+
+
+def _place(folder: Path) -> tuple[int, int]:
+    status = folder.stat()
+    return status.st_dev, status.st_ino

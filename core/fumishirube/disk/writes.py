@@ -1,0 +1,271 @@
+"""Writing below a root: all or nothing, durable, and never over what somebody else wrote."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from fumishirube.disk.folders import NO_FOLLOW, PLAIN, Folder
+from fumishirube.disk.locks import take_lock
+from fumishirube.disk.names import clean_path
+from fumishirube.disk.roots import Root
+from fumishirube.errors import Conflict, Forbidden, InvalidPath, NotFound, ToolError
+from fumishirube.text.folding import nfc
+
+LOCKS = 64
+"""How many lock files there are; the files of a root share them."""
+
+_PATIENCE = 30.0
+_NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
+_PART = "._fumishirube-"
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
+
+
+def content_hash(data: bytes) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_unfinished(name: str) -> bool:
+    """Tell whether a file of this name is one that :meth:`Writable.swap` had not finished."""
+    return name.startswith(_PART)
+
+
+@dataclass(frozen=True)
+class Writable:
+    """A root in which files are written; ``locks`` is a folder below it, for the lock files.
+
+    Whoever changes a file holds its lock from the first look at it to the end. Nothing is written
+    through links or by absolute path.
+    """
+
+    root: Root
+    locks: str
+
+    def lock_of(self, path: str) -> int:
+        """Return the number of the lock that guards a file, whatever form its name has."""
+        name = nfc(clean_path(path).casefold())
+        return hashlib.sha256(name.encode()).digest()[0] % LOCKS
+
+    @contextmanager
+    def locked(self, number: int, patience: float = _PATIENCE) -> Iterator[None]:
+        """Keep every other process and thread from what this lock guards.
+
+        Raises:
+            Conflict: when somebody else held it for longer than ``patience`` seconds.
+        """
+        self.make_folder(self.locks)
+        name = f"{number:02x}.lock"
+        flags = os.O_RDWR | os.O_CREAT | NO_FOLLOW | PLAIN
+        with self.root.opened(self.locks) as folder, _told(f"{self.locks}/{name}"):
+            handle = os.open(folder.at(name), flags, 0o666, dir_fd=folder.handle)
+        try:
+            if not take_lock(handle, patience):
+                raise Conflict("another process is writing this file; try again in a moment")
+            yield
+        finally:
+            os.close(handle)
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's bytes; ``None`` when nothing is there.
+
+        Raises:
+            Conflict: when something else than a file stands there.
+            Forbidden: when a link stands in the way, or permission is denied.
+            Unreadable: when it is larger than the root's limit.
+        """
+        try:
+            if self.root.stat(path).kind != "file":
+                raise Conflict("something that is no file has this name", path=path)
+            return self.root.read_bytes(path)
+        except NotFound:
+            return None
+
+    def make_folder(self, path: str) -> None:
+        """Create a folder and those above it, durably, unless it is there.
+
+        Raises:
+            Conflict: when a file has the name of one of them.
+            Forbidden: when a link stands in the way, or the place cannot be written.
+        """
+        parts = path.split("/") if path else []
+        above = ["/".join(parts[:count]) for count in range(len(parts) + 1)]
+        missing = [one for one in above if not self._is_folder(one)]
+        if not missing:
+            return
+        self.root.make(path)
+        if not missing[0]:
+            with suppress(OSError), Folder.at_top(os.fspath(self.root.path.parent)) as outside:
+                outside.sync()
+        for one in above[max(0, above.index(missing[0]) - 1) : -1]:
+            with self.root.opened(one) as folder:
+                folder.sync()
+
+    def swap(self, path: str, before: bytes | None, after: bytes | None, mark: str) -> None:
+        """Put new content in the place of the old: create, replace, or remove when it is ``None``.
+
+        The file is either the one or the other at every moment, and whoever is told that it is
+        done finds it done after a crash. Its mode stays. ``mark`` names the unfinished file, which
+        a crash may leave; see :meth:`discard`.
+
+        Raises:
+            Conflict: when ``before`` is not, or no longer, what stands there; nothing is written.
+            Forbidden: when the place cannot be written, or a link stands in the way.
+        """
+        parent, _, name = clean_path(path).rpartition("/")
+        part = _PART + mark
+        with self.root.opened(parent) as folder, _told(path):
+            if before is not None or after is None:
+                _check(folder, name, before, path)
+            if after is None:
+                os.unlink(folder.at(folder.spelled(name)), dir_fd=folder.handle)
+            else:
+                mode = _mode(folder, name) if before is not None else None
+                try:
+                    _write_new(folder, part, after, mode)
+                    if before is None:
+                        _appear(folder, part, name, path)
+                    else:
+                        _check(folder, name, before, path)
+                        _rename(folder, part, folder.spelled(name))
+                finally:
+                    _remove(folder, part)
+            folder.sync()
+
+    def discard(self, path: str, mark: str) -> None:
+        """Remove what an unfinished :meth:`swap` of this mark left beside a file, if anything.
+
+        Raises:
+            Forbidden: when that is not allowed.
+        """
+        parent, _, _ = clean_path(path).rpartition("/")
+        with suppress(NotFound), self.root.opened(parent) as folder, _told(path):
+            _remove(folder, _PART + mark)
+            folder.sync()
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write a new file, durably, in place: a crash may leave a part of it.
+
+        Only its owner may read it.
+
+        Raises:
+            Conflict: when the name is taken.
+        """
+        parent, _, name = clean_path(path).rpartition("/")
+        with self.root.opened(parent) as folder, _told(path):
+            _write_new(folder, name, data, _PRIVATE_MODE)
+            folder.sync()
+
+    def rename(self, path: str, name: str) -> None:
+        """Give a file another name in its folder; there need be none of the old name."""
+        parent, _, old = clean_path(path).rpartition("/")
+        with self.root.opened(parent) as folder, _told(path), suppress(FileNotFoundError):
+            _rename(folder, old, name)
+
+    def remove(self, path: str) -> None:
+        """Remove a file; there need be none."""
+        parent, _, name = clean_path(path).rpartition("/")
+        with self.root.opened(parent) as folder, _told(path):
+            _remove(folder, name)
+
+    def _is_folder(self, path: str) -> bool:
+        if not path:
+            return self.root.exists
+        try:
+            kind = self.root.stat(path).kind
+        except NotFound:
+            return False
+        if kind != "dir":
+            raise Conflict("a file has the name of a folder on the way", path=path)
+        return True
+
+
+def _write_new(folder: Folder, name: str, data: bytes, mode: int | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | PLAIN
+    first = _NEW_MODE if mode is None else _PRIVATE_MODE
+    handle = os.open(folder.at(name), flags, first, dir_fd=folder.handle)
+    try:
+        with open(handle, "wb") as stream:
+            if mode is not None and os.chmod in os.supports_fd:
+                os.chmod(handle, mode)
+            stream.write(data)
+            stream.flush()
+            os.fsync(handle)
+    except BaseException:
+        _remove(folder, name)
+        raise
+
+
+def _check(folder: Folder, name: str, before: bytes | None, path: str) -> None:
+    """See that a file, which this user may write, still holds what it held."""
+    try:
+        spelled = folder.at(folder.spelled(name))
+        flags = os.O_RDWR | NO_FOLLOW | PLAIN
+        with open(os.open(spelled, flags, dir_fd=folder.handle), "rb") as stream:
+            held = stream.read(len(before or b"") + 1)
+    except (FileNotFoundError, IsADirectoryError):
+        held = None
+    if held is None or held != before:
+        raise Conflict("the file was changed meanwhile; read it again", path=path)
+
+
+def _appear(folder: Folder, part: str, name: str, path: str) -> None:
+    """Give a finished file its name, unless anything has that name or its equal."""
+    with suppress(FileNotFoundError):
+        folder.spelled(name)
+        raise _taken(path)
+    try:
+        os.link(
+            folder.at(part), folder.at(name), src_dir_fd=folder.handle, dst_dir_fd=folder.handle
+        )
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # No links here: an empty file takes the name first, so that nothing can be overwritten.
+        _write_new(folder, name, b"", None)
+        _rename(folder, part, name)
+
+
+def _rename(folder: Folder, old: str, new: str) -> None:
+    os.replace(folder.at(old), folder.at(new), src_dir_fd=folder.handle, dst_dir_fd=folder.handle)
+
+
+def _remove(folder: Folder, name: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(folder.at(name), dir_fd=folder.handle)
+
+
+def _mode(folder: Folder, name: str) -> int:
+    return stat.S_IMODE(folder.lstat(folder.spelled(name)).st_mode)
+
+
+def _taken(path: str) -> Conflict:
+    return Conflict("something of this name is there already", path=path)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Say why the operating system refused to write, in the project's own words."""
+    try:
+        yield
+    except ToolError:
+        raise
+    except FileExistsError as error:
+        raise _taken(path) from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Forbidden("symbolic links are not followed", path=path) from error
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidPath("the file system takes no name of this length", path=path) from error
+        if error.errno in _FULL:
+            raise Forbidden("the disk is full; make room and try again", path=path) from error
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            raise NotFound("the folder is no longer there", path=path) from error
+        told = "the operating system refused to write; check permissions and the disk"
+        raise Forbidden(told, path=path) from error

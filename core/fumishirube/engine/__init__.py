@@ -1,0 +1,1 @@
+"""The engine: indexes that follow their files, and searches that run through the stages."""

@@ -1,0 +1,237 @@
+"""Statistics of searches, one line each, and the thresholds that follow from them."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube.disk.json_lines import Journal
+from fumishirube.model import Trace
+from fumishirube.plugins.hookspecs import hook
+from fumishirube.text.folding import fold
+from fumishirube.verdict import Thresholds, Verdict
+
+DAY = 24 * 60 * 60
+LEAST, MOST = 20, 200
+"""How many searches of the last day a change of the thresholds rests on."""
+
+_OFTEN, _SELDOM = 0.2, 0.05
+_LOW_STEP, _BIAS_STEP = 1, 0.03
+_LOW_RANGE, _BIAS_RANGE = (2, 6), (0.7, 0.9)
+_SHORTFALLS = frozenset({"stage_cap", "time_budget"})
+_FUSIONS = ("gate_rrf", "query_decomp_rrf")
+_WAITING = 64
+_HASH_DIGITS = 16
+_DIGITS = 4
+
+
+class Past(NamedTuple):
+    """What the tuning knows of one search: when, whether it fell short, whether it was right."""
+
+    at: float
+    short: bool
+    recall_ok: bool
+
+
+class Tuner:
+    """Moves the thresholds by a step a day at most, and never far from their base.
+
+    When many searches fall short the thresholds are loosened, when hardly any does they are
+    tightened; when the best rows too often lack the requested terms they return to the base.
+    """
+
+    def __init__(self, base: Thresholds, min_recall: float) -> None:
+        self.base = base
+        self.thresholds = base
+        self._min_recall = min_recall
+        self._changed = 0.0
+        self._past: deque[Past] = deque(maxlen=MOST)
+
+    def recall(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take up where the searches of earlier processes left off, oldest first.
+
+        Thresholds that no step leads to are from another base, and are passed over.
+        """
+        for row in rows:
+            at = _time(row.get("ts"))
+            if at is None:
+                continue
+            used = _used(row)
+            if used is not None and used != self.thresholds:
+                if used != self.base and not _is_step(self.thresholds, used):
+                    continue
+                self.thresholds, self._changed = used, at
+            self._note(at, row.get("cutoff_reason"), row.get("recall_ok"))
+        self._tune(time.time())
+
+    def learn(self, now: float, cutoff_reason: object, recall_ok: object) -> None:
+        """Take in one search, and change the thresholds when it is time to."""
+        self._note(now, cutoff_reason, recall_ok)
+        self._tune(now)
+
+    def _note(self, at: float, cutoff_reason: object, recall_ok: object) -> None:
+        if isinstance(recall_ok, bool):
+            self._past.append(Past(at, cutoff_reason in _SHORTFALLS, recall_ok))
+
+    def _tune(self, now: float) -> None:
+        if now - self._changed < DAY:
+            return
+        recent = [past for past in self._past if now - past.at < DAY]
+        if len(recent) >= LEAST:
+            thresholds = self._next(recent)
+            if thresholds != self.thresholds:
+                self.thresholds, self._changed = thresholds, now
+
+    def _next(self, recent: list[Past]) -> Thresholds:
+        if sum(past.recall_ok for past in recent) / len(recent) < self._min_recall:
+            return self.base
+        rate = sum(past.short for past in recent) / len(recent)
+        if rate > _OFTEN:
+            return self._moved(-1)
+        return self._moved(1) if rate < _SELDOM else self.thresholds
+
+    def _moved(self, way: int) -> Thresholds:
+        low, bias = self.thresholds
+        return Thresholds(
+            int(_clamped(low + way * _LOW_STEP, *_LOW_RANGE, self.base.candidate_low)),
+            _clamped(round(bias - way * _BIAS_STEP, _DIGITS), *_BIAS_RANGE, self.base.file_bias),
+        )
+
+
+class Statistics:
+    """Observes every search, and writes one line of JSON about it: never the query itself.
+
+    A line waits for the verdict of the surface that asked; without one it is written when the
+    application closes, or when too many wait.
+    """
+
+    def __init__(self, base: Thresholds, file: Path, *, tuning: bool, min_recall: float) -> None:
+        self._base = base
+        self._min_recall = min_recall
+        self._tuning = tuning
+        self._journal = Journal(file)
+        self._waiting: OrderedDict[str, dict[str, JsonValue]] = OrderedDict()
+        self._lock = Lock()
+        self._tuner_lock = RLock()
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The thresholds in force."""
+        if not self._tuning:
+            return self._base
+        with self._tuner_lock:
+            return self._tuner.thresholds
+
+    @hook
+    def search_finished(self, trace: Trace) -> None:
+        """Begin the line of one search of a manual."""
+        if trace.own:
+            return
+        with self._lock:
+            self._waiting[trace.id] = _row(trace)
+            late = len(self._waiting) > _WAITING
+            row = self._waiting.popitem(last=False)[1] if late else None
+        if row is not None:
+            self._journal.put(row)
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Complete the line of one search, queue it, and learn from it."""
+        with self._lock:
+            row = self._waiting.pop(trace_id, None)
+        if row is None:
+            return
+        self._journal.put({**row, **_judged(verdict)})
+        if self._tuning:
+            with self._tuner_lock:
+                self._tuner.learn(time.time(), verdict.cutoff_reason, verdict.recall_ok)
+
+    def close(self) -> None:
+        """Write what is still waiting."""
+        with self._lock:
+            rows, self._waiting = [*self._waiting.values()], OrderedDict()
+        for row in rows:
+            self._journal.put(row)
+        self._journal.close()
+
+    @cached_property
+    def _tuner(self) -> Tuner:
+        """Read what earlier processes wrote, once, when the thresholds are first needed."""
+        tuner = Tuner(self._base, self._min_recall)
+        tuner.recall(self._journal.tail())
+        return tuner
+
+
+def _row(trace: Trace) -> dict[str, JsonValue]:
+    """Return the line of a search as far as its trace tells."""
+    return {
+        "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "query_hash": hashlib.sha256(fold(trace.text).encode("utf-8", "surrogatepass")).hexdigest()[
+            :_HASH_DIGITS
+        ],
+        "scanned_files": trace.files - len(trace.skipped),
+        "scanned_nodes": trace.sections,
+        "candidates": len(trace.search.rows),
+        **_judged(Verdict(status=None)),
+        "candidate_low_threshold": trace.thresholds.candidate_low,
+        "file_bias_threshold": trace.thresholds.file_bias,
+        "sem_cache_hit": trace.cache.hit,
+        "sem_cache_mode": trace.cache.mode,
+        "sem_cache_score": trace.cache.score,
+        "latency_saved_ms": trace.cache.saved_ms,
+        "scoring_mode": _scoring_mode(trace),
+    }
+
+
+def _judged(verdict: Verdict) -> dict[str, JsonValue]:
+    return {
+        "cutoff_reason": verdict.cutoff_reason,
+        "status": verdict.status,
+        "recall_ok": verdict.recall_ok,
+        "unscanned_count": verdict.unscanned,
+        "est_tokens": verdict.tokens,
+        "marginal_gain": verdict.marginal_gain,
+    }
+
+
+def _scoring_mode(trace: Trace) -> str:
+    """Name the outermost fusion that had a part in the final rows."""
+    if trace.cache.hit:
+        return "cache"
+    marks: set[str] = set().union(*(row.marks for row in trace.search.rows))
+    return next((fusion for fusion in _FUSIONS if fusion in marks), "lexical")
+
+
+def _time(stamp: object) -> float | None:
+    """Return a time as seconds, whichever way a line spells it."""
+    if isinstance(stamp, str):
+        try:
+            return datetime.fromisoformat(stamp).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    return float(stamp) if isinstance(stamp, int | float) else None
+
+
+def _used(row: Mapping[str, Any]) -> Thresholds | None:
+    low, bias = row.get("candidate_low_threshold"), row.get("file_bias_threshold")
+    if isinstance(low, int) and isinstance(bias, int | float):
+        return Thresholds(low, float(bias))
+    return None
+
+
+def _is_step(one: Thresholds, other: Thresholds) -> bool:
+    low = abs(one.candidate_low - other.candidate_low) <= _LOW_STEP
+    return low and round(abs(one.file_bias - other.file_bias), _DIGITS) <= _BIAS_STEP
+
+
+def _clamped(value: float, least: float, most: float, base: float) -> float:
+    """Keep a value in a range, which is widened to hold the base."""
+    return max(min(least, base), min(max(most, base), value))

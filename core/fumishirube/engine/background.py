@@ -1,0 +1,134 @@
+"""Indexing that goes on when no call waits for it any more."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Condition, Event, Thread
+
+from fumishirube.budget import Budget
+from fumishirube.engine.folder_index import Indexed
+from fumishirube.errors import Cancelled, FumishirubeError
+
+_log = logging.getLogger("fumishirube")
+
+_LEAST = 0.1
+"""Seconds that a turn has, whoever calls, so that calls without end do not stop the indexing."""
+_MOST = 1.0
+"""Seconds after which a turn ends, so that what it found is committed."""
+_MODESTY = 0.25
+"""Seconds that a turn waits for calls to end before it begins beside them."""
+_BREATH = 0.001
+"""Seconds between two files, in which any other thread gets on."""
+_GREETING = 1.0
+"""Seconds that a client has to greet the server before anything is begun that nobody asked for."""
+_PATIENCE = 0.3
+"""Seconds that closing waits for the turn to end."""
+
+
+class Background:
+    """One thread that indexes, in short turns, what calls had no time for; it gives way to them.
+
+    Only what serves has one: a command that ends would take it along.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[Indexed] = []
+        self._calls = 0
+        self._changed = Condition()
+        self._closing = Event()
+        self._thread: Thread | None = None
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Hold the indexing back for as long as a call is answered."""
+        with self._changed:
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._calls -= 1
+                self._changed.notify_all()
+
+    def begin(self, ahead: Callable[[], Iterable[Indexed]]) -> None:
+        """Take up, once a client has been greeted, what no call has asked for yet."""
+
+        def after_greeting() -> None:
+            if self._closing.wait(_GREETING):
+                return
+            try:
+                for indexed in ahead():
+                    if self._closing.is_set():
+                        return
+                    self.take_up(indexed)
+            except FumishirubeError as error:
+                _log.warning("indexing did not begin ahead of the calls: %s", error)
+            except Exception:
+                _log.exception("indexing did not begin ahead of the calls")
+
+        Thread(target=after_greeting, name="fumishirube greeting", daemon=True).start()
+
+    def take_up(self, indexed: Indexed) -> None:
+        """Bring an index up to date as soon as there is time."""
+        with self._changed:
+            if indexed not in self._waiting:
+                self._waiting.append(indexed)
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="fumishirube indexing", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the turn under way; what it has not committed is left to the next call."""
+        self._closing.set()
+        with self._changed:
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(_PATIENCE)
+
+    def _run(self) -> None:
+        while (indexed := self._next()) is not None:
+            try:
+                state = indexed.bring_up_to_date(self._turn())
+            except Cancelled:
+                return
+            except Exception:
+                # The next call meets the same trouble, and tells its caller.
+                _log.exception("indexing in the background failed")
+                continue
+            if state.unfinished:
+                _log.info("indexing goes on in the background: %s", state.degraded)
+                self.take_up(indexed)
+
+    def _next(self) -> Indexed | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing.is_set())
+            self._changed.wait_for(lambda: not self._calls or self._closing.is_set(), _MODESTY)
+            return None if self._closing.is_set() else self._waiting.pop(0)
+
+    def _turn(self) -> _Turn:
+        began = time.monotonic()
+
+        def over() -> bool:
+            return time.monotonic() - began > (_LEAST if self._calls else _MOST)
+
+        return _Turn(cancelled=self._closing, over=over)
+
+
+@dataclass(frozen=True)
+class _Turn(Budget):
+    """The budget of one turn: no deadline, but an end when calls come in."""
+
+    over: Callable[[], bool] = field(kw_only=True)
+
+    @property
+    def late(self) -> bool:
+        return self.over()
+
+    def check(self) -> None:
+        super().check()
+        time.sleep(_BREATH)

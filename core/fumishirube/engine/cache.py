@@ -1,0 +1,212 @@
+"""Answers that may be given again, as long as neither manual, pipeline nor thresholds change."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from operator import mul
+from threading import Lock
+from typing import NamedTuple
+
+from fumishirube.model import Span
+from fumishirube.stages import Embedder, Opening
+from fumishirube.text.folding import fold
+from fumishirube.verdict import CacheMode, Thresholds, Verdict
+
+_log = logging.getLogger("fumishirube")
+
+UNLIMITED = -1
+"""A guard that is off."""
+
+_VECTORS = 16
+"""How many vectors wait between the question and its answer."""
+
+
+class Scope(NamedTuple):
+    """All that decides an answer, but the words of the query; terms in any order are the same."""
+
+    manual_id: str
+    corpus: str
+    pipeline: str
+    thresholds: Thresholds
+    terms: frozenset[str]
+    must: frozenset[str]
+    limit: int | None
+    milliseconds: int | None
+
+
+class Question(NamedTuple):
+    """A query as the cache knows it: its scope, and its text in the one spelling."""
+
+    scope: Scope
+    text: str
+
+    @classmethod
+    def of(cls, scope: Scope, text: str) -> Question:
+        """Return the question that a text asks."""
+        return cls(scope, fold(text))
+
+
+class Kept(NamedTuple):
+    """What a search did, and how many milliseconds it took; and the trace it is from."""
+
+    trace_id: str
+    search: Span
+    ms: float
+
+
+class Looked(NamedTuple):
+    """What came of looking a question up; ``kept`` is there when it was a hit."""
+
+    mode: CacheMode
+    kept: Kept | None = None
+    score: float | None = None
+
+
+@dataclass
+class _Entry:
+    kept: Kept
+    vector: Sequence[float]
+    expires: float
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True)
+class Guards:
+    """How many gaps and conflicts a kept answer may have; with more it is searched anew."""
+
+    gaps: int = UNLIMITED
+    conflicts: int = UNLIMITED
+
+    def let(self, verdict: Verdict | None) -> bool:
+        """Tell whether an answer may be given again; one of which nothing is known may."""
+        if verdict is None:
+            return True
+        return _within(verdict.gaps, self.gaps) and _within(verdict.conflicts, self.conflicts)
+
+
+def _within(number: int, most: int) -> bool:
+    return most == UNLIMITED or number <= most
+
+
+class SearchCache:
+    """Keeps the searches that were last asked for, in memory, each for as long as it may live.
+
+    Without an embedder, or with one whose vectors have no dimensions, only the same question is a
+    hit; otherwise one of the same scope that is similar enough is, too.
+    """
+
+    def __init__(
+        self, embedder: Embedder, *, keep: int, seconds: float, similarity: float, guards: Guards
+    ) -> None:
+        self._begun = ExitStack()
+        if isinstance(embedder, Opening):
+            embedder = self._begun.enter_context(embedder.open())
+        self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
+        self._keep = keep
+        self._seconds = seconds
+        self._similarity = similarity
+        self._guards = guards
+        self._entries: OrderedDict[Question, _Entry] = OrderedDict()
+        self._questions: dict[str, Question] = {}
+        self._lock = Lock()
+
+    def look_up(self, question: Question) -> Looked:
+        """Return the kept answer to a question: to the same one, or else to the most similar."""
+        with self._lock:
+            looked = self._exact(question)
+        if looked.mode != "miss":
+            return looked
+        vector = self._vector(question.text)
+        if not vector:
+            return looked
+        with self._lock:
+            return self._similar(question.scope, vector)
+
+    def keep(self, question: Question, kept: Kept) -> None:
+        """Keep a search; those not asked for the longest go when there are too many."""
+        entry = _Entry(kept, self._vector(question.text), self._now() + self._seconds)
+        with self._lock:
+            self._drop(question)
+            self._entries[question] = entry
+            self._questions[kept.trace_id] = question
+            while len(self._entries) > self._keep:
+                self._drop(next(iter(self._entries)))
+
+    def judge(self, trace_id: str, verdict: Verdict) -> None:
+        """Remember what a surface made of a search, if that is kept here."""
+        with self._lock:
+            question = self._questions.get(trace_id)
+            if question is not None:
+                self._entries[question].verdict = verdict
+
+    def _exact(self, question: Question) -> Looked:
+        entry = self._entries.get(question)
+        if entry is None:
+            return Looked("miss")
+        if entry.expires <= self._now():
+            self._drop(question)
+            return Looked("miss")
+        return self._hit("exact", question, entry, None)
+
+    def _similar(self, scope: Scope, vector: Sequence[float]) -> Looked:
+        now = self._now()
+        best = max(
+            (
+                (_cosine(vector, entry.vector), question)
+                for question, entry in self._entries.items()
+                if question.scope == scope and entry.expires > now
+            ),
+            key=lambda pair: pair[0],
+            default=None,
+        )
+        if best is None or best[0] < self._similarity:
+            return Looked("miss")
+        score, question = best
+        return self._hit("semantic", question, self._entries[question], score)
+
+    def _hit(
+        self, mode: CacheMode, question: Question, entry: _Entry, score: float | None
+    ) -> Looked:
+        if not self._guards.let(entry.verdict):
+            return Looked("guard_revalidate", None, score)
+        self._entries.move_to_end(question)
+        return Looked(mode, entry.kept, score)
+
+    def _drop(self, question: Question) -> None:
+        entry = self._entries.pop(question, None)
+        if entry is not None:
+            self._questions.pop(entry.kept.trace_id, None)
+
+    def close(self) -> None:
+        """End what the embedder needs to run."""
+        self._begun.close()
+
+    def _vector(self, text: str) -> Sequence[float]:
+        """Return the vector of a text; a failing embedder costs the similar hits, never a find."""
+        try:
+            return self._embedded(text)
+        except Exception:
+            _log.exception("the cache's embedder failed; only the same questions are hits")
+            return ()
+
+    @staticmethod
+    def _now() -> float:
+        return time.monotonic()
+
+
+def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
+    return tuple(embedder.embed([text], "query")[0])
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the cosine of two vectors of unit length, never more than 1."""
+    if len(one) != len(other):
+        return 0.0
+    dot: float = sum(map(mul, one, other))
+    return min(1.0, round(dot, 6))

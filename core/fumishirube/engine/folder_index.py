@@ -1,0 +1,274 @@
+"""Bringing a manual's index up to date with its files."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import NamedTuple, TypeAlias
+
+from fumishirube.budget import Budget
+from fumishirube.disk.folders import RACY_NS
+from fumishirube.engine.library import Manual, Spoken
+from fumishirube.engine.passages import passages
+from fumishirube.errors import ToolError, Unreadable
+from fumishirube.model import Aside, LeftOut, Passage, Progress
+from fumishirube.stages import Corpus, OpenIndex, Page
+from fumishirube.text.folding import fold
+
+_log = logging.getLogger("fumishirube")
+
+Changes: TypeAlias = tuple[list[str], list[Spoken]]
+"""The pages that are gone, and the files that are new or other than they were."""
+
+_FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
+"""Seconds that an update reads before its first commit; each takes twice as long, up to the last.
+
+Others see what is committed; but many small commits cost the index more than a few large ones.
+"""
+_FRUITLESS = 3
+"""How often a process that waits for another one's commit is told that there is none."""
+
+_PATIENCE = 0.05
+_UNSURE = "?"
+
+
+class State(NamedTuple):
+    """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
+
+    ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
+    says that there is more to index, and that nobody in this process is at it.
+    """
+
+    corpus: Corpus
+    files: int
+    skipped: tuple[LeftOut, ...]
+    degraded: str | None
+    fingerprint: str
+    aside: Aside = Aside()
+    unfinished: bool = False
+
+
+class _Summary(NamedTuple):
+    """What there is to tell of the pages of one commit."""
+
+    pages: Mapping[str, Page]
+    skipped: tuple[LeftOut, ...]
+    headings: int
+    fingerprint: str
+
+    @classmethod
+    def of(cls, pages: Mapping[str, Page]) -> _Summary:
+        skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
+        stamps = "\0".join(f"{path}\0{pages[path].stamp}" for path in sorted(pages))
+        fingerprint = hashlib.sha256(stamps.encode()).hexdigest()[:16]
+        headings = sum(page.blank for page in pages.values())
+        return cls(pages, tuple(skipped), headings, fingerprint)
+
+
+class Indexed:
+    """A manual and its index. Calls from several threads take turns at updating."""
+
+    def __init__(self, manual: Manual, index: OpenIndex) -> None:
+        self._manual = manual
+        self._index = index
+        self._lock = Lock()
+        self._sure: dict[str, str] = {}
+        self._compared: tuple[Mapping[str, Spoken], Mapping[str, Page], Changes] | None = None
+        self._summary = _Summary.of(index.pages())
+        self._committed = (self._summary, index.corpus(manual.id))
+
+    def bring_up_to_date(
+        self, budget: Budget, progress: Progress | None = None, wanted: str = ""
+    ) -> State:
+        """Index what has changed on disk, and return the corpus that results.
+
+        Only changed files are read, those first whose names speak of what is wanted. When another
+        call or process is writing, or the deadline passes, the last committed state is returned,
+        and ``degraded`` says so.
+
+        Raises:
+            Cancelled: when the caller has gone; nothing is left of what was not committed.
+        """
+        with self._turn(budget) as mine:
+            if not mine:
+                busy = "another call is updating the index; this is the state before"
+                return self._state(self._manual.sweep(), busy)
+            spoken = self._manual.sweep()
+            self._index.refresh()
+            self._publish()
+            degraded = None
+            if any(self._changes(spoken)):
+                degraded = self._update_alone(spoken, budget, progress, wanted)
+            return self._state(spoken, degraded)._replace(unfinished=degraded is not None)
+
+    @contextmanager
+    def _turn(self, budget: Budget) -> Iterator[bool]:
+        """Wait until no other call is updating; gives ``False`` when the deadline comes first."""
+        mine = self._lock.acquire(blocking=False)
+        while not mine and not budget.late:
+            budget.check()
+            left = _PATIENCE if budget.left is None else min(_PATIENCE, budget.left)
+            mine = self._lock.acquire(timeout=left)
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._lock.release()
+
+    def _publish(self) -> None:
+        """Let calls that do not get their turn answer from the last commit."""
+        pages = self._index.pages()
+        if self._summary.pages is not pages:
+            self._summary = _Summary.of(pages)
+        self._committed = (self._summary, self._index.corpus(self._manual.id))
+
+    def _state(self, spoken: Mapping[str, Spoken], degraded: str | None) -> State:
+        (pages, skipped, headings, fingerprint), corpus = self._committed
+        if degraded:
+            waiting = [LeftOut(path, None, "time_budget") for path in spoken if path not in pages]
+            skipped = tuple(sorted((*skipped, *waiting)))
+        files = len(pages) + len(skipped) - len(self._committed[0].skipped)
+        aside = self._manual.aside()._replace(headings=headings)
+        return State(corpus, files, skipped, degraded, fingerprint, aside)
+
+    def close(self) -> None:
+        """Let go of the index, once no update is under way."""
+        with self._lock:
+            self._index.close()
+
+    def _changes(self, spoken: Mapping[str, Spoken]) -> Changes:
+        """Return which pages are gone, and which files are not in as they are now.
+
+        What was found out holds until index or folder changes, unless time stamps are in doubt.
+        """
+        pages = self._index.pages()
+        if self._compared and self._compared[0] is spoken and self._compared[1] is pages:
+            return self._compared[2]
+        gone = [path for path in pages if path not in spoken]
+        changed = [
+            spoken[path]
+            for path in sorted(spoken)
+            if (page := pages.get(path)) is None or not self._same(page, spoken[path])
+        ]
+        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
+            self._compared = (spoken, pages, (gone, changed))
+        return gone, changed
+
+    def _same(self, page: Page, spoken: Spoken) -> bool:
+        """Compare stamps; a file indexed within two seconds of its change is read once more.
+
+        The clock of a file system may be too coarse to tell two quick changes apart.
+        """
+        if page.stamp == spoken.stamp:
+            return True
+        stamp, unsure, known = page.stamp.partition(_UNSURE)
+        if stamp != spoken.stamp:
+            return False
+        if not unsure or self._sure.get(page.path) == page.stamp:
+            return True
+        if self._manual.content_hash(spoken) != known:
+            return False
+        if time.time_ns() - spoken.modified_ns > RACY_NS:
+            self._sure[page.path] = page.stamp
+        return True
+
+    def _update_alone(
+        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
+    ) -> str | None:
+        """Update as the writer, or wait for another one as long as it gets on with new files."""
+        known, patience = -1, _FRUITLESS
+        while True:
+            with self._index.writing(budget) as mine:
+                if mine:
+                    return self._update(spoken, budget, progress, wanted)
+            self._index.refresh()
+            self._publish()
+            pages = self._index.pages()
+            patience = patience - 1 if len(pages) == known else _FRUITLESS
+            if budget.late or not patience or spoken.keys() <= pages.keys():
+                return "another process is updating the index; this is the state before"
+            known = len(pages)
+
+    def _update(
+        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
+    ) -> str | None:
+        self._publish()  # another process may have been faster
+        gone, changed = self._changes(spoken)
+        if budget.deadline is not None:
+            changed = _named_first(changed, self._index.corpus(self._manual.id).terms(wanted))
+        reading = _Reading(self._manual, changed, budget, progress)
+        while gone or reading.left:
+            self._index.sync(gone, reading.batch())
+            self._publish()
+            gone = []
+            if reading.left and budget.late:
+                return f"time ran out while indexing: {reading.left} changed files are not in yet"
+        return None
+
+
+def _named_first(changed: Sequence[Spoken], terms: Sequence[str]) -> list[Spoken]:
+    """Put files ahead whose paths hold some of the terms: time may run out before the others."""
+    several = {term for term in terms if len(term) > 1}
+
+    def rank(spoken: Spoken) -> int:
+        path = fold(spoken.source.path)
+        return -sum(term in path for term in several)
+
+    return sorted(changed, key=rank)
+
+
+class _Reading:
+    """Changed files on their way into the index, as many at a time as one commit takes."""
+
+    def __init__(
+        self, manual: Manual, changed: Sequence[Spoken], budget: Budget, progress: Progress | None
+    ) -> None:
+        self._manual = manual
+        self._changed = changed
+        self._budget = budget
+        self._progress = progress
+        self._done = 0
+        self._seconds = _FIRST_COMMIT
+
+    @property
+    def left(self) -> int:
+        """How many files are not read yet."""
+        return len(self._changed) - self._done
+
+    def batch(self) -> Iterator[tuple[Page, Sequence[Passage]]]:
+        """Yield pages until it is time to commit: one at least, whatever the time."""
+        until = time.monotonic() + self._seconds
+        self._seconds = min(2 * self._seconds, _LAST_COMMIT)
+        for spoken in self._changed[self._done :]:
+            self._budget.check()
+            yield _read(self._manual, spoken)
+            self._done += 1
+            if self._progress:
+                self._progress(self._done, len(self._changed), f"indexing {self._manual.id}")
+            if self._budget.late or time.monotonic() >= until:
+                return
+
+
+def _read(manual: Manual, spoken: Spoken) -> tuple[Page, Sequence[Passage]]:
+    path = spoken.source.path
+    stamp = spoken.stamp
+    if time.time_ns() - spoken.modified_ns <= RACY_NS:
+        stamp += _UNSURE + manual.content_hash(spoken)
+    try:
+        document = manual.load(spoken)
+    except Unreadable as error:
+        return Page(path, stamp, error.reason), ()
+    except ToolError as error:
+        return Page(path, stamp, error.code), ()
+    except Exception:
+        _log.exception("a loader failed on a file; it is skipped")
+        return Page(path, stamp, "loader_failed"), ()
+    if document.navigation:
+        return Page(path, stamp, "navigation_file"), ()
+    found = passages(document)
+    blank = sum(not passage.fields["body"] for passage in found)
+    return Page(path, stamp, None, len(found), blank), found

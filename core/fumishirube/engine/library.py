@@ -1,0 +1,271 @@
+"""What is on disk: the manuals of a root, their files, and which loader speaks for each."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from threading import RLock
+from typing import NamedTuple
+
+from fumishirube.disk.folders import RACY_NS, Entry
+from fumishirube.disk.roots import Root
+from fumishirube.disk.survey import Passed, Survey
+from fumishirube.disk.watches import Watch
+from fumishirube.errors import Forbidden, NotFound, ToolError, Unreadable
+from fumishirube.model import Aside, Document, Skipped, Source
+from fumishirube.stages import Loader
+from fumishirube.text.folding import nfc
+
+SWEPT_FILES = 25
+"""Up to how many files are looked at on every call, which costs less than a watch is worth."""
+
+_FEW = 32
+"""Up to how many touched files are looked at one by one, and not all of them together."""
+
+_DOCUMENTS_KEPT = 32
+
+
+class Spoken(NamedTuple):
+    """A file, the loader that speaks for it, and a stamp that changes whenever it may read anew."""
+
+    source: Source
+    loader: Loader
+    stamp: str
+    modified_ns: int
+
+
+class Manual:
+    """One manual: a folder whose files are loaders' sources."""
+
+    def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
+        self.id = manual_id
+        self._root = root
+        self._loaders = loaders
+        self._survey = Survey([], [], [])
+        self._entries: dict[str, Entry] = {}
+        self._spoken: dict[str, Spoken] = {}
+        self._unlisted: Sequence[Passed] = ()
+        self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
+        self._lock = RLock()
+        self._followed = False
+        self._watch: Watch | None = None
+
+    def follow(self, *, on: bool) -> None:
+        """Keep a watch on the folder if it is large, or end that; what serves does so."""
+        with self._lock:
+            self._followed = on
+            if self._watch is not None and not on:
+                self._watch.close()
+                self._watch = None
+
+    def sweep(self) -> Mapping[str, Spoken]:
+        """Look at the folder now, and return every file that a loader speaks for, by path.
+
+        Of a large folder only those files are looked at that a watch says something happened to.
+        The first loader in order that speaks for a path keeps it.
+        """
+        with self._lock:
+            touched = self._watch.touched() if self._watch is not None else None
+            if touched is not None and not touched:
+                return self._spoken
+            if touched is None or len(touched) > _FEW:
+                survey = self._root.survey()
+            else:
+                survey = self._root.resurvey(self._survey, touched)
+            if survey != self._survey:
+                self._spoken = self._ask_loaders(survey.files)
+                self._unlisted = _unlisted(survey, self._spoken)
+                self._survey = survey
+            if self._watch is not None:
+                self._watch.looked()
+            elif self._followed and len(survey.files) > SWEPT_FILES:
+                self._watch = Watch(self._root.path, hidden=self._root.listing.hidden)
+            return self._spoken
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and the loaders' files of one folder, sorted by name.
+
+        Raises:
+            NotFound: when there is no such folder, or it is hidden or ignored.
+        """
+        with self._lock:
+            files, folders = self.sweep(), frozenset(self._survey.folders)
+        found = self._root.entries(path)
+        if path and path not in folders:
+            raise NotFound("the folder is not listed", path=path)
+        listed: dict[str, Collection[str]] = {"dir": folders, "file": files}
+        return [entry for entry in found if entry.path in listed.get(entry.kind, ())]
+
+    def paths(self) -> Sequence[str]:
+        """Return every file that a loader speaks for, sorted."""
+        return sorted(self.sweep())
+
+    def document(self, path: str) -> Document:
+        """Read one of those files.
+
+        Raises:
+            NotFound: when it is absent, or no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        spoken = self.sweep().get(path)
+        if spoken is None:
+            entry = self._root.stat(path)
+            why = "no loader reads it" if path in self._entries else "it is hidden or ignored"
+            why = why if entry.kind == "file" else "it is no file"
+            raise NotFound(f"the manual lists no such file: {why}", path=path)
+        key = (path, spoken.stamp)
+        with self._lock:
+            if key in self._documents:
+                self._documents.move_to_end(key)
+                return self._documents[key]
+        try:
+            document = self.load(spoken)
+        except Unreadable as error:
+            raise Unreadable(str(error), error.reason, path=path) from error
+        if time.time_ns() - spoken.modified_ns <= RACY_NS:
+            return document
+        with self._lock:
+            self._documents[key] = document
+            while len(self._documents) > _DOCUMENTS_KEPT:
+                self._documents.popitem(last=False)
+        return document
+
+    def unlisted(self) -> Sequence[Passed]:
+        """Return what the last look at the folder met that is not listed, and why."""
+        with self._lock:
+            return self._unlisted
+
+    def aside(self) -> Aside:
+        """Count it by reason."""
+        counts = Counter((one.reason, one.unit) for one in self.unlisted())
+        return Aside(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
+
+    def load(self, spoken: Spoken) -> Document:
+        """Read a file anew, whatever is remembered of it."""
+        return spoken.loader.load(self._root, spoken.source)
+
+    def content_hash(self, spoken: Spoken) -> str:
+        """Return a hash of the bytes that decide what a file says; empty if it cannot be read."""
+        content = hashlib.sha256()
+        try:
+            for path in (spoken.source.path, *spoken.source.governed_by):
+                content.update(self._root.read_bytes(path))
+        except ToolError:
+            return ""
+        return content.hexdigest()[:16]
+
+    def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
+        before, entries = self._entries, {entry.path: entry for entry in listing}
+        self._entries = entries
+        touched = {path for path, entry in entries.items() if before.get(path) != entry}
+        touched |= before.keys() - entries.keys()
+        root = self._root
+        listed = _Listed(root.top, root.limits, root.below, root.listing, (*listing,))
+        spoken: dict[str, Spoken] = {}
+        for loader in self._loaders:
+            for source in loader.sources(listed):
+                path = source.path
+                if path in spoken or path not in entries:
+                    continue
+                known = self._spoken.get(path)
+                deciding = (path, *source.governed_by)
+                same = known and known.loader is loader and known.source == source
+                if known and same and touched.isdisjoint(deciding):
+                    spoken[path] = known
+                else:
+                    present = [entries[p] for p in deciding if p in entries]
+                    spoken[path] = Spoken(source, loader, *_stamped(present))
+        return spoken
+
+
+@dataclass(frozen=True)
+class _Listed(Root):
+    """A root whose files have just been listed: each loader asks, and once is enough."""
+
+    listed: tuple[Entry, ...] = ()
+
+    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
+        """Return every listed file below a folder, sorted by path."""
+        return super().files(path, hidden=hidden) if path or hidden else [*self.listed]
+
+
+def _stamped(entries: Sequence[Entry]) -> tuple[str, int]:
+    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
+    return stamp, max(entry.modified_ns for entry in entries)
+
+
+def _unlisted(survey: Survey, spoken: Mapping[str, Spoken]) -> list[Passed]:
+    """Return what the survey passed over, and the files that no loader speaks for, nor heeds."""
+    known = {*spoken}.union(*(one.source.governed_by for one in spoken.values()))
+    unclaimed = (entry.path for entry in survey.files if entry.path not in known)
+    return [*survey.passed, *(Passed(path, "no_loader", "file") for path in unclaimed)]
+
+
+class Library:
+    """The manuals of one root: its folders, one level deep."""
+
+    def __init__(self, root: Root, loaders: Sequence[Loader], reserved: Sequence[str] = ()) -> None:
+        self._root = root
+        self._loaders = loaders
+        self._reserved = frozenset(reserved)
+        self._manuals: dict[str, Manual] = {}
+        self._followed = False
+        self._lock = RLock()
+
+    def follow(self, *, on: bool) -> None:
+        """Keep a watch on large manuals, or end that."""
+        with self._lock:
+            self._followed = on
+            for manual in self._manuals.values():
+                manual.follow(on=on)
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted: folders that are no links and have no dot-name."""
+        if not self._root.exists:
+            return []
+        found = self._root.entries()
+        return [entry.name for entry in found if entry.kind == "dir" and self._offered(entry.name)]
+
+    def manual(self, manual_id: str) -> Manual:
+        """Return one manual.
+
+        Raises:
+            NotFound: when there is none of this id.
+            Forbidden: when it is a symlink.
+        """
+        manual_id = nfc(manual_id)
+        if not self._offered(manual_id):
+            raise NotFound("manual not found", manual_id=manual_id)
+        try:
+            root = self._root.child(manual_id)
+        except NotFound as error:
+            raise NotFound("manual not found", manual_id=manual_id) from error
+        except Forbidden as error:
+            raise Forbidden(str(error), manual_id=manual_id) from error
+        with self._lock:
+            known = self._manuals.get(manual_id)
+            if known is None:
+                known = self._manuals[manual_id] = Manual(manual_id, root, self._loaders)
+                known.follow(on=self._followed)
+            return known
+
+    def passed_over(self) -> Sequence[tuple[str, str]]:
+        """Return the folders that are no manuals because of what they are called or are."""
+        found = self._root.entries() if self._root.exists else []
+        named = [(e.name, self._fault(e.name)) for e in found if e.kind == "dir"]
+        links = [(e.name, "it is a symbolic link") for e in found if e.kind == "link"]
+        return sorted([*((name, fault) for name, fault in named if fault), *links])
+
+    def _offered(self, name: str) -> bool:
+        return not self._fault(name)
+
+    def _fault(self, name: str) -> str:
+        """Return why a folder of this name is no manual; nothing if it is one."""
+        if name.startswith("."):
+            return "its name begins with a dot"
+        if "::" in name:
+            return "its name holds '::', which stands in ids"
+        return "its name is reserved" if name in self._reserved else ""

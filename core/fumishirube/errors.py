@@ -1,0 +1,185 @@
+"""Everything that Fumishirube raises.
+
+::
+
+    FumishirubeError
+    ├── ConfigError            the configuration asks for what cannot be; the start stops
+    ├── PluginError            a plugin was refused; it is reported, the start goes on
+    ├── Held                   another process does it already; one at a time may
+    ├── Cancelled              the caller went away; nobody waits for the answer
+    └── ToolError              a call is answered with a code
+        ├── InvalidParameter   invalid_parameter
+        ├── InvalidPath        invalid_path
+        ├── OutOfScope         out_of_scope
+        ├── NeedsNarrowScope   needs_narrow_scope
+        ├── NotFound           not_found
+        ├── Forbidden          forbidden
+        ├── InvalidScope       invalid_scope
+        │   └── Unreadable     invalid_scope, with the reason: undecodable, too_large
+        ├── Conflict           conflict
+        ├── BackendFailure     a tool that runs elsewhere did not get through
+        │   ├── BackendUnavailable  backend_unavailable
+        │   ├── BackendTimeout      backend_timeout
+        │   ├── BackendError        backend_error, with the status
+        │   └── InvalidResponse     invalid_response
+        └── InternalError      internal_error
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+MESSAGE_LIMIT = 300
+
+
+class FumishirubeError(Exception):
+    """The root of the tree; ``str(error)`` is one English sentence for the reader."""
+
+
+class ConfigError(FumishirubeError):
+    """A setting is unusable. The message starts with its coordinate in the file or its variable."""
+
+
+class PluginError(FumishirubeError):
+    """A plugin, or one of its offers, was refused."""
+
+
+class Cancelled(FumishirubeError):
+    """The caller cancelled the request or hung up."""
+
+
+class Held(FumishirubeError):
+    """Another process holds what only one may hold; ``pid`` is its number, if that is known."""
+
+    def __init__(self, message: str, pid: int | None = None) -> None:
+        super().__init__(message)
+        self.pid = pid
+
+
+class ToolError(FumishirubeError):
+    """A call that is answered with a code.
+
+    ``details`` name the offending parameter, its bounds, or what to call first; they never hold
+    absolute paths, stack traces or the operating system's words.
+    """
+
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, message: str, **details: JsonValue) -> None:
+        super().__init__(message)
+        self.details = {key: value for key, value in details.items() if value is not None}
+
+    def payload(self) -> dict[str, JsonValue]:
+        """``{"code", "message", "details"?}``, as every face answers it."""
+        message = str(self)
+        if len(message) > MESSAGE_LIMIT:
+            message = message[: MESSAGE_LIMIT - 1] + "…"
+        details: dict[str, JsonValue] = {"details": dict(self.details)} if self.details else {}
+        return {"code": self.code, "message": message, **details}
+
+
+class InvalidParameter(ToolError):
+    """An argument has the wrong type, is out of range, is unknown, or discovery is missing."""
+
+    code = "invalid_parameter"
+
+
+class InvalidPath(ToolError):
+    """A path is missing, is no string, or is syntactically refused."""
+
+    code = "invalid_path"
+
+
+class OutOfScope(ToolError):
+    """The resolved location lies outside its root although no link was met."""
+
+    code = "out_of_scope"
+
+
+class NeedsNarrowScope(ToolError):
+    """The request would list too much; ask for a part of it."""
+
+    code = "needs_narrow_scope"
+
+
+class NotFound(ToolError):
+    """Well formed, but absent, unlisted, expired, or of the wrong kind."""
+
+    code = "not_found"
+
+
+class Forbidden(ToolError):
+    """A symlink, a reserved area, a naming rule, or the operating system's permissions."""
+
+    code = "forbidden"
+
+
+class InvalidScope(ToolError):
+    """The file exists, but this tool cannot serve it."""
+
+    code = "invalid_scope"
+
+
+class Unreadable(InvalidScope):
+    """A file is listed but its text cannot be had; ``details["reason"]`` says why."""
+
+    def __init__(self, message: str, reason: str, **details: JsonValue) -> None:
+        super().__init__(message, reason=reason, **details)
+        self.reason = reason
+
+
+class Conflict(ToolError):
+    """Something else changed or already stands there."""
+
+    code = "conflict"
+
+
+class BackendFailure(ToolError):
+    """The server that runs the tool could not be asked, or answered as no tool does."""
+
+    code = "backend_error"
+
+    def payload(self) -> dict[str, JsonValue]:
+        """The usual object, with the code under ``error`` too, as in the bodies of that server."""
+        return {**super().payload(), "error": self.code}
+
+
+class BackendUnavailable(BackendFailure):
+    """The server that runs the tool cannot be reached."""
+
+    code = "backend_unavailable"
+
+
+class BackendTimeout(BackendFailure):
+    """The server that runs the tool did not answer in time."""
+
+    code = "backend_timeout"
+
+
+class BackendError(BackendFailure):
+    """The server that runs the tool answered with what no tool answers."""
+
+    code = "backend_error"
+
+
+class InvalidResponse(BackendFailure):
+    """The server that runs the tool answered, but not as the tool does."""
+
+    code = "invalid_response"
+
+
+class InternalError(ToolError):
+    """Anything unexpected: the caller gets an id, the log gets the rest.
+
+    An ``error_id`` is given where another server's log has the rest.
+    """
+
+    def __init__(self, error_id: str | None = None) -> None:
+        self.error_id = error_id or uuid.uuid4().hex[:12]
+        super().__init__(
+            "an unexpected error occurred; the server log has the details under this error_id",
+            error_id=self.error_id,
+        )

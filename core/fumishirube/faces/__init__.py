@@ -1,0 +1,1 @@
+"""Faces: the ways in which clients and people reach the tools."""

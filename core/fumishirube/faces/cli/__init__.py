@@ -1,0 +1,125 @@
+"""The command line: the same tools as every other face, for people and for scripts."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from importlib import import_module
+
+from fumishirube.errors import Cancelled, ConfigError, Held, InternalError, ToolError
+from fumishirube.faces.cli.output import print_json
+from fumishirube.faces.cli.parser import VERBS, Parser, build_parser
+from fumishirube.faces.cli.streams import complain, hang_up, speak_utf8
+from fumishirube.faces.wire import leave
+
+OK, OFF, WRONG, HELD, STOPPED = 0, 1, 2, 4, 130
+"""Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
+
+_LOG = logging.getLogger("fumishirube")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command, and return its exit code. Nothing escapes but a line on standard error.
+
+    Without ``argv`` the process's own arguments count, and the process ends with the command.
+    """
+    if argv is None:
+        # What a short process makes, it keeps: looking for garbage would take a tenth of its time,
+        # and so would taking everything apart at the end.
+        gc.disable()
+        leave(_guarded(sys.argv[1:]))
+    return _guarded(argv)
+
+
+def ubp() -> int:
+    """Run the commands over documents by the name that other programs call them by."""
+    sys.argv[1:1] = ["docs"]
+    return main()
+
+
+def _guarded(argv: Sequence[str]) -> int:
+    """Run one command; whatever goes wrong becomes an exit code and a line."""
+    speak_utf8()
+    try:
+        return _run([_repaired(word) for word in argv])
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else WRONG
+    except (KeyboardInterrupt, Cancelled):
+        return STOPPED
+    except BrokenPipeError:
+        hang_up()
+        return STOPPED
+    except Held as error:
+        complain(f"error: {error}")
+        return HELD
+    except ConfigError as error:
+        text = str(error)
+        complain(text if text.startswith("configuration error") else f"configuration error: {text}")
+        return WRONG
+    except BaseException:  # an engine's own panic is no Exception
+        failure = InternalError()
+        _LOG.debug("error_id %s", failure.error_id, exc_info=True)
+        hint = "--verbose shows the details, 'fumishirube index --rebuild' mends a damaged index"
+        complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
+        return OFF
+
+
+def _run(words: Sequence[str]) -> int:
+    # Before the command's module: what goes wrong with its import is to be told as well.
+    _set_up_logs(verbose="--verbose" in words[: words.index("--") if "--" in words else None])
+    parser, options = _parsed(words)
+    if "run" not in options:
+        parser.print_help()
+        return OK
+    try:
+        code: int = options.run(options)
+    except ToolError as error:
+        _tell(error, as_json=getattr(options, "json", False))
+        code = OFF
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return code
+
+
+def _tell(error: ToolError, *, as_json: bool) -> None:
+    """Say what a tool refused: as the tool itself does, or as a line; then what to do instead."""
+    if as_json:
+        print_json(error.payload())
+    else:
+        complain(f"error: {error} [{error.code}]")
+    for note in getattr(error, "__notes__", ()):
+        complain(note)
+
+
+def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
+    """Build the parser of the chosen command alone; its module is the only one imported."""
+    parser, commands = build_parser()
+    chosen = parser.verb_in(words)
+    if chosen in VERBS:
+        import_module(f"fumishirube.faces.cli.{VERBS[chosen].module}").add(commands)
+    elif chosen is not None:
+        parser.refuse_word("command", chosen, VERBS)
+    commands.add_the_rest()
+    return parser, parser.parse(words)
+
+
+def _set_up_logs(*, verbose: bool) -> None:
+    """Keep every library from printing by itself; ``--verbose`` shows what this one tells."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    logging.captureWarnings(capture=True)
+    if verbose:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        _LOG.addHandler(handler)
+        _LOG.setLevel(logging.DEBUG)
+
+
+def _repaired(word: str) -> str:
+    """Read an argument as UTF-8 although the locale did not."""
+    if word.isascii():
+        return word
+    return os.fsencode(word).decode("utf-8", "replace")

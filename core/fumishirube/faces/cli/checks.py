@@ -1,0 +1,110 @@
+"""What ``fumishirube doctor`` looks at whatever the workspace: the installation, folders, leftovers."""
+
+from __future__ import annotations
+
+import errno
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from fumishirube.disk.roots import Root
+from fumishirube.faces.cli.output import counted
+
+OLDEST = (3, 11)
+SPACE = 1024 * 1024
+"""Bytes that are written to see whether there is room."""
+
+_PACKAGE = re.compile(r"^[A-Za-z0-9._-]+")
+_BOUND = re.compile(r"(>=|<)([0-9.]+)")
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class Check(NamedTuple):
+    """What was looked at, how it stands, and what to do about it."""
+
+    status: Literal["ok", "warn", "FAIL"]
+    subject: str
+    finding: str
+    remedy: str = ""
+
+
+def installation() -> Iterator[Check]:
+    """Check Python, the names of files, and every package that is needed."""
+    running = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= OLDEST:
+        yield Check("ok", "python", running)
+    else:
+        yield Check("FAIL", "python", running, "install Python 3.11 or newer")
+    if sys.getfilesystemencoding() != "utf-8":
+        told = f"read as {sys.getfilesystemencoding()}: Japanese ones cannot be seen"
+        yield Check("FAIL", "file names", told, "set the environment variable PYTHONUTF8=1")
+    found: list[str] = [f"fumishirube {_version('fumishirube')}"]
+    missing: list[str] = []
+    for requirement in requires("fumishirube") or ():
+        name = _PACKAGE.match(requirement)
+        if name is None or "extra ==" in requirement:
+            continue
+        known = _version(name.group())
+        (found if known else missing).append(f"{name.group()} {known}".strip())
+        wanted, *_ = requirement.partition(";")
+        if known and not _fits(known, wanted):
+            told = f"{name.group()} {known} is installed, but {wanted.strip()} is needed"
+            yield Check("FAIL", "packages", told, f"python -m pip install '{wanted.strip()}'")
+    yield Check("ok", "packages", ", ".join(found))
+    if missing:
+        remedy = "install fumishirube again into this environment"
+        yield Check("FAIL", "packages", f"missing: {', '.join(missing)}", remedy)
+
+
+def written(root: Root, subject: str, remedy: str) -> Check:
+    """Check that files can be written to a folder, and that there is room for some."""
+    try:
+        with tempfile.TemporaryFile(dir=root.path) as file:
+            file.write(bytes(SPACE))
+            file.flush()
+    except OSError as error:
+        if error.errno in _FULL:
+            return Check("FAIL", subject, "there is no space left", "free some, or move it")
+        return Check("FAIL", subject, "cannot be written", remedy)
+    return Check("ok", subject, "can be written")
+
+
+def leftovers(kept: Path, subject: str, command: str) -> Iterator[Check]:
+    """Tell of indexes of a manual that other settings, or another version, have left."""
+    if not kept.parent.is_dir():
+        return
+    others = [one for one in kept.parent.iterdir() if one.is_dir() and one.name != kept.name]
+    if others:
+        size = sum(file.stat().st_size for one in others for file in one.rglob("*"))
+        number = counted(len(others), "folder")
+        told = f"{number} with an index of other settings, or of another version"
+        remedy = f"if nobody uses that any more, run '{command}'"
+        yield Check("warn", subject, f"{told}, {size / 1e6:.1f} MB", remedy)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _fits(known: str, wanted: str) -> bool:
+    """Tell whether a version lies within the bounds of a requirement of ours."""
+    for sign, bound in _BOUND.findall(wanted):
+        older = _numbers(known) < _numbers(bound)
+        if older is (sign == ">="):
+            return False
+    return True
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    found = re.match(r"[0-9.]*", release)
+    numbers = [int(part) for part in (found.group() if found else "").split(".") if part]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)

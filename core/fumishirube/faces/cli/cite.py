@@ -1,0 +1,104 @@
+"""``fumishirube cite check``: which citations still hold."""
+
+from __future__ import annotations
+
+import sys
+from argparse import SUPPRESS, Namespace
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from fumishirube.citations import SCHEME
+from fumishirube.disk.roots import Root
+from fumishirube.errors import ToolError
+from fumishirube.faces.cli.output import listed, print_json
+from fumishirube.faces.cli.parser import Verbs, add_common, add_json
+from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.workspace import opened, search_desk
+from fumishirube.host.citation_checks import Checked, Checker, cited_in
+from fumishirube.text.encoding import decode
+
+_STATES = ("valid", "moved", "changed", "gone")
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    outer = commands.add("cite", run, "fumishirube cite check notes.md")
+    inner = outer.add_subparsers(title="commands", metavar="check", required=True)
+    parser = inner.add_parser("check", help="say which citations are valid, moved, changed or gone")
+    add_common(parser, default=SUPPRESS)
+    parser.set_defaults(parser=parser)
+    told = (
+        "a citation manual://…, or a text file that holds some; - reads standard input "
+        "(default: all notes of the vault)"
+    )
+    parser.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Check every citation, and print what became of it; 1 if any does not hold as it is."""
+    cited = list(_cited(options))
+    with opened(options) as application:
+        if not options.sources:
+            cited = list(_noted(application.loaded.folder("vault")))
+        checker = Checker(search_desk(application).manual)
+        checked = [(source, checker.check(text)) for source, text in cited]
+    if options.json:
+        print_json([_plain(source, one) for source, one in checked])
+    else:
+        for source, one in checked:
+            print(f"{one.state:8}{one.text}" + (f"  ({source})" if source else ""))
+            if one.state != "valid":
+                print(f"        {one.told}")
+        counts: Counter[str] = Counter(one.state for _, one in checked)
+        told = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
+        print(", ".join(told) or "no citations")
+    return int(any(one.state != "valid" for _, one in checked))
+
+
+def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
+    """Yield each citation with the file that holds it; the empty name is the command line."""
+    for source in options.sources:
+        if source.startswith(SCHEME):
+            yield "", source
+        elif source == "-":
+            data = sys.stdin.buffer.read() if sys.stdin else b""
+            yield from (("-", text) for text in cited_in(data.decode("utf-8-sig", "replace")))
+        else:
+            yield from ((source, text) for text in cited_in(_text(source, options)))
+
+
+def _noted(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield each citation of the vault with the note that holds it."""
+    vault = Root(folder)
+    unread = []
+    for entry in vault.files() if vault.exists else ():
+        try:
+            text = decode(vault.read_bytes(entry.path))
+        except ToolError:
+            unread.append(entry.path)
+        else:
+            yield from ((f"{folder.name}/{entry.path}", one) for one in cited_in(text))
+    if unread:
+        complain(f"not read, because they are no text: {listed(unread)}")
+
+
+def _text(source: str, options: Namespace) -> str:
+    try:
+        return decode(Path(source).read_bytes())
+    except (OSError, ToolError):
+        complain(f"{options.parser.prog}: {source!r} is no citation, and no text file to be read")
+        sys.exit(2)
+
+
+def _plain(source: str, one: Checked) -> JsonValue:
+    return {
+        "citation": one.text,
+        "file": source or None,
+        "state": one.state,
+        "told": one.told,
+        "now": str(one.now) if one.now else None,
+    }

@@ -1,0 +1,166 @@
+"""A client's file: reading it, changing one server in it, and writing it so that all else stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.clients.specs import Client
+
+_INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
+
+
+class ClientFile:
+    """The file in which a client keeps its servers; there need be none yet.
+
+    Raises:
+        ConfigError: when it cannot be read as what it should be; ``by_hand`` tells what to do then.
+    """
+
+    def __init__(self, client: Client, path: Path) -> None:
+        self.path = path
+        self._client = client
+        try:
+            self.before = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+            self._content = _read(client, self.before)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path.name}: it cannot be read: {_reason(error)}") from error
+        except ValueError as error:
+            plain = "plain JSON, without comments" if client.form == "json" else "TOML"
+            raise ConfigError(
+                f"{path.name}: it is not {plain} ({error}); mend it, or change it by hand"
+            ) from error
+        servers = self._content.get(client.key, {})
+        if not isinstance(servers, MutableMapping):
+            raise ConfigError(f"{path.name}: {client.key} is not a table of servers; mend it first")
+        self._servers = servers
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a server of this name is there."""
+        return name in self._servers
+
+    def with_server(self, name: str, entry: Mapping[str, Any]) -> str:
+        """Return the text of the file with a server set to an entry; all else stays."""
+        if self._servers.get(name) == entry:
+            return self.before
+        if self._client.key not in self._content:
+            self._content[self._client.key] = self._servers = _table(self._client)
+        self._servers[name] = entry
+        return self._written()
+
+    def without_server(self, name: str) -> str:
+        """Return the text of the file without a server; all else stays."""
+        if name not in self._servers:
+            return self.before
+        del self._servers[name]
+        if not self._servers:
+            del self._content[self._client.key]
+        return self._written()
+
+    def save(self, text: str) -> Path | None:
+        """Put a text into the file's place, and return where the former one was copied to.
+
+        Raises:
+            ConfigError: when that cannot be done, or somebody has changed the file meanwhile.
+        """
+        target = self.path.resolve()  # people keep such files elsewhere, and link to them
+        try:
+            found = target.read_bytes() if target.exists() else None
+            if (found or b"").decode("utf-8-sig") != self.before:
+                raise ConfigError(f"{self.path.name}: somebody has changed it; try again")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            backup = None if found is None else _backup(target, found)
+            _replace(target, text.encode(), None if found is None else target.stat().st_mode)
+        except OSError as error:
+            raise ConfigError(f"{self.path.name}: it was not changed: {_reason(error)}") from error
+        return backup
+
+    def _written(self) -> str:
+        if self._client.form == "toml":
+            import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+            return tomlkit.dumps(self._content)
+        found = _INDENT.search(self.before)
+        indent = found[1] if found else "  "
+        return json.dumps(self._content, ensure_ascii=False, indent=indent) + "\n"
+
+
+def block(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+    """Return what stands in a client's file for a server, for a person to copy."""
+    if client.form == "json":
+        return json.dumps({client.key: {name: entry}}, ensure_ascii=False, indent=2)
+    import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+    return tomlkit.dumps({client.key: {name: entry}}).strip()
+
+
+def _read(client: Client, text: str) -> MutableMapping[str, Any]:
+    if client.form == "toml":
+        import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+        return tomlkit.parse(text)
+    content = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
+    if not isinstance(content, dict):
+        raise ValueError("it holds no object")  # noqa: TRY004 - the file is wrong, not a type
+    return content
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object whose keys are all different: of two alike, one would be lost."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return found
+
+
+def _table(client: Client) -> MutableMapping[str, Any]:
+    if client.form == "json":
+        return {}
+    import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+    return tomlkit.table(is_super_table=True)
+
+
+def _backup(target: Path, content: bytes) -> Path:
+    """Copy a file beside itself, under a name that is not taken."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(1000):
+        more = f"-{number}" if number else ""
+        place = target.with_name(f"{target.name}.{stamp}{more}.bak")
+        try:
+            handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, target.stat().st_mode)
+        except FileExistsError:
+            continue
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        return place
+    raise FileExistsError(f"there are too many copies of {target.name}")
+
+
+def _replace(target: Path, content: bytes, mode: int | None) -> None:
+    """Write a file, all or nothing, with the rights of the one before."""
+    handle, part = tempfile.mkstemp(".part", target.name, target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(part).chmod(0o600 if mode is None else mode & 0o7777)
+        Path(part).replace(target)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return error.strerror or type(error).__name__

@@ -1,0 +1,78 @@
+"""The clients that are known by name, and where each keeps its list of servers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+
+class Places(NamedTuple):
+    """What a client's file may be relative to: the home folder, the project, the environment."""
+
+    home: Path
+    project: Path
+    environ: Mapping[str, str]
+
+
+class Client(NamedTuple):
+    """A client: its name, its file and that file's form, and the key of its servers.
+
+    ``typed`` entries say that they speak over standard input and output. ``then`` is what a person
+    does next.
+    """
+
+    title: str
+    file: Callable[[Places], Path]
+    then: str
+    key: str = "mcpServers"
+    form: Literal["json", "toml"] = "json"
+    typed: bool = False
+
+
+def _desktop(places: Places) -> Path:
+    if sys.platform == "darwin":
+        folder = places.home / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        given = places.environ.get("APPDATA", "")
+        folder = Path(given) if given else places.home / "AppData" / "Roaming"
+    else:
+        given = places.environ.get("XDG_CONFIG_HOME", "")
+        folder = Path(given) if given else places.home / ".config"
+    return folder / "Claude" / "claude_desktop_config.json"
+
+
+def _codex(places: Places) -> Path:
+    given = places.environ.get("CODEX_HOME", "")
+    return (Path(given) if given else places.home / ".codex") / "config.toml"
+
+
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": Client(
+        "Claude Code",
+        lambda places: places.project / ".mcp.json",
+        "start claude in that folder, and approve the server",
+        typed=True,
+    ),
+    "claude-desktop": Client("Claude Desktop", _desktop, "quit Claude Desktop, and open it again"),
+    "cursor": Client(
+        "Cursor",
+        lambda places: places.home / ".cursor" / "mcp.json",
+        "open Cursor's settings, MCP, and switch the server on",
+    ),
+    "vscode": Client(
+        "VS Code",
+        lambda places: places.project / ".vscode" / "mcp.json",
+        "open that folder, and choose Start above the server in the file",
+        key="servers",
+        typed=True,
+    ),
+    "codex": Client("Codex", _codex, "start codex anew", key="mcp_servers", form="toml"),
+    "gemini": Client(
+        "Gemini CLI",
+        lambda places: places.home / ".gemini" / "settings.json",
+        "start gemini anew; /mcp lists the server",
+    ),
+}
+"""By the names that ``fumishirube init --client`` takes."""

@@ -1,0 +1,154 @@
+"""Two searches side by side, as lines and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from fumishirube.faces.cli.output import table, tame
+from fumishirube.model import Span, Trace
+from fumishirube.traces.differences import Difference, Moved, Setting, Timed
+
+_SIGNALS = 4
+
+
+def difference_lines(difference: Difference, *, stages: bool = False) -> Iterator[str]:
+    """Yield what differs; the times of the ``stages`` are told too if that is wanted."""
+    before, after = difference.before, difference.after
+    if stages:
+        yield f"A  {_named(before)}"
+        yield f"B  {_named(after)}"
+    yield from _asked_lines(before, after)
+    if difference.settings:
+        yield "configuration, A -> B:"
+        yield from table([(f"  {one.name}", _setting(one)) for one in difference.settings])
+    yield from _ranking_lines(difference)
+    if stages:
+        yield "stages, A -> B:"
+        yield from table([_stage_cells(one) for one in difference.stages])
+
+
+def _named(trace: Trace) -> str:
+    return f"{trace.id} of {trace.manual_id}: {tame(trace.text)}"
+
+
+def _asked_lines(before: Trace, after: Trace) -> Iterator[str]:
+    if (before.text, before.required, before.manual_id) != (
+        after.text,
+        after.required,
+        after.manual_id,
+    ):
+        yield "they do not ask the same"
+    if before.origin.corpus != after.origin.corpus:
+        yield "they saw the files at different times, or different files"
+    if before.origin.recipe.makers != after.origin.recipe.makers:
+        yield f"plugins: {_makers(before)} -> {_makers(after)}"
+
+
+def _makers(trace: Trace) -> str:
+    return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or "unknown"
+
+
+def _setting(one: Setting) -> str:
+    return f"{_value(one.before)} -> {_value(one.after)}"
+
+
+def _value(value: JsonValue) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _ranking_lines(difference: Difference) -> Iterator[str]:
+    rows = difference.rows
+    if not difference.changed:
+        yield f"the ranking is the same, scores included: {len(rows)} hits"
+        return
+    came = sum(one.before is None for one in rows)
+    went = sum(one.after is None for one in rows)
+    moved = sum(bool(one.climbed) for one in rows)
+    kept = sum(one.climbed == 0 for one in rows)
+    yield f"ranking: {moved} moved, {came} came, {went} went, {kept} kept their rank"
+    head = ("  A", "B", "SCORE A", "B", "", "SECTION")
+    yield from table([head, *(_hit_cells(one) for one in difference.changed)])
+
+
+def _hit_cells(one: Moved) -> tuple[str, ...]:
+    ranks = [str(place.rank) if place else "-" for place in (one.before, one.after)]
+    scores = ["" if score is None else f"{score:.2f}" for score in one.scores]
+    told = [f"{one.row.path}#L{one.row.start_line}"]
+    told += ["(other text)"] if one.rewritten else []
+    if one.before and one.after:
+        pairs = sorted(one.signals.items(), key=lambda pair: -abs(pair[1][1] - pair[1][0]))
+        told += [f"{name} {new - old:+.2f}" for name, (old, new) in pairs[:_SIGNALS]]
+    return f"  {ranks[0]}", ranks[1], *scores, _way(one), "  ".join(told)
+
+
+def _way(one: Moved) -> str:
+    if one.climbed is None:
+        return "new" if one.before is None else "gone"
+    return f"{one.climbed:+d}" if one.climbed else "="
+
+
+def _stage_cells(one: Timed) -> tuple[str, str, str, str]:
+    times = [f"{span.ms:.2f} ms" if span else "-" for span in (one.before, one.after)]
+    rows = [_rows(span) for span in (one.before, one.after)]
+    counts = "" if rows[0] == rows[1] == "" else f"{rows[0] or '-'} -> {rows[1] or '-'} rows"
+    return "  " * len(one.way) + one.way[-1], times[0], times[1], counts
+
+
+def _rows(span: Span | None) -> str:
+    return "" if span is None or span.kind == "scorer" else str(len(span.rows))
+
+
+def difference_json(difference: Difference) -> dict[str, JsonValue]:
+    """Return all of it as JSON; a side that lacks something is null there."""
+    before, after = difference.before, difference.after
+    return {
+        "before": _side(before),
+        "after": _side(after),
+        "same_ranking": difference.same_ranking,
+        "same_scores": difference.same_scores,
+        "same_corpus": before.origin.corpus == after.origin.corpus,
+        "settings": [one._asdict() for one in difference.settings],
+        "hits": [_hit(one) for one in difference.rows],
+        "stages": [_stage(one) for one in difference.stages],
+    }
+
+
+def _side(trace: Trace) -> JsonValue:
+    recipe = trace.origin.recipe
+    return {
+        "trace_id": trace.id,
+        "manual_id": trace.manual_id,
+        "query": trace.text,
+        "required_terms": [*trace.required],
+        "corpus": trace.origin.corpus,
+        "pipeline": recipe.fingerprint,
+        "plugins": {**recipe.makers},
+        "ms": trace.search.ms,
+    }
+
+
+def _hit(one: Moved) -> JsonValue:
+    ranks = [place.rank if place else None for place in (one.before, one.after)]
+    return {
+        "path": one.row.path,
+        "start_line": one.row.start_line,
+        "title": one.row.title,
+        "rank": {"before": ranks[0], "after": ranks[1]},
+        "score": {"before": one.scores[0], "after": one.scores[1]},
+        "signals": {
+            name: {"before": pair[0], "after": pair[1]} for name, pair in one.signals.items()
+        },
+        "text_changed": one.rewritten,
+    }
+
+
+def _stage(one: Timed) -> JsonValue:
+    sides = {"before": one.before, "after": one.after}
+    return {
+        "stage": [*one.way],
+        "ms": {name: span.ms if span else None for name, span in sides.items()},
+        "rows": {name: len(span.rows) if span else None for name, span in sides.items()},
+    }

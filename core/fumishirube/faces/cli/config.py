@@ -1,0 +1,148 @@
+"""``fumishirube config``: what is in force, what may be written, and which variables count."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from pydantic.fields import FieldInfo
+
+from fumishirube.config.classic import FILE as CLASSIC
+from fumishirube.config.classic import imported, takes
+from fumishirube.config.configuration import FILE, Config, build
+from fumishirube.config.environment import expectation, variables
+from fumishirube.config.process import ProcessSettings
+from fumishirube.config.yaml_file import read_yaml
+from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.configurations import EFFECTIVE, configured, differences
+from fumishirube.faces.cli.effective_config import effective, origins
+from fumishirube.faces.cli.outline import outline
+from fumishirube.faces.cli.output import print_json, table
+from fumishirube.faces.cli.parser import Verbs, add_json, one_of
+from fumishirube.faces.cli.schema import file_schema
+from fumishirube.faces.cli.workspace import folder, opened, plugins_of
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import Registry
+
+
+class Variable(NamedTuple):
+    """An environment variable: what it takes, its default as JSON, and the setting it decides."""
+
+    name: str
+    takes: str
+    default: str
+    setting: str
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("config", run, "fumishirube config show > fumishirube.yaml")
+    told = (
+        "show: the whole configuration in force, as YAML, and where each value comes from; "
+        "diff A B: what two files say differently, or a file and what is in force (exit code 1); "
+        "schema: the JSON Schema of fumishirube.yaml, with the settings of every stage; "
+        "env: the environment variables; "
+        "import: write fumishirube.yaml from a config.yaml of the classic manual tools"
+    )
+    parser.add_argument("part", metavar="PART", type=one_of("part", *_PARTS), help=told)
+    told = f"to import (default {CLASSIC}), or to compare; 'defaults' and 'effective' can be, too"
+    parser.add_argument("files", metavar="FILE", nargs="*", help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print one part; of a comparison 1 is returned when there is a difference."""
+    allowed = {"diff": 2, "import": 1}.get(options.part, 0)
+    if len(options.files) > allowed:
+        raise ConfigError(f"config {options.part}: unexpected argument {options.files[allowed]!r}")
+    return _PARTS[options.part](options) or 0
+
+
+def _show(options: Namespace) -> None:
+    with opened(options) as application:
+        shown = effective(application)
+        sources = origins(application)
+        environ = application.loaded.origins
+    if options.json:
+        print_json({"config": shown, "origins": {**sources}, "from_environment": {**environ}})
+        return
+    for line in outline(shown, sources):
+        print(line)
+
+
+def _schema(options: Namespace) -> None:
+    print_json(file_schema(plugins_of(options).registry))
+
+
+def _env(options: Namespace) -> None:
+    rows = list(all_variables(plugins_of(options).registry))
+    if options.json:
+        print_json([row._asdict() for row in rows])
+        return
+    head = ("VARIABLE", "TAKES", "DEFAULT", "SETTING")
+    marked = [(row.name + (" *" if _is_set(row.name) else ""), *row[1:]) for row in rows]
+    for line in table([head, *marked]):
+        print(line)
+    if any(_is_set(row.name) for row in rows):
+        print("* is set now, and overrides the file")
+
+
+def _import(options: Namespace) -> None:
+    workspace = folder(options)
+    source, target = workspace / ((*options.files, CLASSIC)[0]), workspace / FILE
+    if target.exists():
+        raise ConfigError(f"{FILE} is there already; move it away, or write into it by hand")
+    if not source.is_file():
+        raise ConfigError(f"there is no file {source.name!r}; name the one to import")
+    registry = load_plugins(strangers=not options.no_plugins).registry
+    offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
+    made = imported(read_yaml(source).values, offer.stage, offer.name)
+    build(Config, made, "", {}, {})
+    target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
+    print(f"{FILE}: written; {source.name} is no longer needed")
+
+
+def _diff(options: Namespace) -> int:
+    if not options.files:
+        raise ConfigError("config diff: name a file, or two; 'defaults' and 'effective' are known")
+    names = [*options.files, EFFECTIVE][:2]
+    found = [*differences(*(configured(name, options) for name in names))]
+    if options.json:
+        print_json([one._asdict() for one in found])
+    for one in found if not options.json else ():
+        print(one.line)
+    return 1 if found else 0
+
+
+_PARTS: Mapping[str, Callable[[Namespace], int | None]] = {
+    "show": _show,
+    "schema": _schema,
+    "env": _env,
+    "diff": _diff,
+    "import": _import,
+}
+
+
+def all_variables(registry: Registry) -> Iterator[Variable]:
+    """Yield every variable that decides something, the process's own first."""
+    yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
+    for name, _, info in variables(ProcessSettings):
+        yield _variable(name, "(the environment only)", info)
+    for name, coordinate, info in variables(Config):
+        yield _variable(name, coordinate, info)
+    for kind, offer in registry.offers():
+        for name, coordinate, info in variables(offer.stage):
+            yield _variable(name, f"{kind.noun} {offer.name}: {coordinate}", info)
+
+
+def _variable(name: str, setting: str, info: FieldInfo) -> Variable:
+    default = info.get_default(call_default_factory=True)
+    text = json.dumps(default, ensure_ascii=False, default=str)
+    return Variable(name, expectation(info), text, setting)
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(name, "").strip())

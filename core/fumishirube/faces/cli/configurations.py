@@ -1,0 +1,114 @@
+"""What two configurations say differently, once everything that they leave open has its default."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube.config.configuration import Config, Loaded, load_config
+from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.effective_config import effective, origins
+from fumishirube.faces.cli.workspace import folder, opened
+from fumishirube.host.application import Application
+from fumishirube.plugins.discovery import load_plugins
+
+DEFAULTS, EFFECTIVE = "defaults", "effective"
+"""Words for a configuration without a file, and for the one in force, environment included."""
+
+
+class Configured(NamedTuple):
+    """A configuration by its name, as plain data, and where its values come from."""
+
+    name: str
+    config: JsonValue
+    origins: Mapping[str, str]
+
+
+class Difference(NamedTuple):
+    """A coordinate, what either side has there, and where that comes from."""
+
+    coordinate: str
+    a: JsonValue
+    b: JsonValue
+    a_from: str
+    b_from: str
+
+    @property
+    def line(self) -> str:
+        """One line for a person."""
+        return f"{self.coordinate}: {_shown(self.a)} -> {_shown(self.b)}"
+
+
+def configured(name: str, options: Namespace) -> Configured:
+    """Return what a file comes to, or ``defaults``, or what is ``effective``.
+
+    Of files the environment decides nothing, so that the same two always compare alike.
+
+    Raises:
+        ConfigError: when there is no such file, or it cannot be used.
+    """
+    file = None if name == DEFAULTS else Path(name)
+    if name == EFFECTIVE:
+        with opened(options, empty=True) as application:
+            return Configured(name, effective(application), origins(application))
+    if file is not None and not file.is_file():
+        raise ConfigError(f"config diff: there is no file {file.name!r}")
+    place = folder(options)
+    loaded = load_config(place, file, {}) if file else Loaded(Config(), place, None, {})
+    application = Application(loaded, load_plugins(strangers=not options.no_plugins))
+    try:
+        return Configured(name, effective(application), origins(application))
+    finally:
+        application.close()
+
+
+def differences(one: Configured, other: Configured) -> Iterator[Difference]:
+    """Yield what differs, in the order of the first; stages are compared by name."""
+    yield from _differences(one.config, other.config, "", "", (one.origins, other.origins))
+
+
+def _differences(
+    a: JsonValue, b: JsonValue, at: str, bt: str, sources: tuple[Mapping[str, str], ...]
+) -> Iterator[Difference]:
+    """Compare two values; ``at`` and ``bt`` are their coordinates."""
+    if a == b:
+        return
+    if isinstance(a, dict) and isinstance(b, dict):
+        # A pipeline that only one side has belongs to a surface that only one side has.
+        for key in {**a, **b} if at != "pipelines" else [key for key in a if key in b]:
+            here, there = (f"{where}.{key}" if where else key for where in (at, bt))
+            yield from _differences(a.get(key), b.get(key), here, there, sources)
+    elif _are_uses(a) and _are_uses(b):
+        before, after = _by_name(a), _by_name(b)
+        if [*before] != [*after]:
+            yield Difference(at, [*before], [*after], _of(sources[0], at), _of(sources[1], bt))
+        for name, (place, use) in before.items():
+            if name in after:
+                number, another = after[name]
+                here, there = f"{at}[{place}]", f"{bt}[{number}]"
+                yield from _differences(use, another, here, there, sources)
+    else:
+        yield Difference(at, a, b, _of(sources[0], at), _of(sources[1], bt))
+
+
+def _are_uses(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) and "use" in one for one in value)
+
+
+def _by_name(uses: Any) -> dict[str, tuple[int, JsonValue]]:
+    return {use.get("as") or use["use"]: (place, use) for place, use in enumerate(uses)}
+
+
+def _of(sources: Mapping[str, str], coordinate: str) -> str:
+    """Return where a value comes from, or the first that is written inside it."""
+    inside = (one for at, one in sources.items() if at.startswith(coordinate) and one != "default")
+    return sources.get(coordinate) or next(inside, "default")
+
+
+def _shown(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,224 @@
+"""``fumishirube conform``: whether the stages of an installed plugin keep to their contracts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from xml.etree import ElementTree as ET
+
+from pydantic import JsonValue
+
+from fumishirube.config.configuration import build
+from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.output import counted, print_json, table
+from fumishirube.faces.cli.parser import Verbs, add_json, not_known
+from fumishirube.plugins.discovery import Plugins, Report, load_plugins
+from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.registry import Kind, Offer
+
+_TESTS = """
+from pathlib import Path
+from fumishirube.testing.installed_contracts import contracts
+globals().update(contracts(Path(__file__).with_name("stages.json"), __name__))
+"""
+_QUIET = ("-q", "-p", "no:cacheprovider", "-c", os.devnull)
+
+
+class Result(NamedTuple):
+    """What became of one stage: how many tests passed, failed and were skipped, and why."""
+
+    stage: str
+    kind: str
+    status: Literal["passed", "failed", "not checked"]
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    reason: str = ""
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("conform", run, "fumishirube conform fumishirube-borda")
+    told = "an installed package, or the name under which 'fumishirube plugins' lists it"
+    parser.add_argument("package", metavar="PACKAGE", help=told)
+    told = """settings of a stage, such as borda='{"term_weight": 0.7}'; may be repeated"""
+    parser.add_argument(
+        "--with", metavar="STAGE=JSON", dest="given", action="append", default=[], help=told
+    )
+    told = "a small manual that the loaders are to read; without it they are not checked"
+    parser.add_argument("--files", metavar="DIR", type=Path, help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Run the contracts, print a line a stage, and return 1 unless all are kept.
+
+    Raises:
+        NotFound: when the package is not installed, or offers nothing.
+        ConfigError: when settings are unusable, or pytest is missing.
+    """
+    plugins = load_plugins()
+    reports = _reports(plugins, options.package)
+    problems = [problem for report in reports for problem in report.problems]
+    if find_spec("pytest") is None:
+        raise ConfigError(
+            "conform needs pytest; install it with: pip install 'fumishirube[testing]'"
+        )
+    results = list(_checked(plugins, reports, options))
+    if options.json:
+        stages: list[JsonValue] = [one._asdict() for one in results]
+        print_json({"package": options.package, "stages": stages, "problems": [*problems]})
+    else:
+        _print(results, problems)
+    return int(bool(problems) or any(one.status != "passed" for one in results))
+
+
+def _reports(plugins: Plugins, package: str) -> Sequence[Report]:
+    """Return the plugins of this name, or of the package of this name."""
+    named = [one for one in plugins.reports if one.plugin == package]
+    found = named or [o for o in plugins.reports if _plain(o.distribution) == _plain(package)]
+    if found:
+        return found
+    try:
+        version = distribution(package).version
+    except (PackageNotFoundError, ValueError) as error:
+        names = [name for one in plugins.reports for name in (one.plugin, one.distribution)]
+        told = not_known("plugin", package, dict.fromkeys(names))
+        raise NotFound(f"{told}; install it into this environment first") from error
+    raise NotFound(
+        f"{package} {version} offers nothing: it has no entry point in the group {GROUP!r}"
+    )
+
+
+def _plain(name: str) -> str:
+    """Return a distribution's name as packaging tools compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _checked(plugins: Plugins, reports: Sequence[Report], options: Namespace) -> Iterator[Result]:
+    """Yield a result a stage, in the order of the shelves."""
+    ids = {report.plugin for report in reports}
+    offers = [(kind, one) for kind, one in plugins.registry.offers() if one.plugin in ids]
+    given = _given(options.given, [offer.name for _, offer in offers])
+    entries: dict[tuple[str, str], dict[str, Any]] = {}
+    unchecked: dict[tuple[str, str], str] = {}
+    for kind, offer in offers:
+        lacking = _lacking(kind, offer, given, options.files)
+        if lacking:
+            unchecked[kind.shelf, offer.name] = lacking
+            continue
+        build(offer.stage, given.get(offer.name, {}), f"--with {offer.name}", {}, {})
+        entries[kind.shelf, offer.name] = {
+            "class": f"Test_{kind.noun}_{offer.name.replace('-', '_')}",
+            "shelf": kind.shelf,
+            "name": offer.name,
+            "settings": given.get(offer.name, {}),
+            "files": str(options.files.resolve()) if kind.shelf == "loaders" else None,
+        }
+    cases = _run(list(entries.values())) if entries else {}
+    for kind, offer in offers:
+        key = (kind.shelf, offer.name)
+        if key in unchecked:
+            yield Result(offer.name, kind.noun, "not checked", reason=unchecked[key])
+        else:
+            yield _result(offer.name, kind.noun, cases.get(entries[key]["class"], []))
+
+
+def _given(pairs: Sequence[str], names: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    given: dict[str, Mapping[str, Any]] = {}
+    for pair in pairs:
+        name, _, text = pair.partition("=")
+        if name not in names:
+            raise ConfigError(f"--with: {not_known('stage', name, names)}")
+        try:
+            given[name] = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            told = f"expected a JSON object after {name}=; put it in single quotes"
+            raise ConfigError(f"--with: {told}") from error
+        if not isinstance(given[name], dict):
+            raise ConfigError(f"--with: expected a JSON object after {name}=")
+    return given
+
+
+def _lacking(
+    kind: Kind, offer: Offer, given: Mapping[str, Mapping[str, Any]], files: Path | None
+) -> str:
+    """Say what a stage lacks to be checked, if anything."""
+    needed = [name for name, field in offer.stage.model_fields.items() if field.is_required()]
+    if needed and offer.name not in given:
+        return f"it needs settings: {', '.join(needed)}; give --with {offer.name}='{{…}}'"
+    if kind.shelf == "loaders" and files is None:
+        return "a loader needs files to read; give --files DIR"
+    if kind.shelf == "loaders" and files is not None and not files.is_dir():
+        raise ConfigError(f"--files: there is no folder {files.name!r}")
+    return ""
+
+
+def _run(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, list[ET.Element]]:
+    """Let pytest run the contracts in a process of its own; return the cases by class."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "stages.json").write_text(json.dumps(entries), encoding="utf-8")
+        (folder / "test_conform.py").write_text(_TESTS, encoding="utf-8")
+        report = folder / "report.xml"
+        command = [sys.executable, "-m", "pytest", *_QUIET, f"--junit-xml={report}", str(folder)]
+        done = subprocess.run(  # noqa: S603 - pytest, over what was just written
+            command,
+            cwd=folder,
+            env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+        if not report.exists():
+            last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+            raise ConfigError(f"pytest could not run the contracts: {' '.join(last)}")
+        cases: dict[str, list[ET.Element]] = {}
+        for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest has just written it
+            cases.setdefault(case.attrib["classname"].rpartition(".")[2], []).append(case)
+        return cases
+
+
+def _result(stage: str, kind: str, cases: Sequence[ET.Element]) -> Result:
+    outcome = [_outcome(case) for case in cases]
+    failed = [reason for what, reason in outcome if what == "failed"]
+    skipped = [reason for what, reason in outcome if what == "skipped"]
+    passed = len(outcome) - len(failed) - len(skipped)
+    if not passed and not failed:
+        return Result(stage, kind, "not checked", 0, 0, len(skipped), "no test could be run")
+    status: Literal["passed", "failed"] = "failed" if failed else "passed"
+    reason = (*failed, *skipped, "")[0]
+    return Result(stage, kind, status, passed, len(failed), len(skipped), reason)
+
+
+def _outcome(case: ET.Element) -> tuple[str, str]:
+    for tag, what in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
+        found = case.find(tag)
+        if found is not None:
+            told = (found.attrib.get("message", "").strip().splitlines() or [""])[0]
+            return what, f"{case.attrib['name']}: {told}"
+    return "passed", ""
+
+
+def _print(results: Sequence[Result], problems: Sequence[str]) -> None:
+    rows = [("stage", "kind", "result", "passed", "failed", "skipped", "")]
+    for one in results:
+        passed, failed, skipped = map(str, (one.passed, one.failed, one.skipped))
+        rows.append((one.stage, one.kind, one.status, passed, failed, skipped, one.reason))
+    for line in table(rows) if results else ():
+        print(line)
+    for problem in problems:
+        print(f"problem: {problem}")
+    kept = sum(one.status == "passed" for one in results)
+    print(f"{kept} of {counted(len(results), 'stage')} passed")

@@ -1,0 +1,145 @@
+"""The lines below the hits: which terms were used, what was searched, and what to type next."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+
+from fumishirube.faces.cli.output import command, counted, listed
+from fumishirube.faces.cli.results import Findings, picked
+from fumishirube.model import Trace
+from fumishirube.report import Account
+
+_MEANINGS = {
+    "navigation_file": "a table of contents",
+    "undecodable": "no known encoding",
+    "too_large": "too large",
+    "loader_failed": "its loader failed",
+    "time_budget": "there was no time left to index it",
+    "heading_only": "no text of their own",
+    "excluded_by_trace": "an earlier search returned them",
+    "symlink": "symbolic links are not followed",
+    "pool_full": "there was no room for more",
+    "per_file_cap": "better sections of its file were enough",
+    "hidden": "hidden by a name that begins with a dot",
+    "ignore_rule": "an ignore file leaves them out",
+    "no_loader": "no loader reads them",
+    "special": "a pipe, a socket or a device",
+    "unspeakable": "the name is no Unicode text",
+    "too_deep": "deeper than limits.depth",
+    "forbidden": "the operating system denies permission",
+}
+
+
+def meaning(reason: str) -> str:
+    """Return the reason for which a file was skipped, in words where there are better ones."""
+    return _MEANINGS.get(reason, reason.replace("_", " "))
+
+
+def terms_lines(findings: Findings) -> Iterator[str]:
+    """Say which terms the sections should hold, who chose them, and where that failed."""
+    if findings.required:
+        told = [_required(term, findings.traces) for term in findings.required]
+        yield f"required terms: {', '.join(told)}"
+        return
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for trace in findings.traces:
+        chosen = picked(trace)
+        if chosen is not None:
+            labels = tuple(_picked(term, trace) for term in chosen)
+            groups.setdefault(labels, []).append(trace.manual_id)
+    for terms, manuals in groups.items():
+        where = listed(manuals)
+        if terms:
+            yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"
+        else:
+            yield f"no word of the query stands in {where}; searched with the whole query"
+
+
+def coverage_lines(findings: Findings) -> Iterator[str]:
+    """Say what was searched, how much of it matched, and what was not searched, and why."""
+    scope = (
+        f"searched {counted(findings.sections(), 'section')} "
+        f"in {counted(findings.searched_files(), 'file')} of {_manuals(findings)}"
+    )
+    yield f"{scope}; {_outcome(findings)}"
+    reasons: dict[str, list[str]] = {}
+    for manual, row in findings.skipped():
+        reasons.setdefault(row.reason, []).append(f"{manual}/{row.path}")
+    for reason, paths in sorted(reasons.items()):
+        yield f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
+    for line in findings.degraded():
+        yield f"degraded: {line}"
+
+
+def account_line(findings: Findings, options: Namespace) -> str:
+    """Return the command that lists what is still unread, and the ids of manuals with matches."""
+    accounts = zip(findings.traces, findings.accounts(), strict=True)
+    traces = [trace for trace, account in accounts if account.matched] or findings.traces
+    if len(traces) == 1:
+        return f"account: {command(options, 'coverage', traces[0].id)}"
+    told = [f"{trace.id} ({trace.manual_id})" for trace in traces]
+    return f"account: {command(options, 'coverage')} TRACE; traces: {', '.join(told)}"
+
+
+def next_line(findings: Findings, options: Namespace) -> str:
+    """Return the command that takes the reader on."""
+    shown = findings.shown()
+    if not shown:
+        alone = len(findings.traces) == 1
+        words = ["toc", findings.traces[0].manual_id] if alone else ["ls"]
+    elif shown[0].row.path.lower().endswith(".json"):
+        best = shown[0]
+        words = ["scan", best.trace.manual_id, best.row.path, "--line", str(best.row.start_line)]
+    else:
+        words = ["read", shown[0].cite]
+    return f"next: {command(options, *words)}"
+
+
+def _manuals(findings: Findings) -> str:
+    return counted(len(findings.traces), "manual")
+
+
+def _outcome(findings: Findings) -> str:
+    matched, ranked = findings.matched(), len(findings.ranked())
+    shown, least = len(findings.shown()), findings.least()
+    if not matched:
+        return "none matched"
+    if shown == matched:
+        return "1 matched and is listed" if matched == 1 else f"{matched} matched and are listed"
+    if ranked == matched:
+        return f"showing {shown} of {least}{matched}"
+    if shown == ranked:
+        return f"{least}{matched} matched; the best {ranked} are listed"
+    return f"{least}{matched} matched; showing {shown} of the best {ranked}"
+
+
+def _picked(term: str, trace: Trace) -> str:
+    return f"{term} (too common, not applied)" if _is_dropped(term, trace) else term
+
+
+def _required(term: str, traces: Sequence[Trace]) -> str:
+    counts = [trace.search.notes.get("counts") for trace in traces]
+    numbers = [count.get(term) for count in counts if isinstance(count, dict)]
+    known = [number for number in numbers if isinstance(number, int)]
+    if not known:
+        return term
+    if not sum(known):
+        near = listed(dict.fromkeys(_near(term, traces)))
+        hint = f"; near it: {near}" if near else ""
+        return f"{term} (in no section; searched without it{hint})"
+    where = f"in {counted(sum(known), 'section')}"
+    dropped = all(_is_dropped(term, trace) for trace in traces)
+    return f"{term} ({where}: too common, not applied)" if dropped else f"{term} ({where})"
+
+
+def _near(term: str, traces: Sequence[Trace]) -> Iterator[str]:
+    for trace in traces:
+        yield from (
+            near for one in Account.of(trace).terms if one.term == term for near in one.near
+        )
+
+
+def _is_dropped(term: str, trace: Trace) -> bool:
+    kept = trace.search.notes.get("kept")
+    return isinstance(kept, list) and term not in kept

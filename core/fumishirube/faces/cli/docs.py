@@ -1,0 +1,278 @@
+"""``fumishirube docs``: searching, reading and checking linked documents."""
+
+from __future__ import annotations
+
+import json
+from argparse import SUPPRESS, Namespace, _SubParsersAction
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube.config.configuration import Use
+from fumishirube.errors import ConfigError, InternalError, ToolError
+from fumishirube.faces.cli import serve as serving
+from fumishirube.faces.cli.documents import TOLD
+from fumishirube.faces.cli.output import print_json
+from fumishirube.faces.cli.parser import Parser, Verbs, add_common, add_json, not_known
+from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.workspace import opened
+from fumishirube.host.application import Application
+from fumishirube.host.calls import call_tool, described
+from fumishirube.model import Call, Tool
+
+SURFACE = "graph"
+
+OK, OFF, WRONG, FAILED = 0, 1, 2, 3
+"""Exit codes: all well; something is stale or broken; wrong arguments; our own failure."""
+
+_INTERNAL = -32603
+
+
+class Option(NamedTuple):
+    """An option, the argument that it gives to the tool, and how its word is read."""
+
+    flag: str
+    name: str
+    help: str
+    read: Callable[[str], JsonValue] | None = None
+    metavar: str | None = None
+
+
+class Verb(NamedTuple):
+    """A command: the tool behind it, what is given to that tool, and what it does."""
+
+    tool: str
+    help: str
+    places: tuple[Option, ...] = ()
+    options: tuple[Option, ...] = ()
+    fresh: bool = True
+
+
+def _number(word: str) -> JsonValue:
+    """Return a number as it would stand in JSON; anything else is for the tool to refuse."""
+    try:
+        value = json.loads(word)
+    except (ValueError, RecursionError):
+        return word
+    return value if isinstance(value, int | float) else word
+
+
+def _listed(word: str) -> JsonValue:
+    return [part.strip() for part in word.split(",") if part.strip()]
+
+
+_PATH = Option("PATH", "filepath", "a page, as list-pages shows it")
+_LIMIT = Option("--limit", "limit", "how many", _number)
+_DEPTH = Option("--depth", "depth", "how many links to follow", _number)
+_TYPE = Option("--doc-type", "doc_type", "only documents of this type")
+_CURSOR = Option("--cursor", "cursor", "where to go on: next_cursor of the last answer")
+
+_VERBS = {
+    "index": Verb(
+        "docs_index",
+        "bring the index of the documents up to date",
+        options=(
+            Option("--full", "full", "read every file anew"),
+            Option("--file", "file", "only this file", str),
+        ),
+        fresh=False,
+    ),
+    "reindex": Verb("docs_index", "read every file anew", fresh=False),
+    "search": Verb(
+        "ubp_search",
+        "find documents",
+        (Option("QUERY", "query", "a question, or words"),),
+        (
+            _LIMIT,
+            Option("--include-linked", "include_linked", "also list linked pages"),
+            _DEPTH,
+            Option("--link-types", "link_types", "follow these types of links, a,b", _listed),
+            _TYPE,
+            Option("--fulltext", "fulltext", "find sections by their letters alone"),
+        ),
+    ),
+    "get-page": Verb("ubp_get_page", "read a document", (_PATH,)),
+    "get-context": Verb(
+        "ubp_get_context",
+        "read a document with its neighbours",
+        (_PATH,),
+        (_DEPTH, Option("--max-size", "max_size", "how many characters", _number)),
+    ),
+    "list-pages": Verb(
+        "ubp_list_pages",
+        "list the documents",
+        options=(
+            _TYPE,
+            Option("--sort", "sort", "title, updated_at or filepath"),
+            Option("--order", "order", "asc or desc"),
+            _CURSOR,
+        ),
+    ),
+    "get-graph": Verb(
+        "ubp_get_graph",
+        "show the graph of links",
+        options=(
+            Option("--center", "center", "the page in the middle"),
+            _DEPTH,
+            _CURSOR,
+            Option("--format", "format", "json (the default), dot, mermaid or html"),
+        ),
+    ),
+    "stale": Verb(
+        "docs_stale",
+        "list the documents that are behind their sources",
+        options=(
+            Option("--exit-code", "exit_code", "exit with 1 when there are any"),
+            Option("--verify", "verify", "look at the bytes of every source"),
+            Option("--ack", "ack", "take a page, or all, as current", metavar="PATH|all"),
+        ),
+    ),
+    "check": Verb("docs_check", "list links that lead nowhere, and orphans"),
+    "status": Verb("docs_status", "tell how everything stands"),
+    "suggest-links": Verb(
+        "docs_suggest_links",
+        "list pages that are alike and not linked",
+        options=(
+            Option("--threshold", "threshold", "how alike, 0 to 1 (default: 0.6)", _number),
+            _LIMIT,
+        ),
+    ),
+}
+_SWITCHES = frozenset({"full", "include_linked", "fulltext", "exit_code", "verify"})
+_OWN = frozenset({"fulltext", "exit_code", "format"})
+"""Options that the command itself looks at."""
+
+
+def add(commands: Verbs) -> None:
+    """Add the command with its own commands."""
+    parser = commands.add("docs", _help, "fumishirube docs search '設計' --include-linked")
+    chosen = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for name, verb in _VERBS.items():
+        added = _added(chosen, parser, name, verb.help, _run)
+        added.set_defaults(verb=name)
+        for place in verb.places:
+            added.add_argument(place.name, metavar=place.flag, help=place.help)
+        for option in verb.options:
+            kind: dict[str, Any] = {"metavar": option.metavar}
+            if option.name in _SWITCHES:
+                kind = {"action": "store_true"}
+            added.add_argument(option.flag, dest=option.name, help=option.help, **kind)
+        if verb.fresh:
+            told = "do not look for changed files first"
+            added.add_argument("--no-refresh", action="store_true", help=told)
+        add_json(added)
+    served = _added(chosen, parser, "serve", "serve the documents to an MCP client", _serve)
+    told = "only read what another server, or nobody, has indexed"
+    served.add_argument("--no-lock", action="store_true", help=told)
+    serving.add_log_level(served)
+
+
+def _added(
+    chosen: _SubParsersAction[Any],
+    parser: Parser,
+    name: str,
+    told: str,
+    run: Callable[[Namespace], int],
+) -> Parser:
+    added: Parser = chosen.add_parser(name, help=told, description=f"{told[0].upper()}{told[1:]}.")
+    add_common(added, default=SUPPRESS)
+    added.set_defaults(run=run, parser=added)
+    parser.known += added.known
+    return added
+
+
+def _help(options: Namespace) -> int:
+    options.parser.print_help()
+    return OK
+
+
+def _serve(options: Namespace) -> int:
+    """Serve this surface alone."""
+    settings = {"lock": False} if options.no_lock else {}
+    options.only = Use.model_validate({"use": SURFACE, "with": settings})
+    options.http = None
+    return serving.run(options)
+
+
+def _run(options: Namespace) -> int:
+    """Ask the tool behind a command, and print what it answers."""
+    if getattr(options, "format", None) not in (None, "json", "dot", "mermaid", "html"):
+        known = ("json", "dot", "mermaid", "html")
+        options.parser.error(f"--format: {not_known('format', options.format, known)}")
+    options.only = Use(use=SURFACE)
+    with opened(options) as application:
+        try:
+            answer: Any = call_tool(_tool(application, options), _arguments(options), Call())
+        except ToolError as error:
+            return _refused(error, options)
+    for warning in answer.get("warnings", ()) if not options.json else ():
+        complain(f"warning: {_line(warning)}")
+    if "text" in answer and _picture(options):
+        print(answer["text"])
+    elif options.json or getattr(options, "format", None) == "json":
+        print_json(answer, compact=True)
+    else:
+        for line in TOLD[options.verb](answer):
+            print(line)
+    return _code(answer, options)
+
+
+def _tool(application: Application, options: Namespace) -> Tool[Any, Any]:
+    name = _VERBS[options.verb].tool
+    if getattr(options, "fulltext", False):
+        name = "ubp_fulltext_search"
+    if _picture(options):
+        name = "docs_picture"
+    refreshed = _VERBS[options.verb].fresh and not options.no_refresh
+    offered = application.tools if refreshed else application.commands
+    if refreshed and name not in offered:
+        # What only the command line is offered answers of the index as it stands.
+        call_tool(application.commands["docs_index"], {}, Call())
+        offered = application.commands
+    if name not in offered:
+        raise ConfigError(f"surfaces: {SURFACE} does not offer {name}")
+    return offered[name]
+
+
+def _picture(options: Namespace) -> bool:
+    return getattr(options, "format", None) in ("dot", "mermaid", "html")
+
+
+def _arguments(options: Namespace) -> dict[str, JsonValue]:
+    verb = _VERBS[options.verb]
+    given: dict[str, JsonValue] = {"full": True} if options.verb == "reindex" else {}
+    skipped = _OWN - {"format"} if _picture(options) else _OWN
+    for option in (*verb.places, *verb.options):
+        value = getattr(options, option.name)
+        if option.name in skipped or value is None or value is False:
+            continue
+        given[option.name] = option.read(value) if option.read and value is not True else value
+    return given
+
+
+def _refused(error: ToolError, options: Namespace) -> int:
+    """Say what was refused, as the tool does or in a line."""
+    payload = described(error)
+    if options.json:
+        print_json(payload, compact=True)
+    else:
+        complain(f"error: {payload['message']}")
+    internal = payload["code"] == _INTERNAL or isinstance(error, InternalError)
+    return FAILED if internal else WRONG
+
+
+def _code(answer: Any, options: Namespace) -> int:
+    if options.verb == "check":
+        broken = ("dangling", "ambiguous", "broken_anchors")
+        return OFF if any(answer[name] for name in broken) else OK
+    if options.verb == "stale" and options.exit_code:
+        levels = {one["staleness"] for one in answer["stale_documents"]}
+        return OFF if levels & {"possibly_stale", "stale"} else OK
+    return OK
+
+
+def _line(warning: Any) -> str:
+    if isinstance(warning, str):
+        return warning
+    return f"{warning['filepath']}:{warning['line']}: {warning['message']} [{warning['code']}]"

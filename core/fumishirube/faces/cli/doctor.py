@@ -1,0 +1,268 @@
+"""``fumishirube doctor``: is everything as it should be, and if not, what to do."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from fumishirube.config.configuration import Use, load_config
+from fumishirube.disk.roots import Root
+from fumishirube.disk.survey import Passed, Unlisted
+from fumishirube.engine.folder_index import State
+from fumishirube.errors import ConfigError, NeedsNarrowScope, ToolError
+from fumishirube.faces.cli.checks import Check, installation, leftovers, written
+from fumishirube.faces.cli.coverage import meaning
+from fumishirube.faces.cli.docs import SURFACE
+from fumishirube.faces.cli.output import counted, listed, print_json, table
+from fumishirube.faces.cli.parser import Verbs, add_json
+from fumishirube.faces.cli.workspace import Bar, folder, opened
+from fumishirube.host.application import Application
+from fumishirube.host.calls import call_tool
+from fumishirube.host.context import WorkDesk
+from fumishirube.host.reload.rejections import refused
+from fumishirube.host.surfaces import Furnished
+from fumishirube.model import Call, Query
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.surfaces import Complaining
+
+_HARMLESS = frozenset({"navigation_file"})
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    add_json(commands.add("doctor", run, "fumishirube doctor --workspace ~/my-documents"))
+
+
+def run(options: Namespace) -> int:
+    """Check everything, print a line each, and return 1 when something is off.
+
+    Raises:
+        ConfigError: when the configuration stops the start, after what could be checked is told.
+    """
+    checks = [*installation(), *_plugins(options)]
+    stopped: ConfigError | None = None
+    try:
+        with opened(_chosen(options)) as application:
+            checks += _application(application)
+    except ConfigError as error:
+        stopped = error
+        remedy = "see 'fumishirube config schema'" if "--workspace" not in str(error) else ""
+        checks.append(Check("FAIL", "configuration", str(error), remedy))
+    _print(checks, options)
+    if stopped:
+        raise stopped
+    return 1 if any(check.status == "FAIL" for check in checks) else 0
+
+
+def _chosen(options: Namespace) -> Namespace:
+    """Ask for the documents alone where there is nothing else, and no configuration."""
+    here = folder(options)
+    loaded = load_config(here, options.config)
+    if (
+        loaded.file is None
+        and not loaded.folder("manuals").is_dir()
+        and loaded.folder("docs").is_dir()
+    ):
+        options.only = Use(use=SURFACE)
+    return options
+
+
+def _print(checks: Iterable[Check], options: Namespace) -> None:
+    if options.json:
+        print_json([check._asdict() for check in checks])
+        return
+    for line in table([(c.status, c.subject, _with_remedy(c)) for c in checks]):
+        print(line)
+
+
+def _with_remedy(check: Check) -> str:
+    return f"{check.finding}; {check.remedy}" if check.remedy else check.finding
+
+
+def _plugins(options: Namespace) -> Iterator[Check]:
+    for report in load_plugins(strangers=not options.no_plugins).reports:
+        subject = f"plugin {report.plugin}"
+        for problem in report.problems:
+            remedy = f"update or uninstall {report.distribution}"
+            yield Check("FAIL", subject, problem, remedy)
+        for deprecation in report.deprecations:
+            yield Check("warn", subject, deprecation, f"update {report.distribution}")
+        if not report.problems:
+            offers = counted(len(report.offers), "stage")
+            told = f"{report.status}, {report.distribution} {report.version}, offers {offers}"
+            yield Check("ok", subject, told)
+
+
+def _application(application: Application) -> Iterator[Check]:
+    file = application.loaded.file
+    decided = len(application.loaded.origins)
+    told = file.name if file else "defaults; there is no fumishirube.yaml, and none is needed"
+    by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
+    yield Check("ok", "configuration", told + by)
+    for warning in application.warnings:
+        yield Check("warn", "configuration", warning, "leave it out")
+    for told in application.passed_over():
+        yield Check("warn", "manuals", told, "rename or move it, if it is meant to be one")
+    application.drop_faulty_tools()
+    menu = application.menu
+    of_plugins = set(application.plugins.problems)
+    for problem in application.problems:
+        if problem not in of_plugins:
+            yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
+    yield Check("ok", "tools", listed([tool.name for tool in menu.tools], 20) or "none")
+    yield from _servers(application)
+    yield from _state(application)
+    for one in application.surfaces:
+        if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
+            yield _written(application.desks[one.name].root, one.surface.root)
+        if one.indexed:
+            yield from _surface(application, one)
+        if isinstance(one.surface, Complaining):
+            for complaint in one.surface.complaints(application.desks[one.name]):
+                yield Check("warn", *complaint)
+
+
+def _servers(application: Application) -> Iterator[Check]:
+    for server in refused(application.state.path):
+        told = f"process {server.process} stays with what was in force; it refused: {server.why}"
+        yield Check("warn", "server", told, "mend that, and it is taken in")
+
+
+def _state(application: Application) -> Iterator[Check]:
+    remedy = "make it writable, or set roots.state or FUMISHIRUBE_STATE_ROOT to a folder that is"
+    try:
+        yield written(application.state.make(), "state folder", remedy)
+    except ToolError:
+        yield Check("FAIL", "state folder", "cannot be written", remedy)
+
+
+def _written(root: Root, name: str) -> Check:
+    """Check a root into which tools write; it is made by the first write."""
+    if not root.exists:
+        return Check("ok", f"root {name}", "is not there yet; the first write makes it")
+    return written(root, f"root {name}", f"make it writable, or set roots.{name}")
+
+
+def _surface(application: Application, one: Furnished) -> Iterator[Check]:
+    root = one.surface.root
+    subject = f"root {root}"
+    folder = application.loaded.folder(root)
+    desk = application.desks[one.name]
+    if not folder.is_dir():
+        setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
+        remedy = f"create it, or set {setting} to the right folder"
+        yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
+        return
+    if not one.of_manuals:
+        # Its surface indexes it as a whole.
+        yield Check("ok", subject, f"the folder {folder.name!r} is there")
+        if one.name == SURFACE:
+            yield from _documents(application, subject)
+        return
+    try:
+        manuals = desk.manuals()
+    except ToolError as error:
+        yield Check("FAIL", subject, str(error), "let this user read it")
+        return
+    if not manuals:
+        yield Check("warn", subject, "it holds no manuals", "make a folder in it for each manual")
+        return
+    yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
+    for manual in manuals:
+        yield from _manual(desk, manual)
+        kept = application.state.path / "index" / manual / one.fingerprint
+        yield from leftovers(kept, f"manual {manual}", f"fumishirube index {manual} --rebuild")
+
+
+def _documents(application: Application, subject: str) -> Iterator[Check]:
+    """Bring the index of the documents up to date, and tell which of them could not be read."""
+    try:
+        answer: Any = call_tool(application.commands["docs_index"], {}, Call())
+    except ToolError as error:
+        yield Check("FAIL", subject, str(error))
+        return
+    reasons: dict[str, list[str]] = {}
+    for warning in answer["warnings"]:
+        if warning["code"] in _UNREAD:
+            reasons.setdefault(warning["message"], []).append(warning["filepath"])
+    for message, paths in sorted(reasons.items()):
+        yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
+
+
+def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
+    subject = f"manual {manual}"
+    bar = Bar(expected=True)
+    try:
+        state = desk.prepare(manual, Query(""), bar.progress)
+    except NeedsNarrowScope as error:
+        yield Check("FAIL", subject, str(error))
+        return
+    except ToolError as error:
+        yield Check("FAIL", subject, str(error), "let this user read its files")
+        return
+    except ConfigError:
+        raise
+    except Exception as error:
+        finding = f"its index fails ({type(error).__name__})"
+        yield Check("FAIL", subject, finding, _mend(error, manual))
+        return
+    finally:
+        bar.close()
+    yield from _indexed(subject, state)
+    yield from _unlisted(subject, desk.manual(manual).unlisted())
+
+
+def _mend(error: Exception, manual: str) -> str:
+    if "os error 28" in str(error):  # the engine tells in its own words that nothing is left
+        return "free some space where the state folder is"
+    return f"run 'fumishirube index {manual} --rebuild'"
+
+
+def _indexed(subject: str, state: State) -> Iterator[Check]:
+    files = counted(state.files - len(state.skipped), "file")
+    sections = counted(state.corpus.size, "section")
+    if state.degraded:
+        yield Check("FAIL", subject, state.degraded, "run 'fumishirube index' again later")
+    if state.corpus.size:
+        yield Check("ok", subject, f"{sections} in {files} are indexed")
+    else:
+        remedy = "put .md, .json or chapter .txt files with 00_目次.json into it"
+        yield Check("warn", subject, "nothing in it can be searched", remedy)
+    reasons: dict[str, list[str]] = {}
+    for row in state.skipped:
+        reasons.setdefault(row.reason, []).append(row.path)
+    for reason, paths in sorted(reasons.items()):
+        skipped = f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
+        if reason in _HARMLESS:
+            yield Check("ok", subject, skipped)
+        else:
+            yield Check("FAIL", subject, skipped, _REMEDIES.get(reason, _SOME_REMEDY))
+
+
+def _unlisted(subject: str, passed: Sequence[Passed]) -> Iterator[Check]:
+    groups: dict[tuple[Unlisted, str], list[str]] = {}
+    for one in passed:
+        groups.setdefault((one.reason, one.unit), []).append(one.path)
+    for (reason, unit), paths in sorted(groups.items()):
+        told = f"{counted(len(paths), unit)} not listed, {meaning(reason)}: {listed(paths)}"
+        if reason in _UNEXPECTED:
+            yield Check("warn", subject, told, _UNEXPECTED[reason])
+        else:
+            yield Check("ok", subject, told)
+
+
+_UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
+_SOME_REMEDY = "check the file and its permissions"
+_REMEDIES = {
+    "undecodable": "save it as UTF-8",
+    "too_large": "divide it into smaller files, or raise limits.file_bytes",
+    "loader_failed": "check the file; --verbose shows what its loader said",
+}
+_UNEXPECTED: dict[str, str] = {
+    "forbidden": "let this user read it",
+    "special": "move it elsewhere",
+    "symlink": "put the file itself there",
+    "too_deep": "move it up, or raise limits.depth",
+    "unspeakable": "rename it, in UTF-8",
+}

@@ -1,0 +1,135 @@
+"""What the commands over documents print for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from fumishirube.faces.cli.output import counted, table, tame
+
+_INDENT = "   "
+
+
+def _index(answer: Any) -> Iterator[str]:
+    links, made = answer["links"], answer["embeddings"]
+    changes = ", ".join(f"{answer[key]} {key}" for key in ("added", "updated", "removed"))
+    documents, sections = counted(answer["documents"], "document"), answer["sections"]
+    yield f"{documents}, {counted(sections, 'section')} ({changes})"
+    yield ", ".join(f"{links[key]} {key}" for key in ("resolved", "dangling", "ambiguous"))
+    if made["embedder"] != "none":
+        yield f"{made['embedder']}: {made['embedded']} embedded, {made['reused']} reused"
+    if "failure" in made:
+        yield f"no embeddings: {made['failure']}"
+
+
+def _search(answer: Any) -> Iterator[str]:
+    for rank, one in enumerate(answer["results"], 1):
+        if "snippet" in one:
+            yield f"{rank}. {tame(one['title'])}  {one['filepath']}:{one['line_start']}"
+            yield _INDENT + tame(one["snippet"])
+            continue
+        yield f"{rank}. {tame(one['title'])}  {one['score']:.3f}"
+        yield f"{_INDENT}{one['filepath']}  ({one['relevance_reason']}; {one['staleness']})"
+        for page in one.get("linked_pages", ()):
+            yield f"{_INDENT}-> {page['filepath']} ({page['link_type']})"
+    yield f"{answer['total_found']} found"
+
+
+def _page(answer: Any) -> Iterator[str]:
+    yield f"{answer['filepath']}  {answer['doc_type']}, {answer['staleness']}"
+    yield from (_untamed(line) for line in answer["content"].split("\n"))
+    for mark, key in (("->", "outlinks"), ("<-", "backlinks")):
+        for one in answer[key]:
+            yield f"{mark} {one['filepath']} ({one['link_type']})"
+    for one in answer["link_issues"]:
+        yield f"line {one['line']}: {one['target']} is {one['status']}"
+
+
+def _untamed(line: str) -> str:
+    return tame(line.replace("\t", "    "))
+
+
+def _context(answer: Any) -> Iterator[str]:
+    yield from (_untamed(line) for line in answer["center"]["content"].split("\n"))
+    for one in answer["related"]:
+        yield ""
+        mark = "->" if one["direction"] == "outlink" else "<-"
+        yield f"{mark} {one['filepath']} ({one['link_type']}, {counted(one['depth'], 'hop')})"
+        yield from (_INDENT + _untamed(line) for line in one["summary"].split("\n"))
+    if answer["truncated_count"]:
+        yield f"{answer['truncated_count']} more did not fit"
+
+
+def _pages(answer: Any) -> Iterator[str]:
+    rows = [
+        (page["filepath"], page["doc_type"], str(page["link_count"]), tame(page["title"]))
+        for page in answer["pages"]
+    ]
+    yield from table(rows)
+    yield f"{len(rows)} of {counted(answer['total'], 'document')}"
+    if "next_cursor" in answer:
+        yield f"next: --cursor {answer['next_cursor']}"
+
+
+def _graph(answer: Any) -> Iterator[str]:
+    paths = {node["id"]: node["filepath"] for node in answer["nodes"]}
+    for edge in answer["edges"]:
+        yield f"{paths[edge['source']]} -> {paths[edge['target']]} ({edge['type']})"
+    yield f"{counted(len(paths), 'document')}, {counted(len(answer['edges']), 'link')}"
+    if "next_cursor" in answer:
+        yield f"next: --cursor {answer['next_cursor']}"
+
+
+def _stale(answer: Any) -> Iterator[str]:
+    for one in answer["stale_documents"]:
+        refs = ", ".join(f"{ref['path']} {ref['reason']}" for ref in one["stale_refs"])
+        yield f"{one['filepath']}  {one['staleness']}: {refs}"
+    yield f"{counted(answer['total'], 'document')} with sources that are not fresh"
+
+
+def _check(answer: Any) -> Iterator[str]:
+    for key, what in (("dangling", "leads nowhere"), ("broken_anchors", "has no such heading")):
+        for one in answer[key]:
+            yield f"{one['filepath']}:{one['line']}: {one['target']} {what}"
+    for one in answer["ambiguous"]:
+        named = ", ".join(one["candidates"])
+        yield f"{one['filepath']}:{one['line']}: {one['target']} may mean any of {named}"
+    for path in answer["orphans"]:
+        yield f"{path}: no link leads here or away"
+    numbers = (f"{len(answer[key])} {key.replace('_', ' ')}" for key in answer)
+    yield ", ".join(numbers)
+
+
+def _status(answer: Any) -> Iterator[str]:
+    for key, value in answer.items():
+        if isinstance(value, dict):
+            told = ", ".join(f"{name} {number}" for name, number in value.items())
+            yield f"{key}: {told}"
+        elif key != "warnings":
+            yield f"{key}: {'none' if value is None else value}"
+
+
+def _suggested(answer: Any) -> Iterator[str]:
+    for one in answer["suggestions"]:
+        pages = f"{one['source_filepath']} <-> {one['target_filepath']}"
+        yield f"{one['similarity']:.3f}  {pages}"
+    yield f"{counted(answer['total'], 'pair')} found"
+
+
+TOLD: Mapping[str, Callable[[Any], Iterator[str]]] = MappingProxyType(
+    {
+        "index": _index,
+        "reindex": _index,
+        "search": _search,
+        "get-page": _page,
+        "get-context": _context,
+        "list-pages": _pages,
+        "get-graph": _graph,
+        "stale": _stale,
+        "check": _check,
+        "status": _status,
+        "suggest-links": _suggested,
+    }
+)
+"""What prints an answer, by command."""

@@ -1,0 +1,56 @@
+"""The configuration in force, as plain data, and where each of its values comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from fumishirube.config.classic import keys
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.yaml_file import leaves
+from fumishirube.engine.pipeline import Named
+from fumishirube.host.application import Application
+from fumishirube.host.surfaces import use_of
+
+
+def effective(application: Application) -> JsonValue:
+    """Return the configuration in force: every stage that runs, with all its settings."""
+    registry = application.plugins.registry
+    settings = application.config.model_dump(mode="json", by_alias=True)
+    settings["pipelines"] = {one.pipeline_name: {**one.uses} for one in application.surfaces}
+    settings["surfaces"] = [
+        use_of("surfaces", Named(one.name, one.surface), registry) for one in application.surfaces
+    ]
+    shown: JsonValue = settings
+    return shown
+
+
+def origins(application: Application) -> Mapping[str, str]:
+    """Return where each single value of it comes from, by coordinate."""
+    loaded, taken = application.loaded, dict(_taken(application))
+    found = {}
+    for coordinate, _ in leaves(effective(application), ""):
+        origin = loaded.origin(coordinate)
+        found[coordinate] = taken.get(coordinate, origin) if origin == "default" else origin
+    return found
+
+
+def _taken(application: Application) -> Iterator[tuple[str, str]]:
+    """Yield which settings of stages a classic key decides, and where that is written."""
+    loaded = application.loaded
+    for where, stage in _stages(application):
+        for name, info in type(stage).model_fields.items():
+            for key in keys(info):
+                if key in loaded.sections.taken:
+                    yield f"{where}.with.{info.alias or name}", loaded.written.get(key, "default")
+
+
+def _stages(application: Application) -> Iterator[tuple[str, Any]]:
+    for place, one in enumerate(application.surfaces):
+        yield f"surfaces[{place}]", one.surface
+        for shelf, key in PIPELINE_KEYS.items():
+            for number, named in enumerate(one.stages[shelf]):
+                where = f"pipelines.{one.pipeline_name}.{key}"
+                yield where if shelf in SINGLE_KINDS else f"{where}[{number}]", named.stage

@@ -1,0 +1,225 @@
+"""``fumishirube eval``: how well known answers are found, and which of two configurations is better."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fumishirube.config.trials import without_marks
+from fumishirube.errors import ConfigError
+from fumishirube.evaluation.cases import Case, load_cases, save_cases, save_lines
+from fumishirube.evaluation.gates import DEFAULT, NONE, Gate, load_gate
+from fumishirube.evaluation.known_item import known_items
+from fumishirube.evaluation.metrics import facets, summary
+from fumishirube.evaluation.report import Measurement, Report
+from fumishirube.evaluation.runs import InProcess, row_line, run_cases
+from fumishirube.faces.cli.output import counted, listed, print_json, table
+from fumishirube.faces.cli.parser import Verbs, add_json, at_least
+from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_desk
+from fumishirube.host.application import Application
+from fumishirube.plugins.discovery import load_plugins
+
+K = 5
+KNOWN_ITEMS = 100
+
+_NAMED_DEFAULT = "the defaults"
+_FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("eval", run, "fumishirube eval cases.jsonl --against other.yaml")
+    told = "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …"
+    parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=told)
+    parser.add_argument(
+        "--known-item",
+        metavar="N",
+        nargs="?",
+        type=at_least(1),
+        const=KNOWN_ITEMS,
+        help=f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})",
+    )
+    told = "with --known-item: write the cases there, and measure nothing yet"
+    parser.add_argument("--out", metavar="FILE", type=Path, help=told)
+    told = "with --known-item: from this manual only (default: all)"
+    parser.add_argument("--manual", metavar="ID", action="append", default=[], help=told)
+    told = "a configuration to compare that of --config with, case by case"
+    parser.add_argument("--against", metavar="FILE", type=Path, help=told)
+    told = f"how many rows of a ranking count (default: {K})"
+    parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=told)
+    told = "let searches be answered from the cache, and tell how often they are"
+    parser.add_argument("--cache", action="store_true", help=told)
+    told = "write what came of each case there, as JSON Lines"
+    parser.add_argument("--rows", metavar="FILE", type=Path, help=told)
+    told = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
+    parser.add_argument("--gate", metavar="GATE", default=DEFAULT, help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Measure, and print what came of it; or only make cases."""
+    _check(options)
+    cases = load_cases(options.cases) if options.cases else []
+    gate = load_gate(options.gate, cases) if cases else None
+    if options.known_item:
+        with opened(options) as application:
+            cases = _made(application, options)
+        if options.out:
+            return _kept(cases, options)
+    with ExitStack() as stack:
+        ours = _application(options.config, options, stack)
+        theirs = _application(options.against, options, stack) if options.against else None
+        report = _measured(cases, ours, theirs, gate or load_gate(options.gate, cases), options)
+    if options.json:
+        print_json(report.plain())
+    else:
+        for line in _told(report):
+            print(line)
+    return 0 if report.passed else 1
+
+
+def _check(options: Namespace) -> None:
+    if bool(options.cases) == bool(options.known_item):
+        options.parser.error("give either a file of CASES or --known-item")
+    for name in ("out", "manual"):
+        if getattr(options, name) and not options.known_item:
+            options.parser.error(f"--{name} goes with --known-item")
+    if options.against and not options.against.is_file():
+        raise ConfigError(f"--against: there is no file {options.against.name!r}")
+
+
+def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:
+    """Open an application to be measured, which leaves no marks; the stack closes it."""
+    scratch = Path(stack.enter_context(TemporaryDirectory(prefix="fumishirube-")))
+    with opened(Namespace(**{**vars(options), "config": file})) as given:
+        loaded = without_marks(given.loaded, scratch)
+    # A search is observed by all that is registered with the plugins: these are its own.
+    application = Application(loaded, load_plugins(strangers=not options.no_plugins))
+    stack.callback(application.close)
+    return application
+
+
+def _made(application: Application, options: Namespace) -> list[Case]:
+    desk = search_desk(application)
+    manuals = [desk.manual(name) for name in chosen_manuals(desk, options.manual)]
+    cases = known_items(manuals, options.known_item)
+    if len(cases) < options.known_item:
+        complain(f"note: only {counted(len(cases), 'section')} could be made a case of")
+    return cases
+
+
+def _kept(cases: Sequence[Case], options: Namespace) -> int:
+    save_cases(cases, options.out)
+    if options.json:
+        print_json({"cases": len(cases), "file": options.out.name})
+    else:
+        print(f"wrote {counted(len(cases), 'case')} to {options.out.name}")
+    return 0
+
+
+def _measured(
+    cases: Sequence[Case],
+    ours: Application,
+    theirs: Application | None,
+    gate: Gate,
+    options: Namespace,
+) -> Report:
+    indexing, bar = Bar(), Bar(expected=True)
+    applications = [one for one in (ours, theirs) if one is not None]
+    clients = [InProcess.of(one, indexing.progress) for one in applications]
+    try:
+        runs = run_cases(clients, cases, bar.progress, use_cache=options.cache)
+    finally:
+        indexing.close()
+        bar.close()
+    names = [_name(one) for one in applications]
+    if options.rows:
+        sides = zip(("config", "against"), runs, strict=False)
+        lines = [row_line(one, options.k, side) for side, kept in sides for one in kept]
+        save_lines(lines, options.rows)
+    measurements = [Measurement(*pair) for pair in zip(names, runs, strict=True)]
+    return Report(options.k, measurements[0], (*measurements, None)[1], gate)
+
+
+def _name(application: Application) -> str:
+    file = application.loaded.file
+    return _NAMED_DEFAULT if file is None else file.name
+
+
+def _told(report: Report) -> Iterator[str]:
+    ours, theirs = report.ours, report.theirs
+    told = f"{counted(len(ours.measured), 'case')}; configuration: {ours.name}"
+    yield told if theirs is None else f"{told}; against: {theirs.name}"
+    for measurement in (ours, theirs):
+        if measurement is not None and measurement.errors:
+            failed = [f"{code} ({number})" for code, number in measurement.errors.items()]
+            yield f"failed searches with {measurement.name}: {listed(failed)}"
+    yield ""
+    if theirs is None:
+        figures = summary(ours.measured, report.k)
+        yield from table([(name, _figure(name, value)) for name, value in figures.items()])
+    else:
+        yield from table(list(_comparison_rows(report, theirs)))
+    yield from _facet_lines(report)
+    yield from _gate_lines(report)
+
+
+def _comparison_rows(report: Report, theirs: Measurement) -> Iterator[tuple[str, ...]]:
+    yield "", "config", "against", "difference", "95 % interval", "p", "wins/losses/ties"
+    paired = dict(report.compared())
+    figures = summary(report.ours.measured, report.k)
+    others = summary(theirs.measured, report.k)
+    for name in dict.fromkeys([*figures, *paired]):
+        told = [_figure(name, one[name]) if name in one else "" for one in (figures, others)]
+        if name in paired:
+            one = paired[name]
+            bounds = f"{_signed(name, one.low)} .. {_signed(name, one.high)}"
+            told += [_signed(name, one.difference), bounds, f"{one.p:.4f}"]
+            told += [f"{one.wins}/{one.losses}/{one.ties}"]
+        yield name, *told, ""
+
+
+def _facet_lines(report: Report) -> Iterator[str]:
+    by_facet = facets(report.ours.measured, report.k)
+    if len(by_facet) < len(_FACET_COLUMNS) // 2:
+        return
+    present = {name for figures in by_facet.values() for name in figures}
+    columns = [f"{name}@{report.k}" for name in _FACET_COLUMNS if f"{name}@{report.k}" in present]
+    rows = [("facet", "cases", *columns, "")]
+    for facet, figures in by_facet.items():
+        number = sum(one.case.facet == facet for one in report.ours.measured)
+        cells = [_figure(name, figures[name]) if name in figures else "" for name in columns]
+        rows.append((facet, str(number), *cells, ""))
+    yield ""
+    yield from table(rows)
+
+
+def _gate_lines(report: Report) -> Iterator[str]:
+    if report.gate.name == NONE:
+        return
+    yield ""
+    if report.passed:
+        yield f"gate {report.gate.name}: passed"
+        return
+    yield f"gate {report.gate.name}: not passed"
+    for threshold, value, passed in report.verdicts:
+        if not passed:
+            name, side = threshold.name, threshold.side.replace("_", " ")
+            yield f"  {name} is {_figure(name, value)}; it has to be {side} {threshold.bound:g}"
+
+
+def _figure(name: str, value: float) -> str:
+    return f"{value:.1f}" if _is_amount(name) else f"{value:.4f}"
+
+
+def _signed(name: str, value: float) -> str:
+    return f"{value:+.1f}" if _is_amount(name) else f"{value:+.4f}"
+
+
+def _is_amount(name: str) -> bool:
+    """Tell whether a metric counts something, and is no share of anything."""
+    return name.startswith("tokens") or "_ms" in name

@@ -1,0 +1,79 @@
+"""``fumishirube index``: bringing the search indexes up to date ahead of the first question."""
+
+from __future__ import annotations
+
+import shutil
+from argparse import Namespace
+
+from pydantic import JsonValue
+
+from fumishirube.engine.folder_index import State
+from fumishirube.errors import Forbidden
+from fumishirube.faces.cli.coverage import meaning
+from fumishirube.faces.cli.output import counted, listed, print_json, table
+from fumishirube.faces.cli.parser import Verbs, add_json
+from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_desk
+from fumishirube.host.application import Application
+from fumishirube.model import Query
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("index", run, "fumishirube index 給付金編 --rebuild")
+    told = "the manuals to index (default: all)"
+    parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=told)
+    told = "throw the manuals' indexes away first"
+    parser.add_argument("--rebuild", action="store_true", help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Index what has changed, and print how many sections there are."""
+    rows: list[tuple[str, State]] = []
+    with opened(options) as application:
+        desk = search_desk(application)
+        for manual in chosen_manuals(desk, options.manuals):
+            if options.rebuild:
+                _throw_away(application, manual)
+            bar = Bar(expected=True)
+            try:
+                rows.append((manual, desk.prepare(manual, Query(""), bar.progress)))
+            finally:
+                bar.close()
+        if options.json:
+            print_json([_plain(manual, state) for manual, state in rows])
+        else:
+            for line in table([_told(manual, state) for manual, state in rows]):
+                print(line)
+    return 1 if any(state.degraded for _, state in rows) else 0
+
+
+def _throw_away(application: Application, manual: str) -> None:
+    """Delete what is kept of a manual's index, under whatever settings it was made."""
+    folder = application.state.path / "index" / manual
+    if not folder.exists():
+        return
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise Forbidden(f"the index of {manual!r} cannot be deleted; is it in use?") from error
+
+
+def _plain(manual: str, state: State) -> JsonValue:
+    return {
+        "manual_id": manual,
+        "files": state.files,
+        "sections": state.corpus.size,
+        "skipped": [{"path": row.path, "reason": row.reason} for row in state.skipped],
+        "degraded": state.degraded,
+    }
+
+
+def _told(manual: str, state: State) -> tuple[str, str, str]:
+    skipped = [f"{row.path} ({meaning(row.reason)})" for row in state.skipped]
+    notes = [f"skipped: {listed(skipped)}"] if skipped else []
+    if state.degraded:
+        notes.append(f"degraded: {state.degraded}")
+    files = counted(state.files - len(state.skipped), "file")
+    sections = counted(state.corpus.size, "section")
+    return manual, f"{sections} in {files}", "; ".join(notes)

@@ -1,0 +1,137 @@
+"""``fumishirube init``: name this server in the configuration of an MCP client."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.clients.files import ClientFile, block
+from fumishirube.faces.cli.clients.specs import CLIENTS, Client, Places
+from fumishirube.faces.cli.output import print_json
+from fumishirube.faces.cli.parser import Verbs, add_json, one_of
+from fumishirube.faces.cli.workspace import folder, opened
+
+_NAME = "fumishirube"
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("init", run, "fumishirube init --client claude-code --write")
+    parser.add_argument(
+        "--client",
+        required=True,
+        type=one_of("client", *CLIENTS),
+        metavar="CLIENT",
+        help=", ".join(CLIENTS),
+    )
+    parser.add_argument(
+        "--name", default=_NAME, help=f"what the server is called there (default: {_NAME})"
+    )
+    parser.add_argument(
+        "--project",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="where clients look that keep a file in each project (default: the current folder)",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--write", action="store_true", help="make the change; else it is shown")
+    what.add_argument("--remove", action="store_true", help="take the server out again")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Show the change, or make it; what was there before is copied first.
+
+    Raises:
+        ConfigError: when the folder or the client's file is not as it should be.
+    """
+    client: Client = CLIENTS[options.client]
+    entry = {} if options.remove else _checked_entry(client, options)
+    path = client.file(Places(Path.home(), _project(options), os.environ))
+    try:
+        file = ClientFile(client, path)
+    except ConfigError as error:
+        if options.remove:
+            raise
+        raise ConfigError(f"{error}:\n{block(client, options.name, entry)}") from error
+    text = (
+        file.without_server(options.name)
+        if options.remove
+        else file.with_server(options.name, entry)
+    )
+    changes = text != file.before
+    made = changes and (options.write or options.remove)
+    backup = file.save(text) if made else None
+    if options.json:
+        print_json(
+            {
+                "client": options.client,
+                "file": str(path),
+                "changed": made,
+                "backup": None if backup is None else str(backup),
+                "diff": "\n".join(_diff(file, text)),
+            }
+        )
+        return 0
+    for line in _told(options, client, file, text, backup):
+        print(line)
+    return 0
+
+
+def _told(
+    options: Namespace, client: Client, file: ClientFile, text: str, backup: Path | None
+) -> Iterator[str]:
+    if text == file.before:
+        there = "does not name" if options.remove else "names already"
+        yield f"{file.path} {there} {options.name!r} this way; nothing to change"
+        return
+    yield from _diff(file, text)
+    yield ""
+    if not options.write and not options.remove:
+        yield f"nothing is changed yet; --write makes this change for {client.title}"
+        return
+    yield f"{file.path} is changed" + (f"; before: {backup}" if backup else "")
+    yield f"next: {client.then}"
+
+
+def _diff(file: ClientFile, text: str) -> Iterator[str]:
+    name = str(file.path)
+    yield from unified_diff(
+        file.before.splitlines(), text.splitlines(), name, name, lineterm="", n=2
+    )
+
+
+def _checked_entry(client: Client, options: Namespace) -> dict[str, Any]:
+    """Return how the client is to start the server, once the folder has been seen to work."""
+    with opened(options) as application:
+        if not application.tools:
+            raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
+    command, *first = _command()
+    args = [*first, "serve", "--workspace", str(folder(options).resolve())]
+    if options.config:
+        args += ["--config", str(Path(options.config).resolve())]
+    if options.no_plugins:
+        args.append("--no-plugins")
+    typed = {"type": "stdio"} if client.typed else {}
+    return {**typed, "command": command, "args": args}
+
+
+def _command() -> list[str]:
+    """Return what starts this very installation, from anywhere."""
+    beside = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
+    return [beside] if beside else [sys.executable, "-m", "fumishirube"]
+
+
+def _project(options: Namespace) -> Path:
+    chosen: Path = options.project.expanduser().resolve()
+    if not chosen.is_dir():
+        raise ConfigError(f"--project: there is no folder {chosen.name!r}")
+    return chosen

@@ -1,0 +1,62 @@
+"""``fumishirube inspect``: a page on this machine over past searches and new ones."""
+
+from __future__ import annotations
+
+import webbrowser
+from argparse import ArgumentTypeError, Namespace
+from contextlib import closing
+from pathlib import Path
+
+from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.parser import Verbs
+from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.workspace import opened
+from fumishirube.faces.wire import leave
+
+HOST = "127.0.0.1"
+PORT = 8722
+_LAST_PORT = 65535
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add("inspect", run, "fumishirube inspect --against other.yaml")
+    told = f"the port to serve at, 0 for any that is free (default: {PORT})"
+    parser.add_argument("--port", metavar="N", type=_port, default=PORT, help=told)
+    told = "print the address, and open no browser"
+    parser.add_argument("--no-browser", action="store_true", help=told)
+    told = "a configuration to compare that of --config with, search by search"
+    parser.add_argument("--against", metavar="FILE", type=Path, help=told)
+
+
+def run(options: Namespace) -> int:
+    """Serve the page until the process is told to stop."""
+    if options.against and not options.against.is_file():
+        raise ConfigError(f"--against: there is no file {options.against.name!r}")
+    with opened(options) as application:
+        try:
+            from fumishirube.faces.http.server import bound, serve  # noqa: PLC0415 - over a second
+            from fumishirube.faces.inspect.application import build_inspector  # noqa: PLC0415 - the same
+            from fumishirube.faces.inspect.session import Room  # noqa: PLC0415 - the same
+        except ModuleNotFoundError as error:
+            raise ConfigError(
+                f"inspect: {error.name} is not installed; install fumishirube[http]"
+            ) from error
+
+        def ready(host: str, port: int) -> None:
+            url = f"http://{host}:{port}/"
+            print(url, flush=True)
+            if not options.no_browser and not webbrowser.open(url):
+                complain("no browser could be opened; open the address by yourself")
+
+        listening = bound(HOST, options.port, "--port")
+        room = Room(application, options.against, strangers=not options.no_plugins)
+        with closing(room):
+            serve(build_inspector(room), listening, ready)
+    return leave()
+
+
+def _port(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and int(word) <= _LAST_PORT):
+        raise ArgumentTypeError(f"expected a port from 0 to {_LAST_PORT}, got {word!r}")
+    return int(word)

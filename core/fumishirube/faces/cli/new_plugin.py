@@ -1,0 +1,60 @@
+"""``fumishirube new-plugin``: a whole package with one stage, to be made into one's own."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from fumishirube.errors import Conflict, Forbidden, InvalidParameter
+from fumishirube.faces.cli.output import print_json
+from fumishirube.faces.cli.parser import Verbs, add_json, one_of
+from fumishirube.faces.cli.templates import rendered
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import KINDS
+
+
+def add(commands: Verbs) -> None:
+    """Add the command."""
+    parser = commands.add(
+        "new-plugin", run, "fumishirube new-plugin fumishirube-recent --kind refiner"
+    )
+    told = "the package, and the folder that is made; its stage has the name without 'fumishirube-'"
+    parser.add_argument("name", metavar="NAME", help=told)
+    nouns = [kind.noun for kind in KINDS]
+    told = f"what the stage is: {', '.join(nouns)}"
+    kind = one_of("kind of stage", *nouns)
+    parser.add_argument("--kind", metavar="KIND", type=kind, required=True, help=told)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the package into a folder of its name, which must not be there, and say what is next.
+
+    Raises:
+        Conflict: when something of that name is there.
+        Forbidden: when the folder cannot be written.
+    """
+    registry = load_plugins(strangers=not options.no_plugins).registry
+    try:
+        made = rendered(options.name, options.kind, registry)
+    except InvalidParameter as error:
+        options.parser.error(str(error))
+    folder = Path(options.name)
+    try:
+        folder.mkdir()
+        for path, text in made.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="\n")
+    except FileExistsError as error:
+        told = f"{options.name!r} is there already; choose another name, or move it away"
+        raise Conflict(told) from error
+    except OSError as error:
+        raise Forbidden("the folder cannot be written; check its permissions") from error
+    if options.json:
+        print_json({"folder": options.name, "files": [*sorted(made)]})
+        return 0
+    for path in sorted(made):
+        print(f"{options.name}/{path}")
+    print(f"next: cd {options.name}, and do what README.md says")
+    return 0

@@ -1,0 +1,213 @@
+"""The parser: the table of commands, the options of all of them, and what was meant instead."""
+
+from __future__ import annotations
+
+import sys
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from fumishirube.faces.cli.streams import complain
+
+WRONG_USAGE = 2
+
+
+class Verb(NamedTuple):
+    """A command: the module that knows it, and what it does."""
+
+    module: str
+    help: str
+
+
+VERBS = {
+    "find": Verb("find", "search the manuals, and show the best sections with citations"),
+    "ls": Verb("contents", "list the manuals, or what one of them holds"),
+    "toc": Verb("contents", "show the files of a manual, and their headings"),
+    "read": Verb("sections", "read one section"),
+    "scan": Verb("sections", "read a file page by page, from any line"),
+    "vault": Verb("vault", "list, read and write notes, and take writes back"),
+    "call": Verb("tools", "call any tool with JSON, and print its JSON answer"),
+    "tools": Verb("tools", "list the tools that an MCP client sees"),
+    "inspect": Verb("inspection", "look at searches on a local page: ranks, signals, times"),
+    "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
+    "init": Verb("init", "name this server in the configuration of an MCP client"),
+    "coverage": Verb("coverage_report", "show what a past search saw, and what is still unread"),
+    "trace": Verb("traces", "write past searches as files, run them again, and compare two"),
+    "cite": Verb(
+        "cite", "check whether citations still hold, in the notes of the vault or elsewhere"
+    ),
+    "index": Verb("index", "bring the search indexes up to date"),
+    "docs": Verb("docs", "search and check linked documents, and draw their graph"),
+    "eval": Verb("evaluation", "measure how well cases with known answers are found"),
+    "plugins": Verb("plugins", "list the plugins, what they offer, and their problems"),
+    "new-plugin": Verb("new_plugin", "write a package with a stage of one's own, ready to install"),
+    "conform": Verb("conform", "run the contract tests on the stages of an installed plugin"),
+    "doctor": Verb("doctor", "check the installation, the configuration and every manual"),
+    "config": Verb("config", "show the configuration, its schema, or its variables"),
+}
+
+_SUBJECT = "Search local manuals, from the command line or through MCP."
+_TOP_EXAMPLE = """\
+first steps:
+  fumishirube ls                                what is there
+  fumishirube find '入院給付金の請求期限は？'    search all manuals
+  fumishirube COMMAND --help                    more on one command
+
+exit codes: 0 all well; 1 a tool refused, or something is off; 2 wrong usage or configuration;
+4 another process serves already"""
+
+
+class Parser(ArgumentParser):
+    """An argument parser that says what was probably meant."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.known: list[str] = []
+        self._words: Sequence[str] = ()
+        settings.setdefault("formatter_class", RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **settings)
+
+    def add_argument(self, *names: Any, **settings: Any) -> Action:
+        """Add an argument, and remember the spelling of its options."""
+        action = super().add_argument(*names, **settings)
+        self.known += action.option_strings
+        return action
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse what is known, and remember the words for the sake of a better complaint."""
+        self._words = args
+        return super().parse_known_args(args, namespace)
+
+    def parse(self, words: Sequence[str]) -> Namespace:
+        """Return the options, or end the process with one line that says what is wrong."""
+        options, rest = self.parse_known_args(list(words), Namespace())
+        if rest:
+            parser: Parser = getattr(options, "parser", self)
+            parser.refuse_options(rest)
+            parser.error(f"unexpected argument {rest[0]!r}")
+        return options  # type: ignore[no-any-return]
+
+    def verb_in(self, words: Sequence[str]) -> str | None:
+        """Return the first word that is neither an option nor the value of one."""
+        rest = iter(words)
+        for word in rest:
+            if word in _VALUED:
+                next(rest, None)
+            elif not word.startswith("-"):
+                return word
+        return None
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with one line; an option that does not exist is what matters most."""
+        self.refuse_options(self._words)
+        complain(f"{self.prog}: {message}; see {self.prog} --help")
+        sys.exit(WRONG_USAGE)
+
+    def refuse_options(self, words: Iterable[str]) -> None:
+        """End the process if one of the words is an option that does not exist."""
+        for word in words:
+            if word == "--":
+                return
+            name = word.partition("=")[0]
+            if name.startswith("--") and name not in self.known:
+                self.refuse_word("option", name, self.known)
+
+    def refuse_word(self, what: str, word: str, known: Iterable[str]) -> NoReturn:
+        """End the process with a line that names the nearest word."""
+        complain(f"{self.prog}: {not_known(what, word, known)}")
+        sys.exit(WRONG_USAGE)
+
+
+class Verbs:
+    """Takes the commands of one module; those that are not wanted are only named in the help."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+
+    def add(self, name: str, run: Callable[[Namespace], int], example: str = "") -> Parser:
+        """Add a command of the table, and return its parser."""
+        told = VERBS[name].help
+        epilog = f"example:\n  {example}" if example else None
+        added: Parser = self._commands.add_parser(
+            name, help=told, description=f"{told[0].upper()}{told[1:]}.", epilog=epilog
+        )
+        add_common(added, default=SUPPRESS)
+        added.set_defaults(run=run, parser=added)
+        return added
+
+    def add_the_rest(self) -> None:
+        """Name the commands whose modules were not imported."""
+        for name, verb in VERBS.items():
+            if name not in self._commands.choices:
+                self._commands.add_parser(name, help=verb.help)
+
+
+def build_parser() -> tuple[Parser, Verbs]:
+    """Return the parser and the place where commands are added to it."""
+    from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
+
+    parser = Parser(prog="fumishirube", description=_SUBJECT, epilog=_TOP_EXAMPLE)
+    parser.add_argument("--version", action="version", version=f"fumishirube {__version__}")
+    add_common(parser, default=None)
+    return parser, Verbs(parser)
+
+
+_VALUED = ("--workspace", "--config")
+
+
+def add_common(parser: Parser, default: str | None) -> None:
+    """Add the options of every command; they may stand before or after its name."""
+    common = parser.add_argument_group("options of every command")
+    flag = SUPPRESS if default else False
+    told = "the folder that holds manuals/ (default: $WORKSPACE_ROOT, else the current folder)"
+    common.add_argument("--workspace", metavar="DIR", default=default, help=told)
+    told = "the configuration (default: fumishirube.yaml in the workspace, if it is there)"
+    common.add_argument("--config", metavar="FILE", type=Path, default=default, help=told)
+    told = "start with the built-ins alone"
+    common.add_argument("--no-plugins", action="store_true", default=flag, help=told)
+    told = "tell on standard error what goes on, stack traces included"
+    common.add_argument("--verbose", action="store_true", default=flag, help=told)
+    parser.known += ["--workspace", "--config", "--no-plugins", "--verbose"]
+
+
+def add_json(parser: Parser) -> None:
+    """Add ``--json``, which every command has that prints results."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def one_of(what: str, *choices: str) -> Callable[[str], str]:
+    """Return a converter that takes one of a few words, and suggests the nearest."""
+
+    def convert(word: str) -> str:
+        if word not in choices:
+            raise ArgumentTypeError(not_known(what, word, choices))
+        return word
+
+    return convert
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a converter that takes whole numbers from a bound on."""
+
+    def convert(word: str) -> int:
+        if not (word.isascii() and word.isdigit()) or int(word) < least:
+            raise ArgumentTypeError(f"expected a whole number from {least} on, got {word!r}")
+        return int(word)
+
+    return convert
+
+
+def not_known(what: str, word: str, known: Iterable[str]) -> str:
+    """Say that there is no such word, and name the nearest, or all if none is near."""
+    names = list(known)
+    near = get_close_matches(word, names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"
+    return f"there is no {what} {word[:60]!r}; {hint}"

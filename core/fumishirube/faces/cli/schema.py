@@ -1,0 +1,88 @@
+"""The JSON Schema of ``fumishirube.yaml``, with the settings of every stage that plugins offer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from fumishirube.config.classic import MOVED, keys
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Config
+from fumishirube.plugins.registry import Kind, Offer, Registry
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def file_schema(registry: Registry) -> dict[str, Any]:
+    """Return a schema that an editor can check the file with and complete names from."""
+    definitions: dict[str, Any] = {}
+    for shelf in registry.shelves.values():
+        uses = [_use(shelf.kind, offer, definitions) for offer in shelf]
+        definitions[shelf.kind.noun] = {"oneOf": uses} if uses else {"not": {}}
+    schema = _model(Config, "config", definitions)
+    pipeline = {"type": "object", "additionalProperties": False, "properties": _kinds(registry)}
+    definitions["pipeline"] = pipeline
+    for unused in ("config.Use", "config.PipelineSpec"):
+        definitions.pop(unused, None)
+    properties = schema["properties"]
+    properties["pipelines"] = {
+        "type": "object",
+        "description": "By the name of a surface; a kind that is not named keeps its default.",
+        "additionalProperties": {"$ref": "#/$defs/pipeline"},
+    }
+    properties["surfaces"] = {"type": "array", "items": {"$ref": "#/$defs/surface"}}
+    _add_classic(properties, definitions, registry)
+    return {"$schema": _DIALECT, **schema, "$defs": dict(sorted(definitions.items()))}
+
+
+def _add_classic(
+    properties: dict[str, Any], definitions: dict[str, Any], registry: Registry
+) -> None:
+    """Add the keys of the classic sections, each with the schema of the setting it decides."""
+    known = {key: {"type": "string"} for key in MOVED}
+    for offer in registry["surfaces"]:
+        settings = _model(offer.stage, f"surface.{offer.name}", {})["properties"]
+        for name, info in offer.stage.model_fields.items():
+            known |= dict.fromkeys(keys(info), settings[info.alias or name])
+    for key, schema in known.items():
+        section, _, name = key.rpartition(".")
+        inner = properties
+        if section:
+            empty = {"type": "object", "additionalProperties": False, "properties": {}}
+            inner = definitions.get(
+                f"config.{section.capitalize()}", properties.setdefault(section, empty)
+            )["properties"]
+        inner.setdefault(name, schema)
+
+
+def _kinds(registry: Registry) -> dict[str, Any]:
+    kinds: dict[str, Any] = {}
+    for shelf, key in PIPELINE_KEYS.items():
+        one = {"$ref": f"#/$defs/{registry[shelf].kind.noun}"}
+        many = {"type": "array", "items": one}
+        kinds[key] = {"anyOf": [one if shelf in SINGLE_KINDS else many, {"type": "null"}]}
+    return kinds
+
+
+def _use(kind: Kind, offer: Offer, definitions: dict[str, Any]) -> dict[str, Any]:
+    told = (offer.stage.__doc__ or "").strip().split("\n\n")[0]
+    settings = _model(offer.stage, f"{kind.noun}.{offer.name}", definitions)
+    return {
+        "type": "object",
+        "description": " ".join(told.split()),
+        "additionalProperties": False,
+        "required": ["use"],
+        "properties": {
+            "use": {"const": offer.name},
+            "as": {"type": ["string", "null"], "description": "Another name for this use."},
+            "with": settings,
+        },
+    }
+
+
+def _model(model: type[BaseModel], prefix: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return a model's schema; what it defines goes to the common definitions, prefixed."""
+    schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
+    for name, inner in schema.pop("$defs", {}).items():
+        definitions[f"{prefix}.{name}"] = inner
+    return schema

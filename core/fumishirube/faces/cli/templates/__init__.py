@@ -1,0 +1,115 @@
+"""The package that ``fumishirube new-plugin`` writes, rendered from the texts of this folder."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.util import find_spec
+from string import Template
+
+from fumishirube.errors import InvalidParameter
+from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.registry import KINDS, NAME, Kind, Registry
+
+LONGEST = 32
+"""How many characters a name may have, so that the lines of the package stay short."""
+
+_PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_CONFORM = {"loader": "--files tests/manual"}
+_SAMPLES = {"loader": "tests/manual/rules.adoc"}
+"""What a kind needs beside its test."""
+
+
+def rendered(name: str, noun: str, registry: Registry) -> Mapping[str, str]:
+    """Return the files of a package by path: one stage of a kind, called as the package is.
+
+    Raises:
+        InvalidParameter: when the package, its module or its stage cannot have that name.
+    """
+    kind = next(kind for kind in KINDS if kind.noun == noun)
+    names = _names(name, kind, registry)
+    texts = {
+        f"src/{names['module']}/__init__.py": f"{noun}.py",
+        f"tests/test_{names['module']}.py": f"{noun}.test",
+        "README.md": "README.md",
+        "pyproject.toml": "pyproject.toml",
+        "tox.ini": "tox.ini",
+    }
+    if noun in _SAMPLES:
+        texts[_SAMPLES[noun]] = f"{noun}.sample"
+    made = {path: _filled(text, names) for path, text in texts.items()}
+    made[f"src/{names['module']}/py.typed"] = ""
+    return made
+
+
+def _names(name: str, kind: Kind, registry: Registry) -> Mapping[str, str]:
+    if not _PACKAGE.fullmatch(name) or len(name) > LONGEST:
+        told = f"letters, digits and single hyphens, at most {LONGEST}, such as fumishirube-recent"
+        raise InvalidParameter(f"NAME {name[:60]!r} is no name of a package: {told}")
+    plain = re.sub(r"[-_.]+", "-", name).lower()
+    module, stage = plain.replace("-", "_"), plain.removeprefix("fumishirube-")
+    wrong = _wrong(module, stage, kind, registry)
+    if wrong:
+        raise InvalidParameter(f"NAME {name!r}: {wrong}; choose another")
+    return {
+        "name": name,
+        "module": module,
+        "stage": stage,
+        "tool": stage.replace("-", "_"),
+        "class": _class(stage, kind),
+        "kind": kind.noun,
+        "shelf": kind.shelf,
+        "contract": f"{kind.noun.capitalize()}Contract",
+        "group": GROUP,
+        "pin": _pin(version("fumishirube")),
+        "conform": _CONFORM.get(kind.noun, ""),
+    }
+
+
+def _wrong(module: str, stage: str, kind: Kind, registry: Registry) -> str:
+    """Say why there can be no such module, or no such stage, if so."""
+    if module in sys.stdlib_module_names:
+        return f"Python has a module {module!r}"
+    if not module.isidentifier() or keyword.iskeyword(module):
+        return f"a module cannot be called {module!r}"
+    spec = find_spec(module)
+    if spec is not None and spec.origin is not None:  # a folder that happens to be here has none
+        return f"a module {module!r} is installed already"
+    if not NAME.fullmatch(stage):
+        return f"a stage cannot be called {stage!r}"
+    if stage in registry[kind.shelf]:
+        owner = registry[kind.shelf].take(stage, "NAME").plugin
+        return f"the plugin {owner!r} offers a {kind.noun} {stage!r}"
+    return ""
+
+
+def _class(stage: str, kind: Kind) -> str:
+    """Return a name that neither Python nor the rest of the module knows otherwise."""
+    name = "".join(part.capitalize() for part in stage.split("-"))
+    texts = [_text(f"{kind.noun}.{what}") for what in ("py", "test")]
+    while keyword.iskeyword(name) or name.startswith("Test") or _stands(name, texts):
+        name = f"A{name}" if name.startswith("Test") else f"{name}{kind.noun.capitalize()}"
+    return name
+
+
+def _stands(name: str, texts: list[str]) -> bool:
+    return any(re.search(rf"\b{name}\b", text) for text in texts)
+
+
+def _pin(running: str) -> str:
+    """Return what the package needs: this minor version, or a later patch of it."""
+    major, minor = running.split(".")[:2]
+    return f">={major}.{minor},<{major}.{int(minor) + 1}"
+
+
+def _filled(text: str, names: Mapping[str, str]) -> str:
+    yaml = Template(_text(f"{names['kind']}.yaml")).substitute(names)
+    return Template(_text(text)).substitute(names, yaml=yaml).replace(" \n", "\n")
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / "plugin" / f"{name}.txt").read_text(encoding="utf-8")

@@ -1,0 +1,50 @@
+"""Calling one tool for a friendly command, and printing what it answers."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.output import print_json
+from fumishirube.host.application import Application
+from fumishirube.host.calls import call_tool
+from fumishirube.model import Call
+from fumishirube.text.folding import nfc
+
+
+def answer_of(
+    application: Application, name: str, *, surface: str = "manual", **arguments: Any
+) -> Any:
+    """Call a tool with those arguments that are given; there is no session here.
+
+    Tools that a surface offers to the command line alone are known too.
+
+    Raises:
+        ConfigError: when no surface offers the tool; ``surface`` is the built-in one that does.
+        ToolError: when the tool refuses.
+    """
+    tool = application.tools.get(name) or application.commands.get(name)
+    if tool is None:
+        raise ConfigError(f"surfaces: none of them offers {name}; add {{use: {surface}}}")
+    given = {key: value for key, value in arguments.items() if value is not None}
+    return call_tool(tool, given, Call())
+
+
+def show(answer: Any, options: Namespace, told: Callable[[Any], Iterator[str]]) -> int:
+    """Print an answer: as JSON if asked for, else in the command's own words."""
+    if options.json:
+        print_json(answer)
+    else:
+        for line in told(answer):
+            print(line)
+    return 0
+
+
+def suggest(what: str, word: str, known: Mapping[str, Any] | list[str]) -> NotFound:
+    """Return the complaint that there is no such thing, with the nearest one."""
+    near = get_close_matches(nfc(word), list(known), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return NotFound(f"there is no {what} {word[:80]!r}{hint}")

@@ -1,0 +1,196 @@
+"""``fumishirube trace``: past searches as files, run again, and side by side."""
+
+from __future__ import annotations
+
+import time
+from argparse import SUPPRESS, Namespace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.comparison import difference_json, difference_lines
+from fumishirube.faces.cli.output import clipped, counted, print_json, table, tame, terminal_width
+from fumishirube.faces.cli.parser import Parser, Verbs, add_common, add_json
+from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.workspace import Bar, opened
+from fumishirube.host.application import Application
+from fumishirube.host.replays import Replay, recorded, rehearsing, replayed
+from fumishirube.model import Trace
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.traces.differences import Difference
+from fumishirube.traces.exports import Exported, decoded, encoded, withheld, withheld_in
+
+_SUFFIX = ".json"
+_SOURCE = "a trace's id, or a file that 'trace export' has written"
+
+
+def add(commands: Verbs) -> None:
+    """Add the command, with a command of its own for each thing to do."""
+    outer = commands.add("trace", _ls, "fumishirube trace replay found.json")
+    outer.set_defaults(json=False)
+    inner = outer.add_subparsers(title="commands", metavar="COMMAND")
+
+    def new(name: str, run: Callable[[Namespace], int], told: str) -> Parser:
+        parser: Parser = inner.add_parser(name, help=told, description=f"{told.capitalize()}.")
+        add_common(parser, default=SUPPRESS)
+        parser.set_defaults(run=run, parser=parser)
+        add_json(parser)
+        return parser
+
+    new("ls", _ls, "list the kept traces, newest first")
+    parser = new("export", _export, "write a trace as one file, for others or for later")
+    parser.add_argument("trace", metavar="TRACE", help="its id, as 'trace ls' lists it")
+    told = "where to write it (default: standard output)"
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=told)
+    parser = new("replay", _replay, "search again, and say whether the ranking is the same")
+    parser.add_argument("trace", metavar="FILE", help=_SOURCE)
+    told = "with the configuration in force here, instead of the one in the file"
+    parser.add_argument("--current", action="store_true", help=told)
+    parser = new("diff", _diff, "compare two searches: ranks, signals, times and settings")
+    parser.add_argument("before", metavar="A", help=_SOURCE)
+    parser.add_argument("after", metavar="B", help="another one")
+
+
+def _ls(options: Namespace) -> int:
+    with opened(options) as application:
+        traces, damaged = application.traces.kept()
+    for name in damaged:
+        complain(f"warning: {name} cannot be read and is left out")
+    if options.json:
+        print_json([_plain(trace) for trace in traces])
+        return 0
+    columns = terminal_width()
+    for line in table([_cells(trace) for trace in traces]):
+        print(clipped(line, columns))
+    if not traces:
+        print("no traces are kept; 'fumishirube find QUERY' makes one")
+    return 0
+
+
+def _cells(trace: Trace) -> tuple[str, ...]:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(trace.created))
+    hits = counted(len(trace.search.rows), "hit")
+    return trace.id, when, trace.manual_id, hits, tame(trace.text)
+
+
+def _plain(trace: Trace) -> JsonValue:
+    return {
+        "trace_id": trace.id,
+        "created": trace.created,
+        "manual_id": trace.manual_id,
+        "query": trace.text,
+        "hits": len(trace.search.rows),
+        "ms": trace.search.ms,
+    }
+
+
+def _export(options: Namespace) -> int:
+    with opened(options) as application:
+        one = recorded(application, application.traces.get(options.trace.strip()))
+    data = encoded(one)
+    for name in withheld_in(withheld(one.trace.origin.recipe.stages)):
+        complain(f"note: {name} holds an absolute path, which is not exported")
+    if one.content is None:
+        complain("note: the files have changed since; a replay can tell that, but not what")
+    if options.output is None:
+        print(data.decode("utf-8", "replace"), end="")
+        return 0
+    try:
+        options.output.write_bytes(data)
+    except OSError as error:
+        raise ConfigError(f"{options.output.name}: it cannot be written there") from error
+    if options.json:
+        print_json({"trace_id": one.trace.id, "file": options.output.name})
+    else:
+        print(f"wrote {options.output.name}; next: fumishirube trace replay {options.output.name}")
+    return 0
+
+
+def _replay(options: Namespace) -> int:
+    plugins = load_plugins(strangers=not options.no_plugins)
+    bar = Bar()
+    with opened(options) as application:
+        before = _source(options.trace, lambda: application)
+        given = None if options.current else before.trace
+        try:
+            with rehearsing(application, plugins, given) as rehearsal:
+                after = replayed(rehearsal, before.trace, bar.progress)
+        finally:
+            bar.close()
+    replay = Replay(before, after)
+    if options.json:
+        print_json(_replay_json(replay))
+    else:
+        for line in _replay_lines(replay):
+            print(line)
+    return 0 if replay.difference.same_ranking else 1
+
+
+def _replay_lines(replay: Replay) -> Iterator[str]:
+    difference, trace = replay.difference, replay.before.trace
+    yield f"trace {trace.id} of {trace.manual_id}: {tame(trace.text)}"
+    if difference.same_ranking:
+        scores = "" if difference.same_scores else "; scores differ"
+        yield f"the same ranking: {counted(len(trace.search.rows), 'hit')}{scores}"
+    else:
+        yield "the ranking differs"
+    if replay.changes:
+        yield "changed since:"
+        yield from table([(f"  {one.cause}", one.told) for one in replay.changes])
+    elif not difference.same_ranking:
+        yield "neither corpus, configuration nor plugins have changed: a stage is not repeatable"
+    else:
+        yield "neither corpus, configuration nor plugins have changed"
+    if not difference.same_ranking:
+        yield from difference_lines(difference)
+
+
+def _replay_json(replay: Replay) -> JsonValue:
+    return {
+        "same_ranking": replay.difference.same_ranking,
+        "changes": [{"cause": one.cause, "told": one.told} for one in replay.changes],
+        **difference_json(replay.difference),
+    }
+
+
+def _diff(options: Namespace) -> int:
+    with _opened_once(options) as application:
+        before, after = (_source(one, application) for one in (options.before, options.after))
+    difference = Difference(before.trace, after.trace)
+    if options.json:
+        print_json(difference_json(difference))
+    else:
+        for line in difference_lines(difference, stages=True):
+            print(line)
+    return 0
+
+
+@contextmanager
+def _opened_once(options: Namespace) -> Iterator[Callable[[], Application]]:
+    """Give what opens the workspace when first called: two files need none."""
+    with ExitStack() as stack:
+        found: list[Application] = []
+
+        def application() -> Application:
+            if not found:
+                found.append(stack.enter_context(opened(options)))
+            return found[0]
+
+        yield application
+
+
+def _source(word: str, application: Callable[[], Application]) -> Exported:
+    """Return the trace that a word of the command line means: a file's, or a kept one."""
+    file = Path(word)
+    if not word.endswith(_SUFFIX) and not file.is_file():
+        kept = application()
+        return recorded(kept, kept.traces.get(word.strip()))
+    try:
+        return decoded(file.read_bytes(), file.name)
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {file.name!r}") from error
+    except OSError as error:
+        raise ConfigError(f"{file.name}: it cannot be read; check its permissions") from error

@@ -1,0 +1,194 @@
+"""What a command works on: the application of the chosen folder, and how long work shows."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Never
+
+from fumishirube.disk.names import clean_name
+from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.output import terminal_width
+from fumishirube.faces.cli.streams import complain
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.context import WorkDesk
+from fumishirube.host.reload.rejections import refused
+from fumishirube.host.surfaces import searching
+from fumishirube.model import Progress
+from fumishirube.plugins.discovery import Plugins, load_plugins
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+_PATIENCE = 1.0
+"""Seconds of silence before a line says what is going on."""
+
+
+def folder(options: Namespace) -> Path:
+    """Return the workspace: ``--workspace``, else the environment's, else the current folder.
+
+    Raises:
+        ConfigError: when there is no such folder.
+    """
+    name = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip() or "."
+    said = "--workspace" if options.workspace else "WORKSPACE_ROOT"
+    try:
+        # Clients start the command without a shell, which would know what ~ is.
+        chosen = Path(name).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{said}: nobody knows the home folder in {name!r}") from error
+    if not chosen.is_dir():
+        raise ConfigError(f"{said}: there is no folder {chosen.name or name!r}")
+    return chosen
+
+
+@contextmanager
+def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
+    """Open the application of the workspace, say what it lacks, and close it afterwards.
+
+    An ``empty`` one may be filled later; whoever asks for something now is in the wrong folder.
+    """
+    application = open_application(
+        folder(options),
+        options.config,
+        strangers=not options.no_plugins,
+        empty=empty,
+        only=getattr(options, "only", None),
+    )
+    for warning in (*application.warnings, *application.absent):
+        complain(f"warning: {warning}")
+    # Long work makes garbage; what start-up made stays, and need never be looked at.
+    gc.freeze()
+    gc.enable()
+    try:
+        yield application
+    finally:
+        application.close()
+
+
+def reopen(options: Namespace, former: Application, revision: int) -> Application:
+    """Open it once more, to take the place of a former one.
+
+    Raises:
+        ConfigError: when that cannot be done; the former one is as it was.
+    """
+    return open_application(
+        former.loaded.workspace,
+        options.config,
+        strangers=not options.no_plugins,
+        empty=True,
+        only=getattr(options, "only", None),
+        former=former,
+        revision=revision,
+    )
+
+
+def plugins_of(options: Namespace) -> Plugins:
+    """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
+    try:
+        with opened(options) as application:
+            for server in refused(application.state.path):
+                complain(f"note: server process {server.process} refused: {server.why}")
+            return application.plugins
+    except ConfigError as error:
+        complain(f"note: {error}")
+        return load_plugins(strangers=not options.no_plugins)
+
+
+def search_desk(application: Application) -> WorkDesk:
+    """Return the desk that searches the manuals: of the surface ``manual``, or the first alike.
+
+    Raises:
+        ConfigError: when no surface reads the manuals.
+    """
+    return application.desks[searching(application.surfaces).name]
+
+
+def chosen_manuals(desk: WorkDesk, wanted: list[str]) -> list[str]:
+    """Return the ids of the wanted manuals, or of all when none is named.
+
+    Raises:
+        NotFound: with the nearest name, when there is none of this id.
+    """
+    if wanted:
+        return [desk.manual(known_manual(desk, name)).id for name in wanted]
+    known = list(desk.manuals())
+    if not known:
+        raise NotFound(
+            "there are no manuals; make a folder for each in the folder of manuals, "
+            "such as manuals/<manual>/, and put .md, .json or chapter .txt files into it"
+        )
+    return known
+
+
+def known_manual(desk: WorkDesk, name: str) -> str:
+    """Return the composed form of a manual's id, or suggest the nearest."""
+    cleaned = clean_name(name, "manual")
+    try:
+        return desk.manual(cleaned).id
+    except NotFound as error:
+        known = list(desk.manuals())
+        near = get_close_matches(cleaned, known, n=1)
+        names = ", ".join(known[:20]) or "none"
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {names}"
+        raise NotFound(f"there is no manual {cleaned!r}; {hint}", manual_id=cleaned) from error
+
+
+class Bar:
+    """A progress bar on standard error; it appears with the first step.
+
+    Where that is no terminal, a single line says what is going on if it takes over a second;
+    ``expected`` work, which the user asked for by its name, needs none.
+    """
+
+    def __init__(self, *, expected: bool = False) -> None:
+        self._bar: tqdm[Never] | None = None
+        self._began = 0.0
+        self._told = expected
+
+    @property
+    def progress(self) -> Progress | None:
+        """What to hand to long work; ``None`` when nobody would see it."""
+        stream = sys.stderr
+        if stream is None:
+            return None
+        return self._step if stream.isatty() else self._tell
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def _tell(self, done: int, total: int, what: str) -> None:
+        if self._told or done >= total:
+            return
+        now = time.monotonic()
+        if done <= 1:
+            self._began = now
+        elif now - self._began > _PATIENCE:
+            self._told = True
+            complain(f"{what}: {done} of {total} done; this may take a while")
+
+    def _step(self, done: int, total: int, what: str) -> None:
+        bar = self._bar
+        if bar is None:
+            from tqdm import tqdm  # noqa: PLC0415 - only long work on a terminal pays for it
+
+            # Some terminals do not tell their size, and tqdm would then draw nothing.
+            columns = terminal_width()
+            bar = self._bar = tqdm(
+                total=total, unit="file", file=sys.stderr, leave=False, ncols=columns, nrows=2
+            )
+        bar.set_description(what)
+        bar.total = total
+        bar.update(done - bar.n)
+        if done >= total:
+            self.close()

@@ -1,0 +1,111 @@
+"""MCP beside the endpoints, made ready while the server answers other requests already."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+from pydantic import JsonValue
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
+
+from fumishirube import __version__
+from fumishirube.config.addresses import LOOPBACK
+from fumishirube.errors import ToolError
+from fumishirube.faces.http.access import TEST_HOST
+from fumishirube.faces.http.limits import MESSAGE, check_values, whole_body
+from fumishirube.faces.http.log import Line
+from fumishirube.faces.http.problems import error_id_of, of_tool
+from fumishirube.faces.http.replies import busy
+from fumishirube.faces.mcp.instructions import instructions, server_name
+from fumishirube.host.application import Application
+from fumishirube.host.catalog import Board
+
+if TYPE_CHECKING:
+    from fumishirube.faces.mcp.streamable import Streamable
+
+
+class Mcp:
+    """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
+
+    def __init__(self, application: Application, board: Board) -> None:
+        self._application = application
+        self._board = board
+        self._served: Streamable | None = None
+        self._ready: anyio.Event | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Begin to make it ready, and end all sessions on leaving."""
+        self._ready = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._run, self._ready)
+            yield
+            group.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if self._ready is not None:
+            await self._ready.wait()
+        if scope["method"] == "POST":
+            receive = await _checked(Headers(scope=scope), receive)
+        # Without its lifespan, as in some tests, an application has nothing to keep sessions in.
+        await (self._served or busy())(scope, receive, send)
+
+    async def _run(self, ready: anyio.Event) -> None:
+        served = await to_thread.run_sync(self._made, abandon_on_cancel=True)
+        async with served.running():
+            self._served = served
+            ready.set()
+            await anyio.sleep_forever()
+
+    def _made(self) -> Streamable:
+        from fumishirube.faces.mcp.streamable import Streamable  # noqa: PLC0415 - half of a start's time
+
+        application = self._application
+        return Streamable(
+            self._board,
+            name=server_name(application),
+            version=__version__,
+            instructions=instructions(application),
+            hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
+            report=_logged,
+            largest=MESSAGE,
+        )
+
+
+async def _checked(headers: Headers, receive: Receive) -> Receive:
+    """Return what gives a request's body, once it was found to be one that can be parsed.
+
+    Raises:
+        Problem: when it is too large, or holds too many values.
+    """
+    body = await whole_body(headers, receive, MESSAGE)
+    first: list[Message] = [{"type": "http.disconnect"}]
+    if body is not None:
+        await to_thread.run_sync(check_values, body)
+        first = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again
+
+
+def _logged(
+    tool: str,
+    arguments: object,
+    answer: Mapping[str, JsonValue],
+    error: ToolError | None,
+    seconds: float,
+) -> None:
+    """Write the line of a call, as an endpoint's request has one."""
+    line = Line(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
+    line.know(arguments)
+    line.count(answer)
+    line.error_id = error_id_of(error) if error else None
+    line.write(seconds)

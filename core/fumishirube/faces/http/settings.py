@@ -1,0 +1,51 @@
+"""Which settings of the HTTP face go together."""
+
+from __future__ import annotations
+
+import re
+
+from fumishirube.config.addresses import host_name, is_loopback
+from fumishirube.config.configuration import Loaded
+from fumishirube.config.process import process_settings
+from fumishirube.errors import ConfigError
+
+_PORT = re.compile(r"[0-9]{1,5}")
+_LAST_PORT = 65535
+
+
+def address(loaded: Loaded, given: str | None) -> tuple[str, int]:
+    """Return the host and the port to serve at; ``given`` is ``HOST:PORT``, ``PORT`` or nothing.
+
+    Raises:
+        ConfigError: when it is no address, or one that others reach without leave and token.
+    """
+    server, security = loaded.config.server, loaded.config.security
+    host, port = server.host.strip("[]"), server.port
+    if given:
+        before, _, after = given.rpartition(":")
+        if not _PORT.fullmatch(after) or int(after) > _LAST_PORT:
+            told = f"with a port of at most {_LAST_PORT}, such as 127.0.0.1:{port}"
+            raise ConfigError(f"--http: expected HOST:PORT {told}; got {given[:80]!r}")
+        host, port = before.strip("[]") or host, int(after)
+    if not is_loopback(host):
+        if not security.allow_remote:
+            raise ConfigError(
+                f"server.host: {host!r} is reached from other machines; set "
+                "security.allow_remote and FUMISHIRUBE_HTTP_TOKEN, or serve at 127.0.0.1"
+            )
+        if not process_settings(loaded.environ).token:
+            raise ConfigError(
+                f"FUMISHIRUBE_HTTP_TOKEN: it is needed to serve at {host!r}, "
+                "which is reached from other machines"
+            )
+    return host, port
+
+
+def check_hosts(loaded: Loaded) -> None:
+    """Raise a :class:`ConfigError` for an allowed host that no request can name."""
+    for place, host in enumerate(loaded.config.security.allowed_hosts):
+        if host_name(host) != host.lower():
+            raise ConfigError(
+                f"security.allowed_hosts[{place}]: expected a host name without a port, "
+                f"got {host[:80]!r}"
+            )

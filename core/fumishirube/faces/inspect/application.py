@@ -1,0 +1,164 @@
+"""The pages by their addresses."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from fumishirube.errors import ConfigError, InternalError, InvalidParameter, NotFound, ToolError
+from fumishirube.faces.http.access import Doors
+from fumishirube.faces.inspect.comparison import comparison_page
+from fumishirube.faces.inspect.fates import why_page
+from fumishirube.faces.inspect.frame import error_page, trace_url
+from fumishirube.faces.inspect.search import search_page
+from fumishirube.faces.inspect.security_headers import Windows
+from fumishirube.faces.inspect.session import Asked, Room
+from fumishirube.faces.inspect.traces import listing_page
+from fumishirube.host.replays import recorded
+from fumishirube.traces.exports import encoded
+
+_LOG = logging.getLogger("fumishirube")
+
+STATIC = {
+    "inspect.css": "text/css",
+    "inspect.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+_FORM = 64 * 1024
+"""Bytes of a form that are read."""
+_LONGEST_LINE = 9
+"""Digits of a line number."""
+_MOST_TERMS = 2
+
+
+def build_inspector(room: Room) -> Starlette:
+    """Return the application that shows a room."""
+    pages = _Pages(room)
+    routes = [
+        Route("/", pages.answering(pages.listing)),
+        Route("/find", pages.find, methods=["POST"]),
+        Route("/trace/{id}", pages.answering(pages.search)),
+        Route("/trace/{id}/why", pages.answering(pages.why)),
+        Route("/trace/{id}/export", pages.answering(pages.export)),
+        Route("/compare", pages.answering(pages.compare)),
+        Route("/static/{name}", _static),
+    ]
+    doors = partial(Doors, hosts=(), token=None, open_path="")
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Windows), Middleware(doors)],
+        exception_handlers={HTTPException: pages.refused},
+    )
+
+
+class _Pages:
+    """Answers requests from one room; each page is made in a thread."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    def answering(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
+        """Return an endpoint whose failures are pages too."""
+
+        async def endpoint(request: Request) -> Response:
+            return await run_in_threadpool(self._answered, make, request)
+
+        return endpoint
+
+    async def find(self, request: Request) -> Response:
+        """Search, and lead to the page of what came of it."""
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _FORM:
+                error = InvalidParameter("the form is too large; ask a shorter question")
+                return self._told(error, error.code, 413)
+        given = parse_qs(body.decode("utf-8", "replace"))
+        return await run_in_threadpool(self._answered, partial(self._found, given), request)
+
+    def listing(self, _: Request) -> Response:
+        """Show the searches there are."""
+        return HTMLResponse(listing_page(self._room))
+
+    def search(self, request: Request) -> Response:
+        """Show one."""
+        return HTMLResponse(search_page(self._room, self._room.trace(request.path_params["id"])))
+
+    def why(self, request: Request) -> Response:
+        """Show what became of a section."""
+        trace = self._room.trace(request.path_params["id"])
+        path, line = request.query_params.get("path", ""), request.query_params.get("line") or "1"
+        if not path:
+            raise InvalidParameter("name the file of the section", parameter="path")
+        if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
+            raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
+        return HTMLResponse(why_page(self._room, trace, path, int(line)))
+
+    def export(self, request: Request) -> Response:
+        """Hand out one as a file."""
+        trace = self._room.trace(request.path_params["id"])
+        named = f'attachment; filename="trace-{trace.id[:8]}.json"'
+        data = encoded(recorded(self._room.application, trace))
+        return Response(data, headers={"content-disposition": named}, media_type="application/json")
+
+    def compare(self, request: Request) -> Response:
+        """Show two."""
+        ids = [request.query_params.get(side, "") for side in "ab"]
+        if not all(ids):
+            raise InvalidParameter("choose two searches to compare, A and B")
+        return HTMLResponse(comparison_page(self._room, *map(self._room.trace, ids)))
+
+    async def refused(self, _: Request, error: Exception) -> Response:
+        """Answer what the router refuses."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        told = NotFound("there is no such page here")
+        return self._told(told, told.code, status)
+
+    def _found(self, given: dict[str, list[str]], _: Request) -> Response:
+        def said(name: str) -> str:
+            return given.get(name, [""])[0].strip()
+
+        terms = [term for term in said("require").replace("、", ",").split(",") if term.strip()]
+        if len(terms) > _MOST_TERMS:
+            raise InvalidParameter(f"at most {_MOST_TERMS} required terms, with a comma between")
+        required = tuple(term.strip() for term in terms)
+        asked = Asked(said("q"), said("manual"), required, said("config"), said("against"))
+        traces = self._room.find(asked)
+        if len(traces) == 1:
+            return RedirectResponse(trace_url(traces[0]), 303)
+        return RedirectResponse(f"/compare?a={traces[0].id}&b={traces[1].id}", 303)
+
+    def _answered(self, make: Callable[[Request], Response], request: Request) -> Response:
+        try:
+            return make(request)
+        except ToolError as error:
+            return self._told(error, error.code, 404 if isinstance(error, NotFound) else 400)
+        except ConfigError as error:
+            return self._told(error, "configuration error", 400)
+        except Exception:
+            failure = InternalError()
+            _LOG.exception("error_id %s", failure.error_id)
+            return self._told(failure, f"error_id {failure.error_id}", 500)
+
+    def _told(self, error: Exception, code: str, status: int) -> Response:
+        title = "Not found" if status == 404 else "That did not work"  # noqa: PLR2004 - HTTP's own
+        return HTMLResponse(error_page(self._room, title, str(error), code), status)
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    data = files("fumishirube.faces.inspect").joinpath("static", name).read_bytes()
+    return Response(data, media_type=STATIC[name])

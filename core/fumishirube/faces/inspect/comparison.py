@@ -1,0 +1,186 @@
+"""The page of two searches side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from fumishirube.faces.inspect.bars import Scale
+from fumishirube.faces.inspect.frame import (
+    framed,
+    isolated,
+    key_of,
+    milliseconds,
+    place_of,
+    trace_url,
+)
+from fumishirube.faces.inspect.markup import Content, Markup, tag
+from fumishirube.faces.inspect.ranks import Column, chart
+from fumishirube.faces.inspect.search import part
+from fumishirube.faces.inspect.session import Room
+from fumishirube.faces.inspect.stages import compared, letter
+from fumishirube.model import Trace
+from fumishirube.traces.differences import Difference, Moved
+
+_MOST = 200
+
+
+def comparison_page(room: Room, before: Trace, after: Trace) -> bytes:
+    """Return the page."""
+    difference = Difference(before, after)
+    same_question = before.text == after.text
+    title = isolated(after.text) if same_question else "Two searches"
+    return framed(
+        f"{after.text[:60]}: A and B",
+        room,
+        tag(
+            "div",
+            tag("h1", title),
+            tag("div", _side(room, before, "A"), _side(room, after, "B"), class_="sides"),
+            class_="title",
+        ),
+        tag("p", _verdict(difference), class_="verdict"),
+        _notices(difference),
+        part("changes", "Settings that differ", _settings(difference)),
+        part("ranks", "Ranks", _ranks(difference)) if difference.rows else None,
+        part("hits", "Hits", _hits(difference)),
+        part("stages", "Times", tag("div", compared(difference.stages), class_="scroll")),
+        manual=after.manual_id,
+    )
+
+
+def _side(room: Room, trace: Trace, side: str) -> Markup:
+    name = room.configuration_of(trace)
+    recipe = trace.origin.recipe
+    return tag(
+        "p",
+        letter(side),
+        tag("a", isolated(trace.text), href=trace_url(trace)),
+        tag("span", isolated(trace.manual_id)),
+        tag("span", f"{len(trace.search.rows)} hits"),
+        tag("span", milliseconds(trace.search.ms)),
+        tag("span", name or f"pipeline {recipe.name}", " ", tag("code", recipe.fingerprint[:8])),
+        class_="facts",
+    )
+
+
+def _verdict(difference: Difference) -> str:
+    if difference.same_scores:
+        return f"The same ranking, scores included: {len(difference.rows)} hits."
+    if difference.same_ranking:
+        return f"The same ranking: {len(difference.rows)} hits; scores differ."
+    rows = difference.rows
+    told = (
+        (sum(bool(one.climbed and one.climbed > 0) for one in rows), "up"),
+        (sum(bool(one.climbed and one.climbed < 0) for one in rows), "down"),
+        (sum(one.climbed == 0 for one in rows), "as before"),
+        (sum(one.before is None for one in rows), "new"),
+        (sum(one.after is None for one in rows), "gone"),
+    )
+    return "The ranking differs: " + ", ".join(f"{n} {word}" for n, word in told if n) + "."
+
+
+def _notices(difference: Difference) -> Iterator[Markup]:
+    before, after = difference.before, difference.after
+    if before.manual_id != after.manual_id:
+        yield tag("p", "They searched different manuals.", class_="notice")
+    elif before.origin.corpus != after.origin.corpus:
+        told = "The files were not the same, or were written anew in between."
+        yield tag("p", told, class_="notice")
+    if (before.text, before.required) != (after.text, after.required):
+        yield tag("p", "They did not ask the same.", class_="notice")
+    if before.origin.recipe.makers != after.origin.recipe.makers:
+        yield tag("p", "Other versions of plugins answered.", class_="notice")
+
+
+def _settings(difference: Difference) -> Content:
+    if not difference.settings:
+        return tag("p", "None: both were configured alike.", class_="quiet")
+    rows = [
+        tag("tr", tag("th", one.name, scope="row"), tag("td", _value(one.before)),
+            tag("td", _value(one.after)))
+        for one in difference.settings
+    ]  # fmt: skip
+    head = tag(
+        "tr", [tag("th", told, scope="col") for told in ("Setting", letter("A"), letter("B"))]
+    )
+    return tag(
+        "div",
+        tag("table", tag("thead", head), tag("tbody", rows), class_="settings"),
+        class_="scroll",
+    )
+
+
+def _value(value: JsonValue) -> Markup:
+    if value is None or value == []:
+        return tag("span", "none", class_="quiet")
+    if isinstance(value, list):
+        return tag("span", [tag("span", str(one), class_="chip") for one in value])
+    return tag("code", json.dumps(value, ensure_ascii=False))
+
+
+def _ranks(difference: Difference) -> Markup:
+    titles, ranks = {}, ({}, {})  # type: tuple[dict[str, str], tuple[dict[str, int], ...]]
+    for one in difference.rows:
+        key = key_of(one.row)
+        titles[key] = one.row.title or one.row.path
+        for side, place in zip(ranks, (one.before, one.after), strict=True):
+            if place:
+                side[key] = place.rank
+    columns = [Column("search", name, side) for name, side in zip("AB", ranks, strict=True)]
+    return chart(columns, titles)
+
+
+def _hits(difference: Difference) -> Content:
+    if not difference.rows:
+        return tag("p", "Neither found anything.", class_="quiet")
+    scale = Scale.of([difference.before, difference.after])
+    items = [_hit(one, scale) for one in difference.rows[:_MOST]]
+    told = tag("p", "The upper bar and score are A's, the lower ones B's.", class_="quiet")
+    return scale.legend(), told, tag("ol", items, class_="hits pairs")
+
+
+def _hit(one: Moved, scale: Scale) -> Markup:
+    ranks = [str(place.rank) if place else "–" for place in (one.before, one.after)]
+    bars = [
+        scale.bar(place.row) if place else tag("span", class_="bar none")
+        for place in (one.before, one.after)
+    ]
+    scores = ["–" if score is None else f"{score:.2f}" for score in one.scores]
+    changes = [
+        tag("tr", tag("th", name, scope="row"), tag("td", f"{old:.3f}", class_="number"),
+            tag("td", f"{new:.3f}", class_="number"),
+            tag("td", f"{new - old:+.3f}", class_="number"))
+        for name, (old, new) in one.signals.items()
+    ]  # fmt: skip
+    head = tag(
+        "summary",
+        tag("span", f"{ranks[0]} → {ranks[1]}", class_="rank"),
+        _way(one),
+        tag("span", isolated(one.row.title or one.row.path, "name"), place_of(one.row),
+            tag("span", "other text", class_="chip") if one.rewritten else None, class_="what"),
+        tag("span", bars, class_="two"),
+        tag("span", tag("span", scores[0]), tag("span", scores[1]), class_="score"),
+        data_item=True,
+    )  # fmt: skip
+    inside = (
+        tag("table", tag("tbody", changes), class_="signals")
+        if changes
+        else tag("p", "No signal differs.", class_="quiet")
+    )
+    return tag(
+        "li", tag("details", head, tag("div", inside, class_="inside")), data_hit=key_of(one.row)
+    )
+
+
+def _way(one: Moved) -> Markup:
+    if one.climbed is None:
+        return tag("span", "new" if one.before is None else "gone", class_="way lost")
+    if not one.climbed:
+        return tag("span", "=", class_="way level", aria_label="the same rank")
+    word = "up" if one.climbed > 0 else "down"
+    arrow = "▲" if one.climbed > 0 else "▼"
+    told = f"{abs(one.climbed)} {word}"
+    return tag("span", f"{arrow}{abs(one.climbed)}", class_=f"way {word}", aria_label=told)

@@ -1,0 +1,116 @@
+"""The MCP server that answers for whatever hangs on a board, whatever the transport."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+
+from fumishirube.faces.mcp.changes import Changes
+from fumishirube.faces.mcp.prompts import Prompts
+from fumishirube.faces.mcp.requests import Report, SessionOf, Work
+from fumishirube.faces.mcp.resources import Reads
+from fumishirube.faces.mcp.tools import Tools, admit
+from fumishirube.host.catalog import Board
+
+
+class Host(Server[Any]):
+    """A server that says truly what can be asked of it: what is on the board at the time.
+
+    It tells of changes of lists, but not of single resources.
+    """
+
+    board: Board
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return what a client of the older era is told at its handshake."""
+        changing = notification_options or NotificationOptions(
+            prompts_changed=True, resources_changed=True, tools_changed=True
+        )
+        return super().create_initialization_options(
+            changing, experimental_capabilities, extensions
+        )
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> types.ServerCapabilities:
+        """Return what can be asked of this server."""
+        found = super().get_capabilities(
+            notification_options,
+            experimental_capabilities,
+            extensions,
+            protocol_version=protocol_version,
+        )
+        menu = self.board.menu
+        if found.resources is not None:
+            found.resources.subscribe = False
+        found.resources = found.resources if menu.resources else None
+        found.prompts = found.prompts if menu.prompts else None
+        found.completions = found.completions if menu.resources or menu.prompts else None
+        return found
+
+
+def build_server(
+    board: Board,
+    *,
+    name: str,
+    version: str,
+    instructions: str,
+    session_of: SessionOf,
+    report: Report | None = None,
+) -> Server[Any]:
+    """Return an MCP server for whatever transport.
+
+    ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
+    ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
+    """
+    work = Work(session_of, report)
+    tools, changes = Tools(board, work), Changes(board)
+    reads, prompts = Reads(board, work), Prompts(board, work)
+
+    @asynccontextmanager
+    async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        def renewed() -> None:
+            server.instructions = board.menu.instructions or server.instructions
+
+        end = board.watch(renewed)
+        try:
+            async with changes.told():
+                yield {}
+        finally:
+            end()
+
+    server = Host(
+        name,
+        version=version,
+        instructions=instructions or None,
+        lifespan=lifespan,
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
+        on_list_resources=reads.list,
+        on_list_resource_templates=reads.templates,
+        on_read_resource=reads.read,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=prompts.complete,
+        on_subscriptions_listen=changes.listen,
+    )
+    server.board = board
+    told = "notifications/initialized"
+    server.add_notification_handler(told, types.NotificationParams, changes.initialized)
+    server.middleware.append(admit)
+    return server

@@ -1,0 +1,67 @@
+"""Progress on its way from the thread of a tool to the event loop: rising, and not too often."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from threading import Lock
+from time import monotonic
+from typing import TypeAlias
+
+import anyio
+from anyio import from_thread
+from anyio.lowlevel import EventLoopToken, current_token
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from fumishirube.model import Progress
+
+PACE = 0.1
+"""Seconds between two reports of one call."""
+
+Step: TypeAlias = tuple[int, int, str]
+Report: TypeAlias = Callable[[int, int, str], Awaitable[None]]
+
+
+@asynccontextmanager
+async def relayed(report: Report) -> AsyncIterator[Progress]:
+    """Give what a tool may call from any thread; ``report`` is awaited on the loop.
+
+    On leaving, what is under way has been reported.
+    """
+    send, receive = anyio.create_memory_object_stream[Step](8)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_report_all, receive, report)
+        with send:
+            yield _Steps(send, current_token())
+
+
+async def _report_all(steps: MemoryObjectReceiveStream[Step], report: Report) -> None:
+    async with steps:
+        async for step in steps:
+            await report(*step)
+
+
+class _Steps:
+    def __init__(self, steps: MemoryObjectSendStream[Step], token: EventLoopToken) -> None:
+        self._steps = steps
+        self._token = token
+        self._lock = Lock()
+        self._done = -1
+        self._at = -PACE
+
+    def __call__(self, done: int, total: int, message: str) -> None:
+        with self._lock:
+            now, last = monotonic(), self._done
+            complete = last < total <= done
+            if done <= last or (now - self._at < PACE and not complete):
+                return
+            self._done, self._at = done, now
+        # Who went away, or reads too slowly, misses a step; the tool goes on.
+        with suppress(
+            anyio.WouldBlock,
+            anyio.ClosedResourceError,
+            anyio.BrokenResourceError,
+            anyio.RunFinishedError,
+        ):
+            step = (done, total, message)
+            from_thread.run_sync(self._steps.send_nowait, step, token=self._token)

@@ -1,0 +1,178 @@
+"""One client over standard input and output: JSON-RPC messages, one a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from functools import partial
+from threading import Thread
+from time import monotonic, sleep
+from typing import NamedTuple
+
+import anyio
+import mcp_types as types
+from anyio import from_thread, to_thread
+from anyio.lowlevel import EventLoopToken, current_token
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from fumishirube.faces.mcp.collector import Garbage
+from fumishirube.faces.mcp.host import build_server
+from fumishirube.faces.wire import Wire, exit_within
+from fumishirube.host.calls import compact, plain
+from fumishirube.host.catalog import Board
+from fumishirube.host.scheduler import SWITCH
+from fumishirube.session import Session
+
+GRACE = 0.2
+"""Seconds that calls under way may take to answer after the client has hung up."""
+LAST = 0.45
+"""Seconds after which the process ends once the client has hung up."""
+
+
+def run_stdio(board: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
+    """Serve what hangs on the board over the wire until the client hangs up.
+
+    Within half a second after that the process ends, so close what is to be closed at once.
+    """
+    sys.setswitchinterval(SWITCH)
+    served = partial(serve, board, name=name, version=version, instructions=instructions, wire=wire)
+    with suppress(KeyboardInterrupt):
+        anyio.run(served)
+    exit_within(LAST)
+
+
+async def serve(board: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
+    """Serve one client, as one session, until it hangs up."""
+    session = Session()
+    server = build_server(
+        board, name=name, version=version, instructions=instructions, session_of=lambda _: session
+    )
+    incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    pending: set[str] = set()
+    garbage = Garbage(pending)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_write, wire, outgoing, pending, garbage, group.cancel_scope)
+        reader = Thread(
+            target=_read,
+            args=(wire, incoming, outbound.clone(), pending, current_token()),
+            name="fumishirube reader",
+            daemon=True,
+        )
+        reader.start()
+        async with garbage.collected():
+            await server.run(inbound, outbound, server.create_initialization_options())
+
+
+def _read(
+    wire: Wire,
+    incoming: MemoryObjectSendStream[SessionMessage | Exception],
+    outbound: MemoryObjectSendStream[SessionMessage],
+    pending: set[str],
+    token: EventLoopToken,
+) -> None:
+    """Feed what the client sends to the loop; when it hangs up, see to it that all ends."""
+
+    def close() -> None:
+        incoming.close()
+        outbound.close()
+
+    ended = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.RunFinishedError)
+    try:
+        with suppress(*ended):
+            for line in wire.lines():
+                message = _parsed(line)
+                _follow(message, pending)
+                if isinstance(message, _Refused):
+                    from_thread.run(outbound.send, SessionMessage(message.answer), token=token)
+                elif message is not None:
+                    from_thread.run(incoming.send, SessionMessage(message), token=token)
+    finally:
+        exit_within(LAST)
+        patience = monotonic() + GRACE
+        while pending and monotonic() < patience:
+            sleep(0.005)
+        with suppress(*ended):
+            from_thread.run_sync(close, token=token)
+
+
+def _follow(message: object, pending: set[str]) -> None:
+    """Keep the ids of the requests that wait for an answer."""
+    if isinstance(message, types.JSONRPCRequest):
+        # Who listens for changes waits for no answer.
+        if message.method != "subscriptions/listen":
+            pending.add(str(message.id))
+    elif isinstance(message, types.JSONRPCNotification):
+        pending.discard(str((message.params or {}).get("requestId")))
+    elif isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
+        pending.discard(str(message.id))
+
+
+class _Refused(NamedTuple):
+    answer: types.JSONRPCError
+
+
+def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
+    """Return the message of a line; an empty line, or a broken answer, is none."""
+    adapter = types.jsonrpc_message_adapter
+    with suppress(ValidationError):
+        return adapter.validate_json(line, by_name=False)
+    text = line.decode("utf-8", "replace").strip()
+    if not text:
+        return None
+    try:
+        # The other parser refuses lone surrogates; our own checks answer them with a code.
+        raw = json.loads(text)
+    except (ValueError, RecursionError):
+        return _Refused(_error(None, types.PARSE_ERROR, "Parse error"))
+    with suppress(ValidationError):
+        return adapter.validate_python(raw, by_name=False)
+    if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
+        return None
+    identity = raw.get("id") if isinstance(raw, dict) else None
+    known = identity if isinstance(identity, str) or type(identity) is int else None
+    return _Refused(_error(known, types.INVALID_REQUEST, "Invalid Request"))
+
+
+def _error(identity: str | int | None, code: int, message: str) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=message)
+    return types.JSONRPCError(jsonrpc="2.0", id=identity, error=error)
+
+
+async def _write(
+    wire: Wire,
+    outgoing: MemoryObjectReceiveStream[SessionMessage],
+    pending: set[str],
+    garbage: Garbage,
+    scope: anyio.CancelScope,
+) -> None:
+    """Write what the loop has to say, in a thread, so that a slow reader stops nothing else."""
+    limiter = anyio.CapacityLimiter(1)
+    async with outgoing:
+        async for item in outgoing:
+            message = item.message
+            line = partial(wire.write, _encoded(message))
+            try:
+                await to_thread.run_sync(line, abandon_on_cancel=True, limiter=limiter)
+            except OSError:
+                exit_within(LAST)
+                scope.cancel()
+                return
+            _follow(message, pending)
+            garbage.answered()
+
+
+def _encoded(message: types.JSONRPCMessage) -> bytes:
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except ValueError:
+        # A lone surrogate, most likely: one bad name must not take the connection down.
+        try:
+            return compact(plain(message.model_dump(by_alias=True, exclude_unset=True))).encode()
+        except (ValueError, TypeError):
+            identity = getattr(message, "id", None)
+            failed = _error(identity, types.INTERNAL_ERROR, "The answer is not JSON")
+            return failed.model_dump_json(by_alias=True, exclude_unset=True).encode()

@@ -1,0 +1,158 @@
+"""The tools as an MCP server lists and calls them, whatever the transport."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from time import monotonic
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult
+from mcp.shared.exceptions import MCPError
+from pydantic import JsonValue
+
+from fumishirube.errors import InternalError, ToolError
+from fumishirube.faces.mcp.requests import Context, Work
+from fumishirube.host.argument_errors import accepted, json_type
+from fumishirube.host.calls import call_tool, compact, described, scrubbed
+from fumishirube.host.catalog import Board
+from fumishirube.host.schemas import input_schema, output_schema
+from fumishirube.model import Call, Tool
+
+TRUST = {"fumishirube/content_trust": "untrusted"}
+"""Said of what holds text from documents: it is data, never instructions."""
+
+# No client can mean this name: it stands for arguments that are no object at all.
+_WHOLE = "\0arguments"
+
+
+class Tools:
+    """The tools of whatever menu hangs on the board."""
+
+    def __init__(self, board: Board, work: Work) -> None:
+        self._board = board
+        self._work = work
+        self._set = _Set(board.menu.tools)
+
+    async def list(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """List all of them, on one page."""
+        one_page(params)
+        return self._tools.listed
+
+    async def call(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Run a tool in a worker thread, which is told when the client stops waiting."""
+        tools = self._tools
+        tool = tools.named.get(params.name)
+        if tool is None:
+            message = f"Unknown tool: {scrubbed(params.name[:80])}"
+            raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
+        structured = tools.structured[tool.name]
+        body = partial(self._answered, tool, params.arguments or {}, structured, monotonic())
+        return await self._work.done(ctx, body)
+
+    @property
+    def _tools(self) -> _Set:
+        if self._set.tools is not self._board.menu.tools:
+            self._set = _Set(self._board.menu.tools)
+        return self._set
+
+    def _answered(
+        self,
+        tool: Tool[Any, Any],
+        arguments: dict[str, Any],
+        structured: dict[str, frozenset[str]],
+        began: float,
+        call: Call,
+    ) -> types.CallToolResult:
+        try:
+            payload = call_tool(tool, _unpacked(arguments, structured), call)
+            self._work.report(tool.name, arguments, payload, None, began)
+            meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
+            content: list[types.ContentBlock] = [_text(payload)]
+            return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
+        except Exception as error:
+            # What escaped from here would reach the client raw.
+            failure = error if isinstance(error, ToolError) else InternalError()
+            payload = described(failure)
+            if not call.budget.cancelled.is_set():
+                self._work.report(tool.name, arguments, payload, failure, began)
+            meta = {"fumishirube/error": payload}
+            return types.CallToolResult(content=[_text(payload)], is_error=True, _meta=meta)
+
+
+async def admit(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Let arguments that are no object through to our own check, which answers with a code."""
+    arguments = (ctx.params or {}).get("arguments")
+    if ctx.method == "tools/call" and not isinstance(arguments, (dict, type(None))):
+        ctx = replace(ctx, params={**(ctx.params or {}), "arguments": {_WHOLE: arguments}})
+    return await call_next(ctx)
+
+
+def one_page(params: types.PaginatedRequestParams | None) -> None:
+    """Refuse a cursor where there is none to go on from."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
+
+
+class _Set:
+    """Tools by name, as they are listed, and which of their arguments are arrays or objects."""
+
+    def __init__(self, tools: Sequence[Tool[Any, Any]]) -> None:
+        self.tools = tools
+        self.named = {tool.name: tool for tool in tools}
+        self.listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
+        self.structured = {tool.name: _structured(tool) for tool in tools}
+
+
+def _listed(tool: Tool[Any, Any]) -> types.Tool:
+    # One says how it is meant; every further one would be paid for in each conversation.
+    example = "".join(f"\n\nExample: {compact(dict(one))}" for one in tool.examples[:1])
+    # What the arguments are as a whole, the summary says.
+    arguments = {key: told for key, told in input_schema(tool).items() if key != "description"}
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.summary + example,
+        input_schema=arguments,
+        output_schema=output_schema(tool),
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _unpacked(arguments: dict[str, Any], structured: dict[str, frozenset[str]]) -> object:
+    """Parse the arrays and objects that some clients send as strings of JSON."""
+    if _WHOLE in arguments:
+        return arguments[_WHOLE]
+    unpacked = dict(arguments)
+    for name, kinds in structured.items():
+        value = arguments.get(name)
+        if isinstance(value, str):
+            with suppress(ValueError, RecursionError):
+                parsed = json.loads(value)
+                unpacked[name] = parsed if json_type(parsed) in kinds else value
+    return unpacked
+
+
+def _structured(tool: Tool[Any, Any]) -> dict[str, frozenset[str]]:
+    properties: dict[str, Any] = dict(input_schema(tool))["properties"]  # type: ignore[assignment]
+    kinds = {name: accepted(schema) for name, schema in properties.items()}
+    containers = frozenset({"array", "object"})
+    return {
+        name: k & containers for name, k in kinds.items() if k & containers and "string" not in k
+    }
+
+
+def _text(payload: dict[str, JsonValue]) -> types.TextContent:
+    return types.TextContent(type="text", text=compact(payload))

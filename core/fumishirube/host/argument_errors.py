@@ -1,0 +1,259 @@
+"""What is wrong with the arguments of a call, in one sentence that names the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from pydantic import GetJsonSchemaHandler, JsonValue
+from pydantic_core import CoreSchema, ErrorDetails
+
+from fumishirube.errors import (
+    Conflict,
+    Forbidden,
+    InvalidParameter,
+    InvalidPath,
+    InvalidScope,
+    NeedsNarrowScope,
+    NotFound,
+    OutOfScope,
+    ToolError,
+)
+from fumishirube.host.schemas import FAILS_WITH, Schema
+
+_KINDS: dict[str, type[ToolError]] = {
+    kind.code: kind
+    for kind in (
+        InvalidParameter,
+        InvalidPath,
+        OutOfScope,
+        NeedsNarrowScope,
+        NotFound,
+        Forbidden,
+        InvalidScope,
+        Conflict,
+    )
+}
+_NOUNS = {
+    "array": "an array",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a number",
+    "object": "an object",
+    "string": "a string",
+}
+_BOUNDS = {
+    "greater_than_equal": ("minimum", "maximum", ""),
+    "less_than_equal": ("minimum", "maximum", ""),
+    "string_too_short": ("minLength", "maxLength", " characters"),
+    "string_too_long": ("minLength", "maxLength", " characters"),
+    "too_short": ("minItems", "maxItems", " items"),
+    "too_long": ("minItems", "maxItems", " items"),
+}
+_STRICTLY = {
+    "greater_than": ("exclusiveMinimum", "gt", "greater than"),
+    "less_than": ("exclusiveMaximum", "lt", "less than"),
+}
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class FailsWith:
+    """Beside a field's type: with which error the field is refused when it is missing or wrong.
+
+    ``path: Annotated[str, FailsWith(InvalidPath)]`` answers ``invalid_path`` for a number.
+    """
+
+    error: type[ToolError]
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Schema:
+        """Mark the property, so that the refusal finds it wherever it stands."""
+        return {**handler(schema), FAILS_WITH: self.error.code}
+
+
+class Place(NamedTuple):
+    """An argument: its name with its parents', and its schema where there is one."""
+
+    name: str
+    schema: Schema
+
+    @property
+    def kind(self) -> type[ToolError]:
+        """The error with which this argument is refused."""
+        return _KINDS.get(self.schema.get(FAILS_WITH, ""), InvalidParameter)
+
+
+def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
+    """Return the one complaint that the caller hears, out of all that pydantic found.
+
+    Shapes come first, in the declared order of the arguments, unknown ones last; then what a
+    validator refused with a code of its own, such as ``invalid_path``.
+    """
+    shapes = [error for error in errors if of_shape(error)]
+    chosen = (shapes or list(errors))[0]
+    place = _located(chosen, shape)
+    if _arms(place.schema):
+        below = (f"{place.name}.", f"{place.name}[")
+        beside = [e for e in shapes if f"{_located(e, shape).name}.".startswith(below)]
+        fitting = [e for e in beside if not _misfit(e, _located(e, shape).schema)]
+        if beside and not fitting:
+            return _mistyped(place)
+        chosen = fitting[0] if fitting else chosen
+    return _complaint(chosen, _located(chosen, shape), shape)
+
+
+def of_shape(error: ErrorDetails) -> bool:
+    """Tell whether an error is about an argument's shape, and not about what stands behind it."""
+    return error["type"] not in _KINDS or error["type"] == InvalidParameter.code
+
+
+def _located(error: ErrorDetails, shape: Schema) -> Place:
+    """Return the argument that an error speaks of; pydantic's tags of union arms are left out."""
+    unknown = error["type"] == "extra_forbidden"
+    place = _walked(error["loc"][:-1] if unknown else error["loc"], shape)
+    return Place(joined(place.name, error["loc"][-1]), {}) if unknown else place
+
+
+def _walked(steps: Sequence[str | int], shape: Schema) -> Place:
+    place = Place("", shape)
+    for step in steps:
+        inner = _inside(place.schema, step)
+        if inner is not None:
+            place = Place(joined(place.name, step), inner)
+    return place
+
+
+def joined(name: str, step: str | int) -> str:
+    """Return the name of a member, as short and printable as a message wants it."""
+    if isinstance(step, int):
+        return f"{name}[{step}]" if len(name) < _SHOWN else name
+    short = step if len(step) <= _SHOWN else step[: _SHOWN - 1] + "…"
+    shown = "".join(c if c.isprintable() else "�" for c in short)
+    return f"{name}.{shown}" if name else shown
+
+
+def json_type(value: object) -> str:
+    """Return the JSON name of a value's type."""
+    if value is None:
+        return "null"
+    for kind, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
+        if isinstance(value, kind):
+            return name
+    return "object" if isinstance(value, dict) else "array"
+
+
+def accepted(schema: Schema) -> frozenset[str]:
+    """Return the JSON types that a schema takes; none when it does not say."""
+    kinds = schema.get("type", ())
+    found = {kinds} if isinstance(kinds, str) else set(kinds)
+    values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
+    found.update(json_type(value) for value in values)
+    return frozenset(found.union(*(accepted(arm) for arm in _arms(schema))))
+
+
+def _inside(schema: Schema, step: str | int) -> Schema | None:
+    for arm in (schema, *_arms(schema)):
+        if isinstance(step, int):
+            listed = arm.get("prefixItems", ())
+            inner = listed[step] if step < len(listed) else arm.get("items")
+        else:
+            inner = arm.get("properties", {}).get(step)
+            if inner is None and arm is schema and not _arms(schema):
+                inner = arm.get("additionalProperties")
+        if isinstance(inner, dict):
+            return inner
+    return None
+
+
+def _arms(schema: Schema) -> list[Schema]:
+    return [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+
+
+def _misfit(error: ErrorDetails, schema: Schema) -> bool:
+    """Tell whether an arm of a union was refused only because it takes another type."""
+    kinds = accepted(schema)
+    if error["type"] in ("extra_forbidden", "missing") or not kinds:
+        return False
+    arm = error["type"].removesuffix("_type")
+    return arm != error["type"] or json_type(error["input"]) not in kinds
+
+
+def _complaint(error: ErrorDetails, place: Place, shape: Schema) -> ToolError:
+    kind, name, schema = error["type"], place.name, place.schema
+    context: dict[str, Any] = error.get("ctx", {})
+    if kind in _KINDS:
+        details = {key: context.get(key) for key in ("min", "max", "allowed", "reason")}
+        return _KINDS[kind](error["msg"], parameter=name or None, **details)
+    if kind == "json_invalid":
+        return _unusable(place, "they are nested too deeply")
+    if kind == "missing":
+        return place.kind(f"{name} is required", parameter=name)
+    if kind == "extra_forbidden":
+        return _unknown(error, name, shape)
+    if kind in ("value_error", "assertion_error"):
+        return place.kind(str(context["error"]), parameter=name or None)
+    if kind in _BOUNDS and (limited := _out_of_bounds(place, _BOUNDS[kind])):
+        return limited
+    if kind in _STRICTLY:
+        key, same, words = _STRICTLY[kind]
+        limit = schema.get(key, context[same])
+        return place.kind(f"{name} must be {words} {limit}", parameter=name)
+    if kind in ("literal_error", "enum") or json_type(error["input"]) not in accepted(schema):
+        return _mistyped(place)
+    if kind == "string_pattern_mismatch":
+        return place.kind(f"{name} must match {context['pattern']}", parameter=name)
+    return _unusable(place, error["msg"])
+
+
+def _mistyped(place: Place) -> ToolError:
+    arms = _arms(place.schema) or [place.schema]
+    allowed = [value for arm in arms for value in _choices(arm)]
+    nouns = [_NOUNS[arm["type"]] for arm in arms if not _choices(arm) and arm.get("type") in _NOUNS]
+    if allowed:
+        nouns.append("one of " + ", ".join(str(value) for value in allowed))
+    if not nouns:
+        return _unusable(place, "it has the wrong type")
+    *others, last = dict.fromkeys(nouns)
+    words = f"{', '.join(others)} or {last}" if others else last
+    details: dict[str, JsonValue] = {"allowed": list(allowed)} if allowed else {}
+    return place.kind(f"{place.name} must be {words}", parameter=place.name, **details)
+
+
+def _choices(schema: Schema) -> list[JsonValue]:
+    if "const" in schema:
+        return [schema["const"]]
+    return list(schema.get("enum", ()))
+
+
+def _unusable(place: Place, why: str) -> ToolError:
+    name = place.name or "arguments"
+    return place.kind(f"{name} cannot be used: {why}", parameter=name)
+
+
+def _out_of_bounds(place: Place, keys: tuple[str, str, str]) -> ToolError | None:
+    low_key, high_key, unit = keys
+    arms = [arm for arm in (place.schema, *_arms(place.schema)) if arm.keys() & {low_key, high_key}]
+    if not arms:
+        return None
+    low, high = arms[0].get(low_key), arms[0].get(high_key)
+    if high is None and low == 1 and unit:
+        rule = "not be empty"
+    elif high is None:
+        rule = f"be at least {low}{unit}"
+    elif low is None:
+        rule = f"be at most {high}{unit}"
+    else:
+        rule = f"be within {low}..{high}{unit}"
+    return place.kind(f"{place.name} must {rule}", parameter=place.name, min=low, max=high)
+
+
+def _unknown(error: ErrorDetails, name: str, shape: Schema) -> ToolError:
+    parent = _walked(error["loc"][:-1], shape)
+    known = [n for arm in (parent.schema, *_arms(parent.schema)) for n in arm.get("properties", ())]
+    near = get_close_matches(str(error["loc"][-1]), known, n=1)
+    hint = f"; did you mean '{joined(parent.name, near[0])}'?" if near else ""
+    return InvalidParameter(f"unknown argument '{name}'{hint}", parameter=name)

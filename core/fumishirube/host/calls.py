@@ -1,0 +1,247 @@
+"""One call of one tool, whatever the face: MCP, HTTP or the command line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from contextlib import suppress
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from fumishirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
+from fumishirube.host.argument_errors import Place, accepted, joined, of_shape, refusal
+from fumishirube.host.schemas import Schema, arguments_shape
+from fumishirube.model import A, Answer, Call, P, Params, Tool
+
+LOG = logging.getLogger("fumishirube")
+
+EXACT = 2**53
+"""Beyond this, JSON readers lose digits."""
+
+_BREATH = 262_144
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
+    """Check the arguments, run the tool, and return its answer as plain JSON.
+
+    The answer holds no NaN, no infinity and no lone surrogate; integers beyond 2^53 are strings.
+
+    Raises:
+        ToolError: when the call is refused or fails with a code.
+        InternalError: for anything unexpected, which has been logged under its ``error_id``.
+        Cancelled: when the body noticed that nobody waits any more.
+    """
+    try:
+        return _called(tool, arguments, call)
+    except ToolError as error:
+        if tool.refused is None:
+            raise
+        raise tool.refused(error, arguments) from error.__cause__
+
+
+def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
+    try:
+        if tool.before is not None:
+            tool.before(call)
+        answer = tool.run(parse_arguments(tool.params, arguments), call)
+        if not isinstance(answer, tool.answer):
+            raise TypeError(f"{tool.name} answered {type(answer).__name__}")
+        return _dumped(_written(answer))
+    except (ToolError, Cancelled, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # A body that calls sys.exit() fails this call; it does not take the server along.
+        failure = InternalError()
+        fields = {"tool": tool.name, "code": failure.code, "error_id": failure.error_id}
+        LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
+        raise failure from error
+
+
+def parse_arguments(params: type[P], arguments: object) -> P:
+    """Return the checked arguments of a tool; ``None`` stands for none at all.
+
+    A ``null`` for an optional argument counts as absent, for a required one as missing, unless
+    the model says ``null_is_absent = False``.
+
+    Raises:
+        InvalidParameter: for the first argument, in declared order, that is not as it should be;
+            its cause, where it is pydantic's, knows of all of them.
+        InvalidPath: the same, for an argument that is a path.
+    """
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise InvalidParameter("arguments must be an object", parameter="arguments")
+    shape = arguments_shape(params)
+    absent = getattr(params, "null_is_absent", True)
+    return _validated(params, _without_nulls(arguments, shape) if absent else arguments, shape)
+
+
+def plain(value: object) -> JsonValue:
+    """Return a value as JSON that every reader takes.
+
+    Raises:
+        ValueError: for NaN and infinity.
+        TypeError: for what is not JSON.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return scrubbed(value)
+    if isinstance(value, int):
+        return int(value) if -EXACT <= value <= EXACT else str(int(value))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("JSON has no number for NaN or infinity")
+        return value
+    if isinstance(value, dict):
+        return {scrubbed(str(key)): plain(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(member) for member in value]
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def described(error: ToolError) -> dict[str, JsonValue]:
+    """Return what the caller is told of a failure, as plain JSON whatever its details hold."""
+    try:
+        return _dumped(error.payload())
+    except (TypeError, ValueError):
+        return InternalError().payload()
+
+
+def compact(value: JsonValue) -> str:
+    """Return a value as JSON without spaces, in its own script."""
+    if isinstance(value, dict) and any(map(_is_long, value.values())):
+        members = (f"{_json(str(name))}:{_member(one)}" for name, one in value.items())
+        return f"{{{','.join(members)}}}"
+    return _json(value)
+
+
+def _is_long(value: JsonValue) -> bool:
+    return isinstance(value, str) and len(value) > _BREATH
+
+
+def _member(value: JsonValue) -> str:
+    """Write a long text in pieces: while one is written, no other thread runs."""
+    if not isinstance(value, str):
+        return _json(value)
+    starts = range(0, len(value), _BREATH)
+    return f'"{"".join(_json(value[at : at + _BREATH])[1:-1] for at in starts)}"'
+
+
+def scrubbed(text: str) -> str:
+    """Return a text with each lone surrogate replaced, so that it can be encoded."""
+    if text.isascii() or not _has_surrogates(text):
+        return text
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _dumped(answer: object) -> dict[str, JsonValue]:
+    if not isinstance(answer, dict):
+        raise TypeError(f"an answer is an object, not {type(answer).__name__}")
+    return {scrubbed(str(key)): plain(value) for key, value in answer.items()}
+
+
+def _written(answer: Answer) -> object:
+    try:
+        return answer.model_dump(mode="json", by_alias=True, warnings="error")
+    except UnicodeEncodeError:  # a key that is no Unicode text, which pydantic cannot write
+        return answer.model_dump(mode="python", by_alias=True)
+
+
+def _without_nulls(value: Any, shape: Schema) -> Any:
+    """Drop the members that are null and need not be there; elsewhere null is a value."""
+    if isinstance(value, list) and "items" in shape:
+        return [_without_nulls(member, shape["items"]) for member in value]
+    if not isinstance(value, dict):
+        return value
+    for arm in (shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())):
+        known = arm.get("properties", {})
+        if known:
+            break
+    else:
+        return value
+    return {
+        name: _without_nulls(member, known.get(name, {}))
+        for name, member in value.items()
+        if member is not None or name not in known or "null" in accepted(known[name])
+    }
+
+
+def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
+    try:
+        text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        rule = "must hold finite numbers, of less than 4,000 digits, and not be nested too deeply"
+        raise InvalidParameter(f"arguments {rule}", parameter="arguments") from error
+    if not text.isascii() and _has_surrogates(text):
+        raise _unencodable(arguments, shape)
+    try:
+        # As JSON, because a strict model then takes an array for a tuple, and a string for a date.
+        return params.model_validate_json(text)
+    except ValidationError as error:
+        raise refusal(error.errors(include_url=False), shape) from error
+    except ToolError as error:
+        raise _weightiest(error, params, arguments, shape) from None
+
+
+def _weightiest(
+    raised: ToolError, params: type[Params], arguments: dict[str, Any], shape: Schema
+) -> ToolError:
+    """Return what to complain of when a validator's own error hid those of other arguments.
+
+    Shapes go before all else, and among shapes the declared order counts.
+    """
+    name = str(raised.details.get("parameter", "")).split(".")[0]
+    if name not in arguments:
+        return raised
+    by_shape = raised.code == InvalidParameter.code
+    names = list(shape["properties"])
+    earlier = set(names[: names.index(name)] if name in names else names)
+    rest = {key: value for key, value in arguments.items() if key != name}
+    try:
+        params.model_validate_json(json.dumps(rest))
+    except ValidationError as error:
+        errors = [e for e in error.errors(include_url=False) if e["loc"][:1] != (name,)]
+        errors = [e for e in errors if of_shape(e)]
+        errors = [e for e in errors if not by_shape or earlier.intersection(e["loc"][:1])]
+        return refusal(errors, shape) if errors else raised
+    except ToolError as error:
+        return error if not by_shape and error.code == InvalidParameter.code else raised
+    return raised
+
+
+def _unencodable(arguments: dict[str, Any], shape: Schema) -> ToolError:
+    place = None
+    with suppress(RecursionError):
+        place = _first_broken(arguments, Place("", shape))
+    place = place or Place("arguments", {})
+    rule = "must not hold unpaired surrogates"
+    return place.kind(f"{place.name} {rule}", parameter=place.name)
+
+
+def _first_broken(value: object, place: Place) -> Place | None:
+    if isinstance(value, str):
+        return place if _has_surrogates(value) else None
+    if isinstance(value, list):
+        inner = place.schema.get("items", {})
+        members = [(joined(place.name, n), member, inner) for n, member in enumerate(value)]
+    elif isinstance(value, dict):
+        known = place.schema.get("properties", {})
+        names = [*(n for n in known if n in value), *(n for n in value if n not in known)]
+        members = [(joined(place.name, n), value[n], known.get(n, {})) for n in names]
+    else:
+        return None
+    found = (_first_broken(member, Place(name, schema)) for name, member, schema in members)
+    return next((place for place in found if place is not None), None)

@@ -1,0 +1,292 @@
+"""What a surface may use: the manuals of its root, its pipeline, and the traces."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+from fumishirube.disk.roots import Root
+from fumishirube.engine.background import Background
+from fumishirube.engine.cache import Kept, Looked, Question, Scope
+from fumishirube.engine.folder_index import Indexed, State
+from fumishirube.engine.library import Library, Manual
+from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.pipeline import Pipeline, failures, ran_out, read_again
+from fumishirube.errors import ConfigError, Forbidden
+from fumishirube.host.surfaces import Furnished, Shared, named_embedder, running
+from fumishirube.model import Progress, Query, Span, Trace
+from fumishirube.origins import Origin, Recipe
+from fumishirube.stages import (
+    Corpus,
+    Fields,
+    Index,
+    Loader,
+    OpenIndex,
+    Scorer,
+    Tokenizer,
+)
+from fumishirube.surfaces import Finding, NamedEmbedder
+from fumishirube.traces.store import new_trace_id
+from fumishirube.verdict import Cached, Thresholds, Verdict
+
+T = TypeVar("T")
+
+RESERVED_MANUALS = ("manuals",)
+"""Folder names that cannot be manuals: a tool uses the word as the id of the root."""
+
+
+class WorkDesk:
+    """The desk of one surface, with everything on it; see :class:`fumishirube.Desk`."""
+
+    def __init__(self, furnished: Furnished, root: Root, shared: Shared) -> None:
+        with ExitStack() as opening:
+            stages = furnished.running(opening)
+            self._running = opening.pop_all()
+        self.root = root
+        self._furnished = furnished
+        self._stages = stages
+        self._shared = shared
+        self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)
+        self._pipeline = Pipeline(
+            stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
+        )
+        self._indexed: dict[str, Indexed] = {}
+        self._background: Background | None = None
+        self._kept: dict[str, Any] = {}
+        self._lock = Lock()
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted."""
+        return self._library.manuals()
+
+    def passed_over(self) -> Sequence[tuple[str, str]]:
+        """Return the folders of the root that are no manuals, each with the reason."""
+        return self._library.passed_over()
+
+    def manual(self, manual_id: str) -> Manual:
+        """Return one manual."""
+        return self._library.manual(manual_id)
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+        """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
+        with self._background.call() if self._background else nullcontext():
+            return self._find(manual_id, query, progress)
+
+    def _find(self, manual_id: str, query: Query, progress: Progress | None) -> Finding:
+        state = self.prepare(manual_id, query, progress)
+        asked = self._asked(manual_id, query, state)
+        began = time.perf_counter()
+        question = self._question(asked)
+        looked = self._shared.cache.look_up(question) if question else Looked("bypass")
+        if looked.kept:
+            saved = round(max(0.0, looked.kept.ms - _since(began)), 3)
+            trace = asked.trace(looked.kept.search, Cached(looked.mode, looked.score, saved))
+            finding = Finding(trace, partial(read_again, trace.search, state.corpus))
+        else:
+            ranking, span = self._pipeline.search(query, state.corpus)
+            trace = asked.trace(span, Cached(looked.mode, looked.score))
+            finding = Finding(trace, lambda: ranking)
+            if question and not trace.degraded and not ran_out(span):
+                self._shared.cache.keep(question, Kept(trace.id, span, _since(began)))
+        self._shared.traces.put(trace)
+        self._shared.observe(trace)
+        return finding
+
+    def loaders(self) -> Sequence[Loader]:
+        """Return the pipeline's loaders, in order."""
+        return [named.stage for named in self._stages["loaders"]]
+
+    def tokenizer(self) -> Tokenizer | None:
+        """Return the pipeline's tokenizer, if it has one."""
+        return next((named.stage for named in self._stages["tokenizers"]), None)
+
+    def scorer(self, name: str) -> Scorer:
+        """Return a scorer of the pipeline, running, by its name there."""
+        for named in self._pipeline.scorers:
+            if named.name == name:
+                return named.stage
+        raise ConfigError(
+            f"pipelines.{self._furnished.name}.scorers: one called {name!r} is needed; add "
+            f"{{use: {name}}}, or another one with 'as: {name}'"
+        )
+
+    def embedder(self, name: str | None = None) -> NamedEmbedder | None:
+        """Return the pipeline's embedder, if it has one, or the named one."""
+        if name is not None:
+            chosen = self._shared.embedder(name)
+            return named_embedder([chosen], [running(chosen, self._running)])
+        return named_embedder(self._furnished.stages["embedders"], self._stages["embedders"])
+
+    def store(self, name: str) -> OpenIndex:
+        """Open an index of the surface's own."""
+        return self._open_index(self._own(name))
+
+    def stored(self, name: str) -> bool:
+        """Tell whether there is such an index already."""
+        return (self._shared.state.path / self._index_folder(self._own(name))).is_dir()
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the surface keeps at its desk, making it when first asked for."""
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = make()
+            kept: T = self._kept[name]
+            return kept
+
+    def search(self, corpus: Corpus, files: int, query: Query, *, written: bool = True) -> Finding:
+        """Run the pipeline over a corpus of the surface's own, and keep the trace."""
+        ranking, span = self._pipeline.search(query, corpus)
+        asked = self._asked(corpus.manual_id, query, State(corpus, files, (), None, ""))
+        trace = replace(asked.trace(span, Cached("bypass")), own=True)
+        self._shared.traces.put(trace, written=written)
+        self._shared.observe(trace)
+        return Finding(trace, lambda: ranking)
+
+    def folder(self, name: str) -> Root:
+        """Return one of the configuration's folders, or the workspace."""
+        return Root(self._shared.folder(name))
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Tell the cache and the statistics what came of a search."""
+        self._shared.cache.judge(trace_id, verdict)
+        self._shared.statistics.conclude(trace_id, verdict)
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Keep a trace with a value of the surface's own, and return it."""
+        return self._shared.traces.annotate(trace, name, value)
+
+    def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> State:
+        """Bring one manual's index up to date, and tell how it stands."""
+        indexed = self._indexed_of(manual_id)
+        state = indexed.bring_up_to_date(query.budget, progress, query.text)
+        if state.unfinished and self._background:
+            self._background.take_up(indexed)
+        return state
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Watch large manuals, and index in the background, ahead of the calls and after them."""
+        self._library.follow(on=True)
+        try:
+            with closing(Background()) as self._background:
+                if self._furnished.of_manuals:
+                    self._background.begin(lambda: map(self._indexed_of, self.manuals()))
+                yield
+        finally:
+            self._background = None
+            self._library.follow(on=False)
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return a kept trace."""
+        return self._shared.traces.get(trace_id)
+
+    def close(self) -> None:
+        """Close the indexes that were opened, and what the surface keeps."""
+        for kept in self._kept.values():
+            if callable(close := getattr(kept, "close", None)):
+                close()
+        self._kept.clear()
+        for indexed in self._indexed.values():
+            indexed.close()
+        self._indexed.clear()
+        self._running.close()
+
+    def _asked(self, manual_id: str, query: Query, state: State) -> _Asked:
+        thresholds = self._shared.statistics.thresholds
+        return _Asked(manual_id, query, state, thresholds, self._furnished.recipe)
+
+    def _question(self, asked: _Asked) -> Question | None:
+        """Return the query as the cache knows it, or nothing when it is not to be asked."""
+        query, state = asked.query, asked.state
+        if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
+            return None
+        scope = Scope(
+            manual_id=state.corpus.manual_id,
+            corpus=state.fingerprint,
+            pipeline=self._furnished.pipeline + self._shared.versions,
+            thresholds=asked.thresholds,
+            terms=frozenset(query.required),
+            must=frozenset(query.must),
+            limit=query.limit,
+            milliseconds=query.budget.milliseconds,
+        )
+        return Question.of(scope, query.text)
+
+    def _indexed_of(self, manual_id: str) -> Indexed:
+        """Return a manual with its index, which is opened when first asked for."""
+        manual = self._library.manual(manual_id)
+        with self._lock:
+            if manual.id not in self._indexed:
+                self._indexed[manual.id] = Indexed(manual, self._open_index(manual.id))
+            return self._indexed[manual.id]
+
+    def _open_index(self, name: str) -> OpenIndex:
+        index: Index = self._only("indexes")
+        tokenizer: Tokenizer = self._only("tokenizers")
+        try:
+            folder = self._shared.state.make(self._index_folder(name))
+        except Forbidden as error:
+            raise Forbidden(
+                "the state folder (.fumishirube) cannot be written; make it writable, or name another "
+                "one with FUMISHIRUBE_STATE_ROOT"
+            ) from error
+        return index.open(folder, Fields(FIELDS, tokenizer))
+
+    def _own(self, name: str) -> str:
+        return f"{self._furnished.name}/{name}"
+
+    def _index_folder(self, name: str) -> str:
+        return f"index/{name}/{self._furnished.fingerprint}"
+
+    def _only(self, shelf: str) -> Any:
+        stages = self._stages[shelf]
+        if not stages:
+            raise ConfigError(
+                f"pipelines.{self._furnished.pipeline_name}: searching needs one of {shelf}"
+            )
+        return stages[0].stage
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One find: what was asked, of which state of the manual, under which thresholds, of whom."""
+
+    manual_id: str
+    query: Query
+    state: State
+    thresholds: Thresholds
+    recipe: Recipe
+
+    def trace(self, search: Span, cached: Cached) -> Trace:
+        """Return the record of a search that answers it."""
+        query, state = self.query, self.state
+        more = bool(query.asked) or query.within is not None
+        rest = (query.limit, query.must, query.case_sensitive, more)
+        return Trace(
+            id=new_trace_id(),
+            manual_id=self.manual_id,
+            text=query.text,
+            required=query.required,
+            created=time.time(),
+            search=search,
+            files=state.files,
+            sections=state.corpus.size,
+            skipped=state.skipped,
+            aside=state.aside,
+            excluded=query.exclude,
+            degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
+            cache=cached,
+            thresholds=self.thresholds,
+            origin=Origin(self.recipe, state.fingerprint, *rest),
+        )
+
+
+def _since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000

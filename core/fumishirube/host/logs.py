@@ -1,0 +1,119 @@
+"""The log of what serves: a line of JSON for each event, and never a word of a text."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import PurePath
+
+from pydantic import JsonValue
+
+from fumishirube.faces.wire import complain
+from fumishirube.host.calls import compact, plain
+
+LEVELS = ("debug", "info", "warning", "error")
+_FRAMES = 24
+"""How many places of an exception are told, the innermost; a line stays a line."""
+_ERRORS = 24
+_LONGEST = 1000
+QUIET = "warning"
+"""The level for clients that show people what a server writes to standard error."""
+
+
+def told(level: int, /, logger: str = "fumishirube", **fields: JsonValue) -> None:
+    """Log an event by its fields; those that are ``None`` are left out."""
+    logging.getLogger(logger).log(level, "", extra={"fields": fields})
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record as one line of JSON: when, how grave, and its fields or its message.
+
+    Of an exception it tells the types, for their words may hold a text, and with ``places`` where
+    they were raised.
+    """
+
+    def __init__(self, *, places: bool) -> None:
+        super().__init__()
+        self._places = places
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        line: dict[str, JsonValue] = {
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+        }
+        fields: dict[str, JsonValue] | None = getattr(record, "fields", None)
+        if fields is None:
+            line["message"] = printable(record.getMessage())[:_LONGEST]
+        else:
+            line |= {name: plain(value) for name, value in fields.items() if value is not None}
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            errors = [*islice(_chain(error, set()), _ERRORS)]
+            line["exception"] = [*(type(one).__name__ for one in errors)]
+            if self._places:
+                places = [place for one in errors for place in _places(one)]
+                line["where"] = [*places[-_FRAMES:]]
+        return compact(line)
+
+
+class ToStandardError(logging.Handler):
+    """Writes records to standard error, or drops them when nobody empties that pipe."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        complain(self.format(record))
+
+
+def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool) -> None:
+    """Let this server tell what goes on from a level on, and what it stands on what is wrong.
+
+    ``places`` are always told at the level ``debug``.
+    """
+    shown = level.upper()
+    formatter = JsonLines(places=places or shown == "DEBUG")
+    handlers = [*handlers]
+    for handler in handlers:
+        handler.setFormatter(formatter)
+    least = "ERROR" if shown == "ERROR" else "WARNING"
+    for name in ("fumishirube", "uvicorn", "mcp", "asyncio", "py.warnings"):
+        logger = logging.getLogger(name)
+        logger.handlers = [*handlers]
+        logger.setLevel(shown if name == "fumishirube" else least)
+        logger.propagate = False
+    logging.captureWarnings(capture=True)
+    threading.excepthook = _ended
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters, and what else does not print, are escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _ended(ended: threading.ExceptHookArgs) -> None:
+    """Log what ended a thread; left to itself it would be printed, words and all."""
+    if ended.exc_value is not None and ended.exc_type is not SystemExit:
+        name = ended.thread.name if ended.thread else "a thread"
+        logging.getLogger("fumishirube").error("%s ended", name, exc_info=ended.exc_value)
+
+
+def _chain(error: BaseException, known: set[int]) -> Iterator[BaseException]:
+    """Yield an error, the members of a group, and what it came from, each once."""
+    one: BaseException | None = error
+    while one is not None and id(one) not in known:
+        known.add(id(one))
+        yield one
+        for member in one.exceptions if isinstance(one, BaseExceptionGroup) else ():
+            yield from _chain(member, known)
+        one = one.__cause__ or one.__context__
+
+
+def _places(error: BaseException) -> Iterator[str]:
+    for frame in traceback.extract_tb(error.__traceback__):
+        yield f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}"

@@ -1,0 +1,146 @@
+"""What an application is made from, and whether that has changed: files, plugins, code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from fumishirube.plugins.discovery import DISTRIBUTION, installed
+
+Stamp: TypeAlias = tuple[int, int, int] | None
+"""A file's time, size and place; of a file that is not there, nothing."""
+
+
+class Inputs(NamedTuple):
+    """What there was at one moment; two that are equal make the same application.
+
+    ``plugins`` are the installed ones, by id; ``code`` is every file that was imported from one
+    that is not built in, by the package or module it belongs to.
+    """
+
+    files: Mapping[Path, Stamp]
+    plugins: Mapping[str, str]
+    code: Mapping[str, Mapping[str, Stamp]]
+
+    def same(self, before: Inputs) -> bool:
+        """Tell whether nothing has changed; what has been imported since is no change."""
+        unchanged = (self.files, self.plugins) == (before.files, before.plugins)
+        return unchanged and not self.changed_code(before)
+
+    def lost(self, before: Inputs) -> bool:
+        """Tell whether a file is away or empty that was not, as it may be while it is written."""
+        return any(
+            _holds(before.files[file]) and not _holds(stamp) for file, stamp in self.files.items()
+        )
+
+    def changed_code(self, before: Inputs) -> set[str]:
+        """Return the packages of which a file was imported that is another one now."""
+        return {
+            name
+            for name, files in before.code.items()
+            if any(self.code.get(name, {}).get(one, stamp) != stamp for one, stamp in files.items())
+        }
+
+    @property
+    def builtins(self) -> Mapping[str, str]:
+        """The plugins that come with the framework."""
+        own = f"{DISTRIBUTION} "
+        return {name: code for name, code in self.plugins.items() if code.startswith(own)}
+
+    def with_more(self, now: Inputs) -> Inputs:
+        """Return these inputs with the files that are read, or imported, only since."""
+        files = {file: self.files.get(file, stamp) for file, stamp in now.files.items()}
+        names = {*self.code, *now.code}
+        code = {name: {**now.code.get(name, {}), **self.code.get(name, {})} for name in names}
+        return self._replace(files=files, code=code)
+
+
+def _holds(stamp: Stamp) -> bool:
+    return stamp is not None and stamp[1] > 0
+
+
+class Point(NamedTuple):
+    """An installed plugin: its id, what it is a release of, and its module."""
+
+    id: str
+    release: str
+    module: str
+    builtin: bool
+
+
+class Watched:
+    """Looks at the inputs; at the installed plugins only when a folder of packages has changed."""
+
+    def __init__(self, files: Iterable[Path], *, strangers: bool = True) -> None:
+        self.files = [*files]
+        self._strangers = strangers
+        self._path: tuple[Stamp, ...] | None = None
+        self._found: list[Point] = []
+
+    def look(self) -> Inputs:
+        """Return the inputs as they are now."""
+        path = tuple(_stamp(Path(folder)) for folder in sys.path)
+        if path != self._path:
+            self._path, self._found = path, [*self._installed()]
+        known = [*sys.modules]
+        return Inputs(
+            {file: _stamp(file) for file in self.files},
+            {one.id: f"{one.release} {one.module}" for one in self._found},
+            {name: _code(name, known) for name in self.strangers},
+        )
+
+    @property
+    def strangers(self) -> set[str]:
+        """The packages and modules of the plugins that are not built in."""
+        return {package(one.module) for one in self._found if not one.builtin}
+
+    def _installed(self) -> Iterable[Point]:
+        for one in installed():
+            if self._strangers or one.builtin:
+                release = f"{one.distribution} {one.version}"
+                yield Point(one.id, release, one.point.module, one.builtin)
+
+
+def package(module: str) -> str:
+    """Return the package or module that a module belongs to, past what others share with it."""
+    parts = module.split(".")
+    for place in range(1, len(parts)):
+        name = ".".join(parts[:place])
+        if name in sys.modules and getattr(sys.modules[name], "__file__", None):
+            return name
+    return module
+
+
+def below(name: str, known: Iterable[str]) -> list[str]:
+    """Return the imported modules of a package."""
+    return [one for one in known if one == name or one.startswith(f"{name}.")]
+
+
+def compiled(packages: Collection[str]) -> set[str]:
+    """Return those packages of which compiled modules are imported, as can be done once only."""
+    known = [*sys.modules]
+    return {
+        name
+        for name in packages
+        if any(_file(one).endswith(tuple(EXTENSION_SUFFIXES)) for one in below(name, known))
+    }
+
+
+def _code(name: str, known: Iterable[str]) -> dict[str, Stamp]:
+    files = filter(None, (_file(one) for one in below(name, known)))
+    return {file: _stamp(Path(file)) for file in files}
+
+
+def _file(module: str) -> str:
+    return str(getattr(sys.modules.get(module), "__file__", None) or "")
+
+
+def _stamp(file: Path) -> Stamp:
+    try:
+        status = file.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

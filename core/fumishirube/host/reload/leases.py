@@ -1,0 +1,77 @@
+"""Keeping an application open until the last of its calls has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import ParamSpec, TypeVar
+
+from fumishirube.errors import Conflict
+from fumishirube.host.catalog import Menu
+from fumishirube.resources import Resource, Resources
+
+Q = ParamSpec("Q")
+T = TypeVar("T")
+
+
+class Hold:
+    """Counts the calls under way, of tools, resources and prompts."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._over = False
+        self._lock = Lock()
+
+    def menu(self, menu: Menu) -> Menu:
+        """Return a menu of which every use is counted."""
+        return Menu(
+            tuple(replace(tool, run=self._counted(tool.run)) for tool in menu.tools),
+            tuple(self._resources(one) for one in menu.resources),
+            tuple(
+                replace(one, write=self._counted(one.write), complete=self._counted(one.complete))
+                for one in menu.prompts
+            ),
+            menu.instructions,
+        )
+
+    def _resources(self, resources: Resources) -> Resources:
+        """Return resources of which every use is counted, listing included, to its end."""
+
+        def listed() -> Sequence[Resource]:
+            with self.used():
+                return [*resources.listed()]
+
+        read, complete = self._counted(resources.read), self._counted(resources.complete)
+        return replace(resources, listed=listed, read=read, complete=complete)
+
+    def _counted(self, function: Callable[Q, T]) -> Callable[Q, T]:
+        def counted(*arguments: Q.args, **named: Q.kwargs) -> T:
+            with self.used():
+                return function(*arguments, **named)
+
+        return counted
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Count one call while the body runs.
+
+        Raises:
+            Conflict: when it is over.
+        """
+        with self._lock:
+            if self._over:
+                raise Conflict("the configuration has changed since the call came in; call again")
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls -= 1
+
+    def end(self) -> bool:
+        """Refuse further calls, unless one is under way: then tell so, with ``False``."""
+        with self._lock:
+            self._over = not self._calls
+            return self._over

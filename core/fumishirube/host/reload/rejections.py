@@ -1,0 +1,76 @@
+"""What a server would not take in last, where other processes can read it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from fumishirube.disk.locks import take_lock
+
+FOLDER = "reloads"
+"""The folder below the state folder; it holds one file a process."""
+
+_FAR = 1 << 30
+"""Where the file is locked: elsewhere Windows would not let others read it."""
+
+
+class Refused(NamedTuple):
+    """A server that goes on with what was in force: its process, since when, and why."""
+
+    process: int
+    since: str
+    why: str
+
+
+class Notice:
+    """The file of this process. It counts for as long as the process lives, however that ends."""
+
+    def __init__(self) -> None:
+        self._file: Path | None = None
+        self._handle: int | None = None
+
+    def put(self, state: Path, why: str) -> None:
+        """Say why something was refused; where nothing can be written, nothing is."""
+        self.clear()
+        since = datetime.now().astimezone().isoformat(timespec="seconds")
+        text = json.dumps(Refused(os.getpid(), since, why)._asdict(), ensure_ascii=False)
+        with suppress(OSError):
+            (state / FOLDER).mkdir(parents=True, exist_ok=True)
+            self._file = state / FOLDER / f"{os.getpid()}.json"
+            self._handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.write(self._handle, text.encode("utf-8", "replace"))
+            _locked(self._handle)
+
+    def clear(self) -> None:
+        """Take it back."""
+        with suppress(OSError):
+            if self._handle is not None:
+                os.close(self._handle)
+            if self._file is not None:
+                self._file.unlink()
+        self._file = self._handle = None
+
+
+def refused(state: Path) -> Iterator[Refused]:
+    """Yield what servers that still run have refused; what others left behind is removed."""
+    for file in sorted((state / FOLDER).glob("*.json")):
+        with suppress(OSError, ValueError, TypeError):
+            handle = os.open(file, os.O_RDWR)
+            try:
+                left_behind = _locked(handle)
+            finally:
+                os.close(handle)
+            if left_behind:
+                file.unlink()
+            else:
+                yield Refused(**json.loads(file.read_text(encoding="utf-8")))
+
+
+def _locked(handle: int) -> bool:
+    os.lseek(handle, _FAR, os.SEEK_SET)
+    return take_lock(handle, 0)

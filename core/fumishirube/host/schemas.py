@@ -1,0 +1,235 @@
+"""The JSON Schemas of tools, in the narrow dialect that every client accepts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+
+from fumishirube.errors import ToolError
+from fumishirube.model import Answer, Params, Tool
+
+Schema: TypeAlias = dict[str, Any]
+
+FAILS_WITH = "x-fails-with"
+"""A private key: the code with which a property is refused. It never leaves the process."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_PYTHON_ONLY = re.compile(r"\(\?(P|#|[aiLmsux-]+[:)]|\(|>)|\\[AZz]|[*+?}]\+")
+_MAPS = ("properties", "patternProperties", "$defs")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_ONES = ("items", "additionalProperties", "not", "propertyNames", "contains")
+_UNREAD = ("default", "readOnly")
+_NULL: Schema = {"type": "null"}
+
+
+def input_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
+    """Return the schema of a tool's arguments: closed, self-contained, the same in every run.
+
+    An optional argument does not advertise ``null``, although a caller may send it.
+    """
+    params: type[Params] = tool.params
+    return _public(arguments_shape(params))
+
+
+def output_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
+    """Return the schema of a tool's answer: self-contained, the same in every run.
+
+    A serializer that leaves keys out does not change it; what may be left out has a default.
+    """
+    answer: type[Answer] = tool.answer
+    return _public(_answer_shape(answer))
+
+
+def check_tool(tool: Tool[Any, Any]) -> list[str]:
+    """Return what keeps a tool off the list, as sentences; nothing when all is well."""
+    problems = []
+    if not _NAME.fullmatch(tool.name):
+        problems.append(f"the name {tool.name!r} does not match {_NAME.pattern}")
+    problems += [f"it has no {what}" for what in ("title", "summary") if _blank(tool, what)]
+    if tool.read_only and tool.destructive:
+        problems.append("it says that it only reads, and that it destroys")
+    for side, shape in (("input", input_schema), ("output", output_schema)):
+        try:
+            schema = shape(tool)
+        except Exception as error:
+            problems.append(f"{side} schema: {type(error).__name__}: {error}")
+            continue
+        problems += [f"{side} schema: {problem}" for problem in check_schema(schema)]
+        if side == "input" and schema.get("additionalProperties") is not False:
+            problems.append("input schema: unknown arguments are not refused")
+    return problems or _check_examples(tool)
+
+
+def check_schema(schema: dict[str, JsonValue]) -> list[str]:
+    """Return what a strict client would refuse in a schema; nothing when all is well."""
+    problems = []
+    if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
+        problems.append("the root is not an object with properties")
+    problems += [
+        f"the root has {key!r}"
+        for key in ("oneOf", "anyOf", "allOf", "not", "enum")
+        if key in schema
+    ]
+    for where, node in _nodes(schema):
+        problems += [f"{where} {problem}" for problem in _check_node(node)]
+    try:
+        json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        problems.append(f"it is not JSON: {error}")
+    return problems
+
+
+def _blank(tool: Tool[Any, Any], attribute: str) -> bool:
+    return not str(getattr(tool, attribute)).strip()
+
+
+def _check_examples(tool: Tool[Any, Any]) -> list[str]:
+    problems = []
+    for number, example in enumerate(tool.examples):
+        try:
+            tool.params.model_validate_json(json.dumps(example))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            problems.append(f"examples[{number}].{where}: {first['msg']}")
+        except ToolError as error:
+            problems.append(f"examples[{number}]: {error}")
+    return problems
+
+
+def _check_node(node: Schema) -> Iterator[str]:
+    if "$ref" in node:
+        yield f"refers to {node['$ref']!r}: it is recursive, or defined elsewhere"
+    for key in ("$schema", "$id", "$anchor", "$dynamicRef"):
+        if key in node:
+            yield f"has {key!r}"
+    pattern = node.get("pattern")
+    if isinstance(pattern, str) and _PYTHON_ONLY.search(pattern):
+        yield f"has the pattern {pattern!r}, which other languages do not know"
+    for name in node.get("properties", ()):
+        if not _PROPERTY.fullmatch(name):
+            yield f"has the property name {name!r}, which some clients refuse"
+
+
+def _nodes(schema: Schema, where: str = "$") -> Iterator[tuple[str, Schema]]:
+    yield where, schema
+    for key, value in schema.items():
+        if key in _MAPS and isinstance(value, dict):
+            children = [(f"{where}.{name}", child) for name, child in value.items()]
+        elif key in _LISTS and isinstance(value, list):
+            children = [(f"{where}.{key}[{n}]", child) for n, child in enumerate(value)]
+        elif key in _ONES:
+            children = [(f"{where}.{key}", value)]
+        else:
+            continue
+        for place, child in children:
+            if isinstance(child, dict):
+                yield from _nodes(child, place)
+
+
+# --- generating -----------------------------------------------------------------------------
+
+
+class _Generator(GenerateJsonSchema):
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - the parent's own form
+        "skipped-choice",
+        "non-serializable-default",
+    }
+
+    def encode_default(self, dft: Any) -> Any:
+        """Give the members of a set one order, which the set itself has not."""
+        if isinstance(dft, (set, frozenset)):
+            dft = sorted(dft, key=repr)
+        return super().encode_default(dft)
+
+    def ser_schema(self, schema: Any) -> Schema | None:
+        """Describe a model by its fields when its serializer only promises some mapping."""
+        described = super().ser_schema(schema)
+        return described if described and not _says_nothing(described) else None
+
+
+def _says_nothing(described: Schema) -> bool:
+    return described.get("type") == "object" and not described.keys() - {
+        "type",
+        "additionalProperties",
+    }
+
+
+@lru_cache(maxsize=256)
+def arguments_shape(params: type[BaseModel]) -> Schema:
+    """Return the schema of arguments or settings, private keys included. Do not change it."""
+    return _without_nulls(_generate(params, "validation"))
+
+
+@lru_cache(maxsize=256)
+def _answer_shape(answer: type[Answer]) -> Schema:
+    def plain(schema: Schema) -> Schema:
+        # An answer is only read: neither word tells its reader anything.
+        return _rebuilt({k: v for k, v in schema.items() if k not in _UNREAD}, plain)
+
+    return plain(_generate(answer, "serialization"))
+
+
+def _generate(model: type[BaseModel], mode: Any) -> Schema:
+    raw = model.model_json_schema(schema_generator=_Generator, mode=mode)
+    definitions = raw.pop("$defs", {})
+    return {"properties": {}, **_inlined(raw, definitions, ())}
+
+
+def _inlined(schema: Schema, definitions: Schema, above: tuple[str, ...]) -> Schema:
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    if name in definitions and name not in above:
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        return _inlined({**definitions[name], **beside}, definitions, (*above, name))
+    # A discriminator points into the definitions; a title repeats the name it stands at.
+    kept = {key: value for key, value in schema.items() if key not in ("title", "discriminator")}
+    return _rebuilt(kept, lambda child: _inlined(child, definitions, above))
+
+
+def _without_nulls(schema: Schema) -> Schema:
+    schema = _rebuilt(schema, _without_nulls)
+    required = schema.get("required", ())
+    if "properties" in schema:
+        schema["properties"] = {
+            name: child if name in required else _without_null(child)
+            for name, child in schema["properties"].items()
+        }
+    return schema
+
+
+def _without_null(schema: Schema) -> Schema:
+    beside = {k: v for k, v in schema.items() if not (k == "default" and v is None)}
+    arms = beside.get("anyOf", [])
+    if _NULL not in arms:
+        return beside
+    arms = [arm for arm in arms if arm != _NULL]
+    del beside["anyOf"]
+    return {**arms[0], **beside} if len(arms) == 1 else {"anyOf": arms, **beside}
+
+
+def _public(shape: Schema) -> dict[str, JsonValue]:
+    def strip(schema: Schema) -> Schema:
+        return _rebuilt({k: v for k, v in schema.items() if k != FAILS_WITH}, strip)
+
+    return deepcopy(strip(shape))
+
+
+def _rebuilt(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """Return a copy with every schema directly inside changed."""
+    copy = dict(schema)
+    for key, value in schema.items():
+        if key in _MAPS:
+            copy[key] = {name: change(child) for name, child in value.items()}
+        elif key in _LISTS:
+            copy[key] = [change(child) for child in value]
+        elif key in _ONES and isinstance(value, dict):
+            copy[key] = change(value)
+    return copy

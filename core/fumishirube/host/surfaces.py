@@ -1,0 +1,173 @@
+"""A surface with its stages, and what the desks of one application share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.disk.roots import Root
+from fumishirube.engine.adaptive import Statistics
+from fumishirube.engine.cache import SearchCache
+from fumishirube.engine.pipeline import Named
+from fumishirube.errors import ConfigError
+from fumishirube.model import Trace
+from fumishirube.origins import Recipe
+from fumishirube.plugins.discovery import Plugins
+from fumishirube.plugins.registry import Registry
+from fumishirube.stages import Opening
+from fumishirube.surfaces import NamedEmbedder, Surface
+from fumishirube.traces.store import TraceStore
+
+MANUALS = "manuals"
+"""The root whose folders are manuals."""
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """A surface and its stages, as the configuration chose them: by shelf, in order.
+
+    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them.
+    """
+
+    name: str
+    surface: Surface
+    stages: Mapping[str, Sequence[Named[Any]]]
+    pipeline_name: str
+    plugins: Plugins
+
+    @property
+    def indexed(self) -> bool:
+        """Whether there is an index to search; other surfaces read their files themselves."""
+        return bool(self.stages["indexes"])
+
+    @property
+    def of_manuals(self) -> bool:
+        """Whether it searches the folders of a root as manuals, one each."""
+        return self.indexed and self.surface.root == MANUALS
+
+    @property
+    def fingerprint(self) -> str:
+        """What an index depends on: loaders, tokenizer and index, with their settings."""
+        return "-".join(
+            named.stage.fingerprint
+            for shelf in ("loaders", "tokenizers", "indexes")
+            for named in self.stages[shelf]
+        )
+
+    @cached_property
+    def pipeline(self) -> str:
+        """What an answer depends on: the surface's name, and every stage with its settings."""
+        uses = [
+            f"{shelf} {named.name} {named.stage.fingerprint}"
+            for shelf, stages in self.stages.items()
+            for named in stages
+        ]
+        return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
+
+    def running(self, opening: ExitStack) -> Mapping[str, Sequence[Named[Any]]]:
+        """Return the stages in their running forms, which end with the stack, by shelf, in order.
+
+        The index stays as it is: it is opened once a manual.
+        """
+        return {
+            shelf: stages if shelf == "indexes" else [running(one, opening) for one in stages]
+            for shelf, stages in self.stages.items()
+        }
+
+    @cached_property
+    def uses(self) -> Mapping[str, JsonValue]:
+        """The stages as the file would name them: by key, each with all its settings."""
+        found: dict[str, JsonValue] = {}
+        for shelf, key in PIPELINE_KEYS.items():
+            uses = [use_of(shelf, named, self.plugins.registry) for named in self.stages[shelf]]
+            if key != SINGLE_KINDS.get(shelf):
+                found[key] = uses
+            elif uses:
+                found[key] = uses[0]
+        return found
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """What the record of a search says of them."""
+        offers = {
+            offer.plugin
+            for shelf, stages in self.stages.items()
+            for named in stages
+            for offer in self.plugins.registry[shelf]
+            if offer.stage is type(named.stage)
+        }
+        makers = {
+            report.plugin: f"{report.distribution} {report.version}"
+            for report in self.plugins.reports
+            if report.plugin in offers
+        }
+        return Recipe(self.name, self.pipeline_name, self.pipeline, self.uses, makers)
+
+
+def searching(surfaces: Sequence[Furnished]) -> Furnished:
+    """Return the surface that searches the manuals: ``manual``, or the first alike.
+
+    Raises:
+        ConfigError: when none of them does.
+    """
+    readers = sorted((one for one in surfaces if one.of_manuals), key=_is_not_first)
+    if not readers:
+        raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
+    return readers[0]
+
+
+def _is_not_first(one: Furnished) -> bool:
+    return one.name != "manual"
+
+
+def use_of(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
+    """Return a stage as the file would name it, with all its settings."""
+    names = [offer.name for offer in registry[shelf] if offer.stage is type(named.stage)]
+    use = named.name if named.name in names else names[0]
+    alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
+    settings = named.stage.model_dump(mode="json", by_alias=True)
+    return {"use": use, **alias, **({"with": settings} if settings else {})}
+
+
+def running(named: Named[Any], opening: ExitStack) -> Named[Any]:
+    """Return a stage in its running form, which ends with the stack."""
+    if isinstance(named.stage, Opening):
+        return Named(named.name, opening.enter_context(named.stage.open()))
+    return named
+
+
+def named_embedder(
+    chosen: Sequence[Named[Any]], begun: Sequence[Named[Any]]
+) -> NamedEmbedder | None:
+    """Return the first embedder, if there is one, given its settings and its running form."""
+    for one, works in zip(chosen, begun, strict=True):
+        return NamedEmbedder(one.name, one.stage.fingerprint, works.stage)
+    return None
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the desks of one application have in common.
+
+    ``cached`` says whether a query that does not say so itself may be answered from the cache;
+    ``versions`` names the plugins that offer the stages.
+    """
+
+    state: Root
+    traces: TraceStore
+    cache: SearchCache
+    statistics: Statistics
+    observe: Callable[[Trace], None]
+    folder: Callable[[str], Path]
+    embedder: Callable[[str], Named[Any]]
+    cached: bool = True
+    versions: str = ""
+    strict: bool = False

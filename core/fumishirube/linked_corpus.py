@@ -1,0 +1,104 @@
+"""What documents are to each other: the loader that tells, and the corpus that knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+from fumishirube.disk.roots import Root
+from fumishirube.links import LinkKind
+from fumishirube.model import Document, Source
+from fumishirube.stages import Corpus, Found, Loader
+
+
+@runtime_checkable
+class Studying(Loader, Protocol):
+    """A loader that can also tell what a file says of itself and of other files."""
+
+    def study(self, root: Root, source: Source) -> Document:
+        """Read a file with its links, facts and remarks; nothing of it is left out.
+
+        Raises:
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+
+class Neighbour(NamedTuple):
+    """A file that another one refers to (``outlink``) or is referred to by (``backlink``)."""
+
+    path: str
+    kind: LinkKind
+    direction: Literal["outlink", "backlink"]
+
+
+def levels(
+    starts: Iterable[str],
+    depth: int,
+    neighbours: Callable[[str], Iterable[Neighbour]],
+    kinds: Collection[str] = (),
+) -> Iterator[Mapping[str, Neighbour]]:
+    """Yield what is reached with each further hop, breadth first, each file once.
+
+    A file comes with the link over which it was reached: an outlink before a backlink, then by
+    kind. ``kinds`` are the kinds of links that are followed, all of them by default.
+    """
+    seen = set(starts)
+    level = seen
+    for _ in range(depth):
+        reached: dict[str, Neighbour] = {}
+        for path in level:
+            for one in neighbours(path):
+                if one.path in seen or (kinds and one.kind not in kinds):
+                    continue
+                known = reached.get(one.path)
+                if known is None or _rank(one) < _rank(known):
+                    reached[one.path] = one
+        yield reached
+        level = set(reached)
+        seen = seen | level
+
+
+def _rank(one: Neighbour) -> tuple[bool, str]:
+    return one.direction != "outlink", one.kind
+
+
+class Standing(NamedTuple):
+    """The best sections in which texts stand, and how many there are in all."""
+
+    found: Sequence[Found]
+    total: int
+
+
+@runtime_checkable
+class Linked(Corpus, Protocol):
+    """A corpus of files that refer to each other, whose texts are searched letter by letter."""
+
+    @property
+    def vectors(self) -> bool:
+        """Whether there is any vector to be near to."""
+        ...
+
+    def neighbours(self, path: str) -> Sequence[Neighbour]:
+        """Return every link of a file, either way, but those to itself."""
+        ...
+
+    def standing(
+        self,
+        texts: Sequence[str],
+        limit: int | None,
+        within: frozenset[str] | None = None,
+        share: float = 1.0,
+    ) -> Standing:
+        """Return the best sections in which the texts stand, anywhere, inside words too.
+
+        With a ``share`` below 1 that share of them is enough, and sections are worth the less the
+        more is missing.
+        """
+        ...
+
+    def nearest(
+        self, text: str, limit: int, within: frozenset[str] | None = None
+    ) -> Sequence[Found]:
+        """Return the sections most similar to a text, best first, by cosine from 0 to 1."""
+        ...

@@ -1,0 +1,1 @@
+"""Plugins: the hooks, the registry, and how installed plugins are discovered."""

@@ -1,0 +1,284 @@
+"""Discovering and loading plugins, one by one, surviving the bad ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Literal, NamedTuple
+
+import pluggy
+
+from fumishirube.errors import PluginError
+from fumishirube.plugins import hookspecs
+from fumishirube.plugins.deprecation import told
+from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.registry import KINDS, Offer, Register, Registry
+
+DISTRIBUTION = "fumishirube"
+"""The distribution whose own plugins are the built-ins."""
+
+_API = "fumishirube.v"
+
+Status = Literal["loaded", "refused", "disabled"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of one plugin."""
+
+    plugin: str
+    distribution: str
+    version: str
+    status: Status
+    offers: tuple[tuple[str, str], ...] = ()
+    problems: tuple[str, ...] = ()
+    deprecations: tuple[str, ...] = ()
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it comes with the framework."""
+        return self.distribution == DISTRIBUTION
+
+
+@dataclass
+class Plugins:
+    """The loaded plugins: their shelves, their observers, and a report on each, good or bad.
+
+    ``revision`` tells how often this process has imported their code anew.
+    """
+
+    registry: Registry
+    manager: pluggy.PluginManager
+    reports: list[Report] = field(default_factory=list)
+    revision: int = 0
+
+    @property
+    def code(self) -> str:
+        """Name the plugins that may have a part in an answer, each with its version."""
+        loaded = [report for report in self.reports if report.status == "loaded"]
+        names = " ".join(f"{one.plugin}={one.distribution}-{one.version}" for one in loaded)
+        return f"{names} #{self.revision}" if self.revision else names
+
+    def check_against(self, former: Plugins) -> None:
+        """Raise a :class:`PluginError` when one that was loaded before cannot be any more."""
+        loaded = {report.plugin for report in former.reports if report.status == "loaded"}
+        for report in self.reports:
+            if report.plugin in loaded and report.status == "refused":
+                raise PluginError(f"plugin {report.plugin}: {'; '.join(report.problems)}")
+
+    @property
+    def problems(self) -> list[str]:
+        """Return every problem as one line that names its plugin."""
+        return [f"plugin {r.plugin}: {p}" for r in self.reports for p in r.problems]
+
+
+def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
+    """Load the built-ins and, unless told otherwise, every installed plugin of this API version.
+
+    A plugin that cannot be loaded, or that offers what it may not, is rolled back and reported.
+    A built-in's name cannot be taken; of two strangers that claim one name neither is offered.
+    Nothing depends on the order of installation.
+    """
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hookspecs)
+    plugins = Plugins(Registry(), manager, revision=revision)
+    offered: list[_Loaded] = []
+    for plugin in installed():
+        if not strangers and not plugin.builtin:
+            plugins.reports.append(_report(plugin, "disabled"))
+            continue
+        try:
+            with _stdout_to_stderr(), told() as deprecations:
+                offers = _load(manager, plugin)
+            offered.append(_Loaded(plugin, offers, deprecations))
+        except PluginError as error:
+            plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
+    _settle(plugins, offered)
+    plugins.reports += _of_other_versions() if strangers else ()
+    plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
+    return plugins
+
+
+class Installed(NamedTuple):
+    """An entry point, and what it is called: by its name, or by its distribution too."""
+
+    id: str
+    point: EntryPoint
+    distribution: str
+    version: str
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it comes with the framework."""
+        return self.distribution == DISTRIBUTION
+
+
+def installed() -> list[Installed]:
+    """Return the plugins of this API version, the built-ins first, each with an id of its own."""
+    found = [
+        (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
+        for point in entry_points(group=GROUP)
+    ]
+    names = Counter(point.name for point, _, _ in found)
+    own = {point.name for point, distribution, _ in found if distribution == DISTRIBUTION}
+    installed: list[Installed] = []
+    for point, distribution, version in found:
+        alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
+        name = point.name if alone else f"{distribution}:{point.name}"
+        installed.append(Installed(name, point, distribution, version))
+    return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
+
+
+class _Loaded(NamedTuple):
+    """A plugin, what it offers by shelf, and what it uses that is deprecated."""
+
+    plugin: Installed
+    offers: list[tuple[str, Offer]]
+    deprecations: list[str]
+
+
+def _of_other_versions() -> Iterator[Report]:
+    """Report the plugins of other versions of the API, which are never imported."""
+    every = entry_points()
+    ours = int(GROUP.removeprefix(_API))
+    served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
+    for group in sorted(every.groups):
+        version = group.removeprefix(_API)
+        if group == GROUP or not group.startswith(_API) or not version.isdecimal():
+            continue
+        for point in every.select(group=group):
+            who = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
+            if who[0] in served:
+                continue  # it has something for this version, too
+            remedy = f"update {who[0]}" if int(version) < ours else "update fumishirube"
+            problem = f"it is for the plugin API {group}, and this is {GROUP}: {remedy}"
+            yield Report(point.name, *who, "refused", problems=(problem,))
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Send what is printed to standard error, by extensions and child processes too."""
+    with redirect_stdout(sys.stderr):
+        _flush()
+        try:
+            kept = os.dup(1)
+        except OSError:  # there is no standard output to protect
+            yield
+            return
+        try:
+            os.dup2(2, 1)
+            yield
+        finally:
+            _flush()
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def _flush() -> None:
+    if sys.__stdout__ and not sys.__stdout__.closed:
+        sys.__stdout__.flush()
+
+
+def _load(manager: pluggy.PluginManager, plugin: Installed) -> list[tuple[str, Offer]]:
+    """Import and register one plugin, collect its offers, or leave no trace of it.
+
+    All that it raises is its problem, even what is no ``Exception``: programs exit, and
+    extensions written in Rust panic.
+    """
+    try:
+        module = plugin.point.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise PluginError(f"cannot be imported: {_said(error)}") from error
+    if manager.is_registered(module):
+        raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
+    try:
+        manager.register(module, name=plugin.id)
+        manager.check_pending()
+        offers = _collect(manager, plugin.id)
+        if not offers and "search_finished" not in _hooks(manager, module):
+            raise PluginError("it registers nothing; add a hook such as register_scorers")
+    except BaseException as error:
+        _forget(manager, module)
+        if isinstance(error, PluginError | KeyboardInterrupt):
+            raise
+        if isinstance(error, pluggy.PluginValidationError):
+            raise PluginError(_unknown_hook(error)) from error
+        raise PluginError(f"a hook failed: {_said(error)}") from error
+    return offers
+
+
+def _forget(manager: pluggy.PluginManager, module: object) -> None:
+    if manager.is_registered(module):
+        manager.unregister(module)
+
+
+def _hooks(manager: pluggy.PluginManager, module: object) -> set[str]:
+    return {caller.name for caller in manager.get_hookcallers(module) or ()}
+
+
+def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, Offer]]:
+    others = [other for name, other in manager.list_name_plugin() if name != plugin]
+    offers: list[tuple[str, Offer]] = []
+    for kind in KINDS:
+        register: Register[object] = Register(kind, plugin)
+        caller = manager.subset_hook_caller(f"register_{kind.shelf}", others)
+        caller(register=register)
+        names = [offer.name for offer in register.offers]
+        for name in names:
+            if names.count(name) > 1:
+                raise PluginError(f"it offers two {kind.shelf} called {name!r}")
+        offers.extend((kind.shelf, offer) for offer in register.offers)
+    return offers
+
+
+def _settle(plugins: Plugins, offered: list[_Loaded]) -> None:
+    claims: dict[tuple[str, str], list[Installed]] = {}
+    for plugin, offers, _ in offered:
+        for shelf, offer in offers:
+            claims.setdefault((shelf, offer.name), []).append(plugin)
+    for plugin, offers, deprecations in offered:
+        problems, kept = [], []
+        for shelf, offer in offers:
+            rivals = [other for other in claims[shelf, offer.name] if other != plugin]
+            noun = plugins.registry[shelf].kind.noun
+            if not rivals or plugin.builtin:
+                plugins.registry[shelf].put(offer)
+                kept.append((noun, offer.name))
+            elif any(other.builtin for other in rivals):
+                problems.append(f"{noun} {offer.name!r} is the name of a built-in; choose another")
+            else:
+                names = " and ".join(other.id for other in rivals)
+                problems.append(f"{noun} {offer.name!r} is also offered by {names}; none gets it")
+        plugins.reports.append(_report(plugin, "loaded", kept, problems, deprecations))
+
+
+def _report(
+    plugin: Installed,
+    status: Status,
+    offers: Iterable[tuple[str, str]] = (),
+    problems: Iterable[str] = (),
+    deprecations: Iterable[str] = (),
+) -> Report:
+    who = (plugin.id, plugin.distribution, plugin.version)
+    return Report(*who, status, tuple(offers), tuple(problems), tuple(deprecations))
+
+
+def _said(error: BaseException) -> str:
+    first = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _unknown_hook(error: pluggy.PluginValidationError) -> str:
+    known = ", ".join([*(f"register_{kind.shelf}" for kind in KINDS), "search_finished"])
+    text = str(error)
+    if "unknown hook" in text:
+        name = text.split("unknown hook")[1].split("'")[1]
+        return f"there is no hook {name!r}; the hooks are: {known}"
+    return f"a hook is declared wrongly: {text.splitlines()[-1]}"

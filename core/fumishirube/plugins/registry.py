@@ -1,0 +1,121 @@
+"""Names on shelves: who offers which stage, under which name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Generic, TypeVar
+
+from fumishirube.errors import ConfigError, PluginError
+from fumishirube.stages import Stage
+
+T = TypeVar("T")
+
+NAME = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of stage: its shelf's name, the word for one of it, and its methods."""
+
+    shelf: str
+    noun: str
+    verbs: tuple[str, ...]
+
+
+KINDS = (
+    Kind("loaders", "loader", ("sources", "load")),
+    Kind("tokenizers", "tokenizer", ("terms", "narrow")),
+    Kind("embedders", "embedder", ("embed",)),
+    Kind("indexes", "index", ("open",)),
+    Kind("scorers", "scorer", ("score",)),
+    Kind("fusers", "fuser", ("plan", "fuse")),
+    Kind("refiners", "refiner", ("refine",)),
+    Kind("surfaces", "surface", ("tools",)),
+)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A class offered under a name by a plugin."""
+
+    name: str
+    stage: type[Stage]
+    plugin: str
+
+
+class Register(Generic[T]):
+    """Takes the offers of one plugin for one shelf; ``Register[Scorer]`` takes scorers only."""
+
+    def __init__(self, kind: Kind, plugin: str) -> None:
+        self._kind = kind
+        self._plugin = plugin
+        self.offers: list[Offer] = []
+
+    def __call__(self, name: str, stage: type[T]) -> None:
+        """Offer a stage class under a kebab-case name.
+
+        Raises:
+            PluginError: when the name is malformed or the class is no stage of this kind.
+        """
+        if not NAME.match(name):
+            raise PluginError(
+                f"{self._kind.noun} name {name!r} is not kebab-case, such as 'my-name'"
+            )
+        if not (isinstance(stage, type) and issubclass(stage, Stage)):
+            raise PluginError(f"{self._kind.noun} {name!r} is not a subclass of fumishirube.Stage")
+        missing = [verb for verb in self._kind.verbs if not callable(getattr(stage, verb, None))]
+        if missing:
+            raise PluginError(
+                f"{stage.__name__} is no {self._kind.noun}: it has no method {missing[0]}()"
+            )
+        self.offers.append(Offer(name, stage, self._plugin))
+
+
+class Shelf:
+    """The offers of one kind, by name."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self._offers: dict[str, Offer] = {}
+
+    def __iter__(self) -> Iterator[Offer]:
+        return iter(sorted(self._offers.values(), key=lambda offer: offer.name))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._offers
+
+    def put(self, offer: Offer) -> None:
+        """Put an offer on the shelf; whoever loads plugins has settled clashes before."""
+        self._offers[offer.name] = offer
+
+    def take(self, name: str, coordinate: str) -> Offer:
+        """Return the offer of this name.
+
+        Raises:
+            ConfigError: with the coordinate and the nearest name, when there is none.
+        """
+        if name in self._offers:
+            return self._offers[name]
+        near = get_close_matches(name, self._offers, n=1)
+        names = ", ".join(sorted(self._offers)) or "none"
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {names}"
+        raise ConfigError(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
+
+
+class Registry:
+    """All shelves, by kind."""
+
+    def __init__(self) -> None:
+        self.shelves = {kind.shelf: Shelf(kind) for kind in KINDS}
+
+    def __getitem__(self, shelf: str) -> Shelf:
+        return self.shelves[shelf]
+
+    def offers(self) -> Iterator[tuple[Kind, Offer]]:
+        """Yield every offer with its kind, shelf by shelf, names sorted."""
+        for shelf in self.shelves.values():
+            for offer in shelf:
+                yield shelf.kind, offer

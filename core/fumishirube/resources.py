@@ -1,0 +1,73 @@
+"""What a client may read by its URI: documents, beside the tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from fumishirube.model import Call
+
+Complete: TypeAlias = Callable[[str, str, Mapping[str, str]], Iterable[str]]
+"""Proposes values: for an argument, given what has been typed of it and the other arguments."""
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+
+
+class Resource(NamedTuple):
+    """Something to read, as it is listed; ``name`` is what a person sees."""
+
+    uri: str
+    name: str
+    mime: str = "text/plain"
+
+
+class Template(NamedTuple):
+    """A form that URIs have (RFC 6570), whose variables can be completed."""
+
+    uri: str
+    name: str
+    title: str
+    summary: str
+    mime: str | None = None
+
+
+class Content(NamedTuple):
+    """What was read, a text or bytes, and the URI of just that."""
+
+    uri: str
+    body: str | bytes
+    mime: str = "text/plain"
+
+
+def no_values(_argument: str, _typed: str, _others: Mapping[str, str]) -> Iterable[str]:
+    """Propose nothing."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What clients may read by URIs of one scheme.
+
+    ``listed`` gives all there is, in any order. ``read`` returns what a URI names, in one part or
+    several, or raises a ``ToolError``. ``complete`` proposes values of the templates' variables.
+    All may be called from several threads.
+    """
+
+    scheme: str
+    listed: Callable[[], Iterable[Resource]]
+    read: Callable[[str, Call], Sequence[Content]]
+    templates: Sequence[Template] = ()
+    complete: Complete = no_values
+
+
+def check_resources(resources: Resources) -> Iterator[str]:
+    """Yield what keeps resources from being offered, as sentences."""
+    if not _SCHEME.fullmatch(resources.scheme):
+        yield f"the scheme {resources.scheme!r} does not match {_SCHEME.pattern}"
+    for template in resources.templates:
+        if not template.uri.startswith(f"{resources.scheme}:"):
+            yield f"the template {template.uri!r} is of another scheme"
+        if not (template.name.strip() and template.title.strip() and template.summary.strip()):
+            yield f"the template {template.uri!r} has no name, title or summary"

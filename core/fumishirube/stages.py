@@ -1,0 +1,290 @@
+"""The verbs: what each kind of stage can do, and what it may ask for in return."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from fumishirube.budget import Budget
+from fumishirube.clauses import Clause
+from fumishirube.disk.roots import Root
+from fumishirube.model import Document, Hit, Outcome, Passage, Query, Ranking, Run, Source
+
+Running_co = TypeVar("Running_co", covariant=True)
+
+
+class Stage(BaseModel):
+    """A unit that can be swapped. Its fields are its settings; it has no other state."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits that change with the class or any setting."""
+        kind = type(self)
+        settings = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        return hashlib.sha256(f"{name}{settings}".encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Env:
+    """Names, beside a setting, the environment variable that overrides it.
+
+    ::
+
+    coverage_weight: Annotated[float, Env("LEXICAL_COVERAGE_WEIGHT")] = 0.5
+    """
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """Names, beside a setting, the key of the classic sections that decides it too."""
+
+    name: str
+
+
+# --- the verbs, in the order in which a pipeline uses them -----------------------------------
+
+
+@runtime_checkable
+class Loader(Protocol):
+    """A manual folder -> documents made of sections."""
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        """Tell which files this loader speaks for; a pure function of the folder's content."""
+        ...
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read one of them.
+
+        Raises:
+            Unreadable: when its text cannot be had; the file is then listed as skipped.
+        """
+        ...
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text -> terms."""
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a folded text, in order; no term holds white space."""
+        ...
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return a clause that holds wherever the folded text occurs, and whether nowhere else.
+
+        Where it may hold elsewhere too, the index looks at the texts themselves.
+        """
+        ...
+
+
+Vectors: TypeAlias = Sequence[Sequence[float]]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts -> vectors."""
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
+        """Return one vector of unit length a text, all of one dimension."""
+        ...
+
+
+class Page(NamedTuple):
+    """What an index remembers of one file: enough to tell whether it has changed.
+
+    ``stamp`` is opaque to the index. ``skipped`` says why a file has no passages. ``about`` is
+    what else is to be kept with the file, in the same commit.
+    """
+
+    path: str
+    stamp: str
+    skipped: str | None = None
+    sections: int = 0
+    blank: int = 0
+    about: JsonValue = None
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The searchable fields of a passage, and the tokenizer of them all."""
+
+    names: tuple[str, ...]
+    tokenizer: Tokenizer
+
+
+class Count(NamedTuple):
+    """How many; ``at_least`` when counting stopped at a cap."""
+
+    number: int
+    at_least: bool = False
+
+
+class Found(NamedTuple):
+    """A passage that a clause matched, with the index's own estimate of its worth."""
+
+    passage: Passage
+    estimate: float
+
+
+class Floor(NamedTuple):
+    """How little a match may be worth: past the first ``sure``, this share of the best estimate."""
+
+    sure: int = 0
+    share: float = 0.0
+
+    def hold(self, found: Sequence[Found]) -> Sequence[Found]:
+        """Return, of matches that stand best first, those that are worth enough."""
+        least = self.share * found[0].estimate if found else 0.0
+        return [
+            one for place, one in enumerate(found) if place < self.sure or one.estimate >= least
+        ]
+
+
+@runtime_checkable
+class Corpus(Protocol):
+    """One manual as it stood at one moment: all that a stage may ask of it."""
+
+    @property
+    def manual_id(self) -> str:
+        """The manual's id."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many sections are searched."""
+        ...
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text, as they stand in the index."""
+        ...
+
+    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+        """Return the best matches of a clause above the floor, best first, ties by path and line.
+
+        A floor saves reading what would not be looked at.
+        """
+        ...
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the sections that match a clause, up to a cap if one is given.
+
+        Sections that are only a heading are counted here and in ``frequencies``; they are not
+        searched, and ``size`` leaves them out. With ``searched`` they are left out here too.
+        """
+        ...
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return in how many live sections each term stands, in whatever field. Exact."""
+        ...
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field over the live sections."""
+        ...
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of one file, in order."""
+        ...
+
+
+@runtime_checkable
+class OpenIndex(Protocol):
+    """An index at work: one writer at a time, any number of readers."""
+
+    def pages(self) -> Mapping[str, Page]:
+        """Return what the last commit holds, by path: the same object until that changes."""
+        ...
+
+    def refresh(self) -> None:
+        """Take in what other processes have committed."""
+        ...
+
+    def writing(self, budget: Budget) -> AbstractContextManager[bool]:
+        """Become the writer; gives ``False`` when another one stays busy until the deadline."""
+        ...
+
+    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+        """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
+        ...
+
+    def corpus(self, manual_id: str) -> Corpus:
+        """Return a view of the last commit that later commits do not change."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and memory."""
+        ...
+
+
+@runtime_checkable
+class Index(Protocol):
+    """Keeps sections; answers weighted-term queries fast."""
+
+    def open(self, folder: Root, fields: Fields) -> OpenIndex:
+        """Open the index in a folder of its own, making or remaking it when it is not usable."""
+        ...
+
+
+@runtime_checkable
+class Opening(Protocol[Running_co]):
+    """A stage of a pipeline, other than the index, that needs a resource such as a process."""
+
+    def open(self) -> AbstractContextManager[Running_co]:
+        """Give the running form, with the verbs of the kind; the application leaves the context.
+
+        Raises:
+            ConfigError: when the resource is not there; that stops the start.
+        """
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit] | Ranking:
+        """Score passages; ``found`` holds, by key, what earlier scorers of this run nominated.
+
+        A nominating scorer keeps to passages that hold all of ``query.must``. A scorer that has
+        something to note, or had to leave something out, returns a ranking.
+        """
+        ...
+
+
+@runtime_checkable
+class Fuser(Protocol):
+    """Splits a query into runs, and folds their rankings into one."""
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the runs that answer the query; often the query itself as the only one."""
+        ...
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Merge what came of the runs, in the order of the plan.
+
+        When time runs out there are fewer outcomes than runs, but always the first one. Hits that
+        the fuser drops it names as left out.
+        """
+        ...
+
+
+@runtime_checkable
+class Refiner(Protocol):
+    """Reorders or shortens a ranking."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the ranking in its new order; what it drops it names as left out."""
+        ...

@@ -1,0 +1,264 @@
+"""What a surface is, and the desk at which it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from pydantic import JsonValue
+
+from fumishirube.disk.folders import Entry
+from fumishirube.disk.roots import Root
+from fumishirube.model import Document, Progress, Query, Ranking, Tool, Trace
+from fumishirube.prompts import Prompt
+from fumishirube.resources import Resources
+from fumishirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.verdict import Verdict
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search brought: its trace, and the ranking that the trace ends in.
+
+    A ranking that comes from the cache is read from the index again when it is first asked for.
+    """
+
+    trace: Trace
+    rank: Callable[[], Ranking]
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The hits, with their passages."""
+        return self.rank()
+
+
+class NamedEmbedder(NamedTuple):
+    """An embedder at work: its name in the configuration, and what changes with its settings."""
+
+    name: str
+    fingerprint: str
+    embedder: Embedder
+
+
+class Shelved(Protocol):
+    """One manual, as a surface may use it."""
+
+    @property
+    def id(self) -> str:
+        """The manual's id: its folder's name, composed."""
+        ...
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and the loaders' files of one folder, sorted by name."""
+        ...
+
+    def paths(self) -> Sequence[str]:
+        """Return every file that a loader speaks for, sorted."""
+        ...
+
+    def document(self, path: str) -> Document:
+        """Read one of those files.
+
+        Raises:
+            NotFound: when no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+
+class Desk(Protocol):
+    """The capability given to a surface: its root, the manuals there, its pipeline, the traces."""
+
+    @property
+    def root(self) -> Root:
+        """The folder that the surface reads, and all that it may touch."""
+        ...
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted."""
+        ...
+
+    def manual(self, manual_id: str) -> Shelved:
+        """Return one manual.
+
+        Raises:
+            NotFound: when there is none of this id.
+            Forbidden: when it is a symlink.
+        """
+        ...
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+        """Bring the manual's index up to date, run the pipeline, and keep the trace.
+
+        The answer to the same question may come from the cache, if the query allows it; it has a
+        trace of its own.
+        """
+        ...
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Say what came of a search, once a find, for the cache's guards and the statistics."""
+        ...
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Add a value of the surface's own to a trace, once a name, and return the trace with it.
+
+        It is kept for as long as the trace, and in its file for other processes.
+        """
+        ...
+
+    def loaders(self) -> Sequence[Loader]:
+        """Return the pipeline's loaders, in order."""
+        ...
+
+    def tokenizer(self) -> Tokenizer | None:
+        """Return the pipeline's tokenizer, if it has one."""
+        ...
+
+    def scorer(self, name: str) -> Scorer:
+        """Return a scorer of the pipeline, running, by its name there.
+
+        Raises:
+            ConfigError: when the pipeline has none of this name.
+        """
+        ...
+
+    def embedder(self, name: str | None = None) -> NamedEmbedder | None:
+        """Return the pipeline's embedder, if it has one; or the named one, as it is by default."""
+        ...
+
+    def store(self, name: str) -> OpenIndex:
+        """Open an index of the surface's own, which the surface itself brings up to date.
+
+        It is derived state: it begins empty whenever its stage, or a loader, has other settings.
+        """
+        ...
+
+    def stored(self, name: str) -> bool:
+        """Tell whether there is such an index already."""
+        ...
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the surface keeps at its desk under a name, making it when first asked for.
+
+        What has a method ``close`` is closed with the desk.
+        """
+        ...
+
+    def search(self, corpus: Corpus, files: int, query: Query, *, written: bool = True) -> Finding:
+        """Run the pipeline over a corpus of the surface's own, and keep the trace.
+
+        It stays in memory alone unless it may be ``written``.
+        """
+        ...
+
+    def folder(self, name: str) -> Root:
+        """Return one of the configuration's folders, such as ``state``, or the ``workspace``."""
+        ...
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return a kept trace.
+
+        Raises:
+            NotFound: when it is unknown or has expired.
+        """
+        ...
+
+
+@runtime_checkable
+class Surface(Protocol):
+    """Offers tools. ``pipeline`` is its default pipeline, ``root`` the root it reads."""
+
+    pipeline: ClassVar[Mapping[str, Any]]
+    root: ClassVar[str]
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools, in the order in which they are listed."""
+        ...
+
+
+@runtime_checkable
+class Commanding(Protocol):
+    """A surface that offers further tools to the command line and to callers in the process."""
+
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return tools that no client is offered; their names may be those of offered ones."""
+        ...
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A surface whose documents clients may also read by URI."""
+
+    def resources(self, desk: Desk) -> Resources:
+        """Return what can be read, under a scheme that no other surface has."""
+        ...
+
+
+@runtime_checkable
+class Prompting(Protocol):
+    """A surface that also offers prompts: ways to use its tools, for a person to choose."""
+
+    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+        """Return the prompts, in the order in which they are listed."""
+        ...
+
+
+@runtime_checkable
+class Living(Protocol):
+    """A surface with work to do for as long as its tools are served."""
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+        """Begin what goes on beside the calls, and end it.
+
+        Raises:
+            Held: when another process does it already; the tools then only read.
+        """
+        ...
+
+
+class Complaint(NamedTuple):
+    """Something that a surface reads and its author should mend; the rest is served meanwhile."""
+
+    subject: str
+    finding: str
+    remedy: str
+
+
+@runtime_checkable
+class Complaining(Protocol):
+    """A surface that knows what is wrong with the files it reads."""
+
+    def complaints(self, desk: Desk) -> Sequence[Complaint]:
+        """Look through everything, and return what is wrong with it."""
+        ...
+
+
+class Adopted(NamedTuple):
+    """What another program's configuration says: folders by root, stages by pipeline, settings.
+
+    ``source`` is its file below the workspace, there or not; errors name it so.
+    """
+
+    source: str
+    roots: Mapping[str, str] = {}
+    pipelines: Mapping[str, Mapping[str, Any]] = {}
+    settings: Mapping[str, Any] = {}
+
+
+@runtime_checkable
+class Adopting(Protocol):
+    """A surface that takes over what another program left in the workspace."""
+
+    @classmethod
+    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:
+        """Return it, given the surface's own settings; whatever the file sets goes before it.
+
+        Raises:
+            ConfigError: when it cannot be read.
+        """
+        ...

@@ -1,0 +1,42 @@
+"""The contract tests that a plugin author inherits, and the corpora to write further tests with.
+
+::
+
+    from fumishirube.testing import FuserContract
+    from fumishirube_borda import Borda
+
+
+    class TestBorda(FuserContract):
+        stage = Borda()
+
+It needs pytest: ``pip install "fumishirube[testing]"``.
+"""
+
+from fumishirube.testing.contexts import MemoryDesk
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage, ranking
+from fumishirube.testing.embedders import EmbedderContract
+from fumishirube.testing.fusers import FuserContract
+from fumishirube.testing.indexes import IndexContract
+from fumishirube.testing.loaders import LoaderContract
+from fumishirube.testing.refiners import RefinerContract
+from fumishirube.testing.scorers import ScorerContract
+from fumishirube.testing.surfaces import SurfaceContract
+from fumishirube.testing.tokenizers import TokenizerContract
+
+__all__ = [
+    "EmbedderContract",
+    "FuserContract",
+    "IndexContract",
+    "LoaderContract",
+    "MemoryCorpus",
+    "MemoryDesk",
+    "PlainTokenizer",
+    "RefinerContract",
+    "ScorerContract",
+    "StageContract",
+    "SurfaceContract",
+    "TokenizerContract",
+    "passage",
+    "ranking",
+]

@@ -1,0 +1,231 @@
+"""A desk in memory, for the tests of surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+from fumishirube import (
+    Bool,
+    Contents,
+    Corpus,
+    Desk,
+    Document,
+    Entry,
+    Finding,
+    Hit,
+    Loader,
+    NamedEmbedder,
+    NotFound,
+    OpenIndex,
+    Passage,
+    Progress,
+    Query,
+    Ranking,
+    Root,
+    Row,
+    Scorer,
+    Shelved,
+    Source,
+    Span,
+    Term,
+    Tokenizer,
+    Trace,
+    Verdict,
+)
+from fumishirube.engine.passages import passages
+from fumishirube.testing.corpora import MemoryCorpus
+
+T = TypeVar("T")
+
+
+class MemoryManual:
+    """One manual made of documents, by path."""
+
+    def __init__(self, manual_id: str, documents: Iterable[Document]) -> None:
+        self._id = manual_id
+        self._documents = {document.path: document for document in documents}
+
+    @property
+    def id(self) -> str:
+        """The manual's id."""
+        return self._id
+
+    def entries(self, path: str = "") -> Sequence[Entry]:
+        """Return the folders and files of one folder, sorted by name."""
+        prefix = f"{path}/" if path else ""
+        found: dict[str, Entry] = {}
+        for name, document in self._documents.items():
+            if name.startswith(prefix):
+                first, _, rest = name[len(prefix) :].partition("/")
+                size = 0 if rest else len(document.text.encode())
+                found[first] = Entry(prefix + first, first, "dir" if rest else "file", size, 0)
+        return [found[name] for name in sorted(found)]
+
+    def paths(self) -> Sequence[str]:
+        """Return every file, sorted."""
+        return sorted(self._documents)
+
+    def document(self, path: str) -> Document:
+        """Return one file's document."""
+        if path not in self._documents:
+            raise NotFound("no such file", path=path)
+        return self._documents[path]
+
+
+class MemoryDesk:
+    """Manuals made of documents, searched by the terms of the query, with traces that are kept.
+
+    A surface that writes is given a ``folder``.
+    """
+
+    def __init__(self, manuals: Mapping[str, Iterable[Document]], folder: Path = Path()) -> None:
+        self.root = Root(folder)
+        self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
+        self._traces: dict[str, Trace] = {}
+        self._kept: dict[str, Any] = {}
+        self.verdicts: dict[str, Verdict] = {}
+
+    def loaders(self) -> Sequence[Loader]:
+        """Return a loader that finds nothing in the folder: the manuals are in memory."""
+        return (_NoFiles(),)
+
+    def folder(self, name: str) -> Root:
+        """Return the same folder, whatever the name."""
+        del name
+        return self.root
+
+    def scorer(self, name: str) -> Scorer:
+        """Return one scorer for whatever name: it finds what holds a term of the query."""
+        del name
+        return _Holding()
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals, sorted."""
+        return sorted(self._manuals)
+
+    def manual(self, manual_id: str) -> Shelved:
+        """Return one manual."""
+        if manual_id not in self._manuals:
+            raise NotFound("no such manual", manual_id=manual_id)
+        return self._manuals[manual_id]
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+        """Find the sections that hold a term of the query, and keep the trace."""
+        del progress  # a search in memory is over before anybody could watch it
+        corpus = _corpus(self.manual(manual_id))
+        ranking = Ranking(tuple(_Holding().score(query, corpus, {})))
+        trace = Trace(
+            id=f"trace-{len(self._traces) + 1}",
+            manual_id=manual_id,
+            text=query.text,
+            required=query.required,
+            created=0.0,
+            search=Span("search", "search", 0.0, 0.0, tuple(map(_row, ranking.hits))),
+            files=len(self.manual(manual_id).paths()),
+            sections=corpus.size,
+        )
+        self._traces[trace.id] = trace
+        return Finding(trace, lambda: ranking)
+
+    def tokenizer(self) -> Tokenizer | None:
+        """Return no tokenizer: a desk in memory knows words only."""
+        return None
+
+    def embedder(self, name: str | None = None) -> NamedEmbedder | None:  # noqa: ARG002
+        """Return no embedder."""
+        return None
+
+    def store(self, name: str) -> OpenIndex:
+        """Refuse: what a surface keeps of its own, it keeps on a disk."""
+        raise NotFound("a desk in memory keeps no index of a surface's own", path=name)
+
+    def stored(self, name: str) -> bool:  # noqa: ARG002
+        """Tell that there is none."""
+        return False
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the surface keeps under a name."""
+        kept: T = self._kept.setdefault(name, make())
+        return kept
+
+    def search(
+        self,
+        corpus: Corpus,
+        files: int,  # noqa: ARG002
+        query: Query,  # noqa: ARG002
+        *,
+        written: bool = True,  # noqa: ARG002
+    ) -> Finding:
+        """Refuse: there is no pipeline here."""
+        raise NotFound("a desk in memory has no pipeline", manual_id=corpus.manual_id)
+
+    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+        """Keep what the surface made of a search, in ``verdicts``."""
+        self.verdicts[trace_id] = verdict
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Keep a trace with a value of the surface's own, and return it."""
+        noted = replace(trace, annotations={**trace.annotations, name: value})
+        self._traces[trace.id] = noted
+        return noted
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return a kept trace."""
+        if trace_id not in self._traces:
+            raise NotFound("no such trace", trace_id=trace_id)
+        return self._traces[trace_id]
+
+
+class _Holding:
+    """Finds the passages that hold a term of the query."""
+
+    nominates = True
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        del found
+        asked = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
+        limit = query.limit or corpus.size
+        return [Hit(one.passage, one.estimate) for one in corpus.search(asked, limit)]
+
+
+class _NoFiles:
+    """Speaks for nothing."""
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        del root
+        return ()
+
+    def load(self, root: Root, source: Source) -> Document:
+        return self.chapter(root, source.path)
+
+    def contents(self, root: Root, path: str) -> Contents:
+        del root
+        raise NotFound("no such file", path=path)
+
+    def chapter(self, root: Root, path: str) -> Document:
+        del root
+        raise NotFound("no such file", path=path)
+
+
+def _corpus(manual: Shelved) -> MemoryCorpus:
+    documents = [manual.document(path) for path in manual.paths()]
+    found = [one for document in documents for one in passages(document) if not document.navigation]
+    return MemoryCorpus(found, manual_id=manual.id)
+
+
+def _row(hit: Hit) -> Row:
+    one = hit.passage
+    place = (one.path, one.start_line, one.end_line, one.title, one.digest)
+    return Row(*place, hit.score, hit.coverage, hit.marks, hit.matched, hit.signals)
+
+
+def _is_a_desk(desk: MemoryDesk) -> Desk:
+    """Let the type checker hold this module to the protocol."""
+    return desk

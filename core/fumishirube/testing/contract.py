@@ -1,0 +1,243 @@
+"""What every stage keeps to, whatever its kind."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import pytest
+from pydantic import ValidationError
+
+from fumishirube import Index, Opening, Stage
+from fumishirube.testing.process_records import asked_to_record, keep, kept
+from fumishirube.testing.records import record
+from fumishirube.testing.samples import BLANK, PASSAGES, QUERIES, TEXTS
+from fumishirube.testing.side_effects import outside
+
+S = TypeVar("S")
+
+_THREADS = 4
+
+
+class StageContract(Generic[S]):
+    """The contract of all stages; inherit the one of a kind, not this.
+
+    The heir names its stage with a class attribute, ``stage = Borda()``, or overrides
+    :meth:`make`. Its name starts with ``Test``, so that pytest finds it.
+    """
+
+    verbs: ClassVar[type[Any]]
+    stage: S
+
+    def make(self) -> S:
+        """Return the stage that is tested."""
+        return self.stage
+
+    @abstractmethod
+    def exercise(self, stage: S, folder: Path) -> object:
+        """Use the stage once, and return what can be compared with the next time."""
+
+    def use(self, stage: S, folder: Path) -> None:
+        """Do all that the stage can do, whatever comes of it."""
+        self.exercise(stage, folder)
+
+    def own(self, folder: Path) -> Path:
+        """Return the folder below which the stage may write: that of its exercise."""
+        return folder
+
+    def settings(self) -> Stage:
+        """Return the stage as what holds its settings."""
+        stage = self.make()
+        assert isinstance(stage, Stage), (
+            f"{type(stage).__name__} does not inherit fumishirube.Stage"
+        )
+        return stage
+
+    def test_it_has_the_verbs_of_its_kind(self) -> None:
+        """The stage is a ``fumishirube.Stage`` with every method of its protocol."""
+        assert isinstance(self.settings(), self.verbs), f"it is no {self.verbs.__name__}"
+
+    def test_its_docstring_says_what_it_does(self) -> None:
+        """The class has a docstring of its own: ``fumishirube plugins`` shows it."""
+        own = (vars(type(self.settings())).get("__doc__") or "").strip()
+        assert own, f"{type(self.settings()).__name__} needs a docstring of its own"
+
+    def test_settings_are_frozen(self) -> None:
+        """No setting can be assigned to."""
+        stage = self.settings()
+        assert type(stage).model_config.get("frozen"), "model_config says it is not frozen"
+        for name in type(stage).model_fields:
+            with pytest.raises(ValidationError):
+                setattr(stage, name, getattr(stage, name))
+
+    def test_unknown_settings_are_refused(self) -> None:
+        """A misspelt setting in the configuration stops the start."""
+        stage = self.settings()
+        with pytest.raises(ValidationError):
+            type(stage).model_validate({**_dumped(stage), "no_such_setting": 1})
+
+    def test_settings_survive_json(self) -> None:
+        """Settings written as JSON and read again make an equal stage."""
+        stage = self.settings()
+        again = type(stage).model_validate(json.loads(json.dumps(_dumped(stage))))
+        assert again == stage, f"{again!r} is not {stage!r}"
+        assert again.fingerprint == stage.fingerprint, "equal settings have unequal fingerprints"
+
+    def test_settings_have_a_json_schema(self) -> None:
+        """The configuration's schema is made of the stages' schemas."""
+        schema = type(self.settings()).model_json_schema()
+        assert json.dumps(schema), "the schema is no JSON"
+
+    def test_settings_have_an_order(self) -> None:
+        """No setting is a set: its order, and so the fingerprint, would change at each start."""
+        for name, value in self.settings().model_dump().items():
+            assert not _holds_a_set(value), f"setting {name!r} is a set; make it a tuple"
+
+    def test_the_fingerprint_follows_the_settings(self) -> None:
+        """Every setting that can be changed changes the fingerprint, which keys the caches."""
+        stage = self.settings()
+        for name in type(stage).model_fields:
+            for changed in _with_another(stage, name):
+                assert changed.fingerprint != stage.fingerprint, f"{name!r} is not in it"
+
+    def test_it_does_the_same_every_time(self, tmp_path: Path) -> None:
+        """Neither an earlier use nor another copy of the stage changes what it does."""
+        stage = self.make()
+        once = self.exercise(stage, _folder(tmp_path, "once"))
+        assert self.exercise(stage, _folder(tmp_path, "twice")) == once, "the second use differs"
+        assert self.exercise(self.make(), _folder(tmp_path, "copy")) == once, "a copy differs"
+
+    def test_its_running_form_does_the_same(self, tmp_path: Path) -> None:
+        """What ``open()`` gives, if the stage has it, has the same verb and the same answers."""
+        stage = self.make()
+        if isinstance(stage, Opening) and self.verbs is not Index:  # an index is opened otherwise
+            expected = self.exercise(stage, _folder(tmp_path, "stage"))
+            with stage.open() as running:
+                got = self.exercise(running, _folder(tmp_path, "running"))
+            assert got == expected, "the running form answers otherwise"
+
+    def test_it_does_the_same_in_another_process(
+        self, tmp_path: Path, request: pytest.FixtureRequest
+    ) -> None:
+        """Nothing hangs on the order of a set, which differs from process to process."""
+        told = record(self.exercise(self.make(), _folder(tmp_path, "here")))
+        if asked_to_record():
+            keep(request, told)
+        else:
+            assert kept(request) == told, "another process says otherwise; is a set gone through?"
+
+    def test_it_does_the_same_in_several_threads(self, tmp_path: Path) -> None:
+        """One stage serves several calls at a time."""
+        stage = self.make()
+        expected = self.exercise(stage, _folder(tmp_path, "alone"))
+        folders = [_folder(tmp_path, f"thread-{number}") for number in range(_THREADS)]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for got in pool.map(lambda folder: self.exercise(stage, folder), folders):
+                assert got == expected, "the stage is not safe to use from several threads"
+
+    def test_it_leaves_nothing_behind(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """It writes no file into the working directory, and nothing to standard output."""
+        here, elsewhere = _folder(tmp_path, "here"), _folder(tmp_path, "elsewhere")
+        monkeypatch.chdir(here)
+        self.exercise(self.make(), elsewhere)
+        left = sorted(path.name for path in here.rglob("*"))
+        assert not left, f"it wrote {left} into the working directory"
+        assert not capfd.readouterr().out, "it prints; standard output belongs to the protocol"
+
+    def test_it_writes_only_where_it_may(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What it writes, moves or deletes lies in the folder that it was given."""
+        folder = _folder(tmp_path, "own")
+        monkeypatch.chdir(folder)
+        changed = [one for one in self._attempts(folder) if one.startswith("write")]
+        assert not changed, f"outside its folder, it tried to {', '.join(changed)}"
+
+    def test_it_needs_no_network(self, tmp_path: Path) -> None:
+        """Manuals are local: no name is looked up, and nobody is called."""
+        calls = [one for one in self._attempts(_folder(tmp_path, "own")) if "socket" in one]
+        assert not calls, f"it tried to reach the network: {', '.join(calls)}"
+
+    def test_use_does_not_change_it(self, tmp_path: Path) -> None:
+        """A stage has no state but its settings; what it keeps for later is not kept in it."""
+        stage = self.make()
+        assert isinstance(stage, Stage)
+        before = stage.model_copy(deep=True)
+        self.use(stage, _folder(tmp_path, "own"))
+        assert stage == before, f"it was {before!r}, and is {stage!r}"
+
+    def test_what_it_is_given_is_not_changed(self, tmp_path: Path) -> None:
+        """Texts, passages and queries belong to others, who go on using them."""
+        before = record(_SAMPLES)
+        self.exercise(self.make(), _folder(tmp_path, "own"))
+        assert record(_SAMPLES) == before, "it changed what it was given"
+
+    def _attempts(self, folder: Path) -> list[str]:
+        stage = self.make()
+        with outside().closed(self.own(folder)) as attempts:
+            try:
+                self.use(stage, folder)
+            except Exception:
+                if not attempts:
+                    raise
+        return attempts
+
+
+_SAMPLES = (PASSAGES, BLANK, TEXTS, QUERIES)
+
+
+def _dumped(stage: Stage) -> dict[str, Any]:
+    return stage.model_dump(mode="json")
+
+
+def _folder(parent: Path, name: str) -> Path:
+    folder = parent / name
+    folder.mkdir()
+    return folder
+
+
+def _holds_a_set(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_holds_a_set(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(_holds_a_set(inner) for inner in value)
+    return isinstance(value, set | frozenset)
+
+
+def _with_another(stage: Stage, name: str) -> Iterator[Stage]:
+    """Yield the stage with the first other value of a setting that its class accepts, if any."""
+    kind = type(stage)
+    schema = kind.model_json_schema().get("properties", {}).get(name, {})
+    for value in (*schema.get("enum", ()), *_others(getattr(stage, name))):
+        try:
+            changed = kind.model_validate({**_dumped(stage), name: value})
+        except ValidationError:
+            continue
+        if changed != stage:
+            yield changed
+            return
+
+
+def _others(value: object) -> tuple[object, ...]:
+    match value:
+        case bool():
+            return (not value,)
+        case int() | float():
+            return (value + 1, value - 1, value / 2, value + 0.1, value - 0.1)
+        case str():
+            return (f"{value}x", "x", "")
+        case list() | tuple():
+            return ([], [*value, *value], ["x"], [1])
+        case Mapping():
+            return ({}, {"x": 1}, {"x": "x"})
+        case _:
+            return (1, 0.5, "x", True, [], {})

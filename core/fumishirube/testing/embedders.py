@@ -1,0 +1,85 @@
+"""The contract of embedders."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from fumishirube import Embedder
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.samples import TEXTS
+
+_NEAR = 1e-3
+_MANY = 500
+
+
+class EmbedderContract(StageContract[Embedder]):
+    """One finite vector of unit length a text, whatever else is in the batch."""
+
+    verbs = Embedder
+
+    def exercise(self, stage: Embedder, folder: Path) -> object:  # noqa: ARG002
+        """Embed every text in both roles."""
+        return [[list(v) for v in stage.embed(TEXTS, role)] for role in ("query", "passage")]
+
+    def test_no_texts_have_no_vectors(self) -> None:
+        """An empty batch is fine."""
+        assert len(self.make().embed([], "passage")) == 0, "vectors without texts"
+
+    def test_one_text_has_one_vector(self) -> None:
+        """A batch of one is fine."""
+        assert len(self.make().embed(["休暇"], "query")) == 1, "not one vector a text"
+
+    def test_every_text_has_a_vector_of_the_same_dimension(self) -> None:
+        """Queries and passages live in one space, empty texts too."""
+        stage = self.make()
+        vectors = [*stage.embed(TEXTS, "query"), *stage.embed(TEXTS, "passage")]
+        assert len(vectors) == 2 * len(TEXTS), "not one vector a text"
+        assert len({len(vector) for vector in vectors}) == 1, "the dimensions differ"
+
+    def test_vectors_are_finite_and_of_unit_length(self) -> None:
+        """The dot product of two vectors is their cosine; no dimensions at all are fine too."""
+        stage = self.make()
+        for text, vector in zip(TEXTS, stage.embed(TEXTS, "passage"), strict=True):
+            length = math.sqrt(sum(number * number for number in vector))
+            assert not len(vector) or length == pytest.approx(1, abs=_NEAR), (
+                f"the vector of {text!r} is {length} long"
+            )
+
+    def test_the_batch_does_not_matter(self) -> None:
+        """A text embedded alone has the vector it has among others, in any order."""
+        stage = self.make()
+        together = stage.embed(TEXTS, "passage")
+        backwards = list(stage.embed(TEXTS[::-1], "passage"))[::-1]
+        for text, vector, other in zip(TEXTS, together, backwards, strict=True):
+            alone = stage.embed([text], "passage")[0]
+            assert list(alone) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs alone"
+            assert list(other) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs"
+
+    def test_equal_texts_have_equal_vectors(self) -> None:
+        """A text that comes twice in a batch has one vector, twice."""
+        one, other, again = self.make().embed(["休暇", "password", "休暇"], "passage")
+        assert list(one) == pytest.approx(list(again), abs=_NEAR), "equal texts, unequal vectors"
+        assert not len(one) or list(one) != list(other), "unequal texts, equal vectors"
+
+    def test_the_texts_given_are_not_changed(self) -> None:
+        """The batch belongs to the caller."""
+        given = list(TEXTS)
+        self.make().embed(given, "passage")
+        assert given == list(TEXTS), "the batch was changed"
+
+    def test_many_texts_are_no_trouble(self) -> None:
+        """A manual comes in one batch; what is too much for a model is divided."""
+        texts = [f"第{number}条 password" for number in range(_MANY)]
+        assert len(self.make().embed(texts, "passage")) == _MANY, "not one vector a text"
+
+    def test_numbers_are_plain(self) -> None:
+        """Whatever holds the numbers, each is worth a ``float``."""
+        for vector in self.make().embed(TEXTS, "query"):
+            assert all(math.isfinite(float(number)) for number in vector), "not a finite number"
+
+    def test_a_long_text_has_a_vector(self) -> None:
+        """A text longer than a model's window is cut or split, not refused."""
+        assert len(self.make().embed(["年次有給休暇 password " * 2_000], "passage")) == 1

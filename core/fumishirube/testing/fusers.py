@@ -1,0 +1,211 @@
+"""The contract of fusers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from fumishirube import Budget, Cancelled, Corpus, Fuser, LeftOut, Outcome, Passage, Query, Ranking
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
+from fumishirube.testing.samples import PASSAGES, PLAIN_QUERY, QUERIES, afresh
+
+_LARGE = 1_000
+_ELSEWHERE = LeftOut("elsewhere.md", 3, "left out by a run")
+
+Bringing = Callable[[int], Ranking]
+
+
+class FuserContract(StageContract[Fuser]):
+    """A plan of named runs, and one ranking that holds what the runs brought and nothing else."""
+
+    verbs = Fuser
+    queries: ClassVar[Sequence[Query]] = ()
+    """Further queries to try, such as those that the fuser is meant for."""
+
+    def corpus(self) -> Corpus:
+        """Return the corpus to search; override it for a fuser that needs another one."""
+        return MemoryCorpus(PASSAGES)
+
+    def exercise(self, stage: Fuser, folder: Path) -> object:  # noqa: ARG002
+        """Plan every query and fuse what differs from run to run."""
+        corpus = self.corpus()
+        return [
+            (tuple(stage.plan(query, corpus)), _fused(stage, query, corpus, _turned))
+            for query in self._queries()
+        ]
+
+    def test_a_plan_has_runs_with_names_of_their_own(self) -> None:
+        """Traces tell runs apart by name."""
+        corpus = self.corpus()
+        for query in self._queries():
+            names = [run.name for run in self.make().plan(query, corpus)]
+            assert names, f"{query.text!r}: no run, so nothing is ever found"
+            assert all(names), f"{query.text!r}: a run without a name"
+            assert len(names) == len(set(names)), f"{query.text!r}: names repeat in {names}"
+
+    def test_weights_are_finite_and_not_negative(self) -> None:
+        """A weight says how much a run counts."""
+        corpus = self.corpus()
+        for query in self._queries():
+            for run in self.make().plan(query, corpus):
+                assert math.isfinite(run.weight), f"{run.name}: {run.weight}"
+                assert run.weight >= 0, f"{run.name}: {run.weight}"
+
+    def test_runs_share_the_budget_and_the_memo_of_the_query(self) -> None:
+        """Otherwise a run goes on when the caller is gone; use ``dataclasses.replace``."""
+        corpus = self.corpus()
+        for query in self._queries():
+            for run in self.make().plan(query, corpus):
+                assert run.query.budget is query.budget, f"{run.name} has a budget of its own"
+                assert run.query.memo is query.memo, f"{run.name} has a memo of its own"
+
+    def test_an_empty_corpus_can_be_planned_for(self) -> None:
+        """A manual without sections is no error."""
+        for query in self._queries():
+            fused = _fused(self.make(), query, MemoryCorpus(), lambda _at: Ranking())
+            assert not fused.hits, f"{query.text!r}: hits out of nothing"
+
+    def test_nothing_found_stays_nothing(self) -> None:
+        """Runs without hits fuse to a ranking without hits."""
+        for query in self._queries():
+            fused = _fused(self.make(), query, self.corpus(), lambda _at: Ranking())
+            assert not fused.hits, f"{query.text!r}: hits out of nothing"
+
+    def test_a_single_hit_comes_through(self) -> None:
+        """One passage, brought by every run, is the ranking."""
+        one = PASSAGES[0]
+        fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking([one]))
+        assert [hit.passage for hit in fused.hits] == [one], "the only hit is lost"
+
+    def test_runs_that_agree_keep_their_order(self) -> None:
+        """When all runs, or the only one, bring the same ranking, its order is the answer."""
+        fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking(PASSAGES))
+        order = [hit.passage.key for hit in fused.hits]
+        assert order == [one.key for one in PASSAGES], f"the order became {order}"
+
+    def test_no_passage_is_invented_or_changed(self) -> None:
+        """Every hit of the fused ranking came out of a run."""
+        there = {one.key: one for one in PASSAGES}
+        for query, fused in self._rankings():
+            for hit in fused.hits:
+                assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
+
+    def test_no_passage_comes_twice(self) -> None:
+        """A passage that several runs brought is one hit."""
+        for query, fused in self._rankings():
+            keys = [hit.passage.key for hit in fused.hits]
+            assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
+
+    def test_scores_are_finite_and_never_rise(self) -> None:
+        """Best first."""
+        for query, fused in self._rankings():
+            scores = [hit.score for hit in fused.hits]
+            assert all(map(math.isfinite, scores)), f"{query.text!r}: {scores}"
+            assert scores == sorted(scores, reverse=True), f"{query.text!r}: {scores}"
+
+    def test_the_outcomes_are_not_changed(self) -> None:
+        """What the runs brought goes into the trace as it was."""
+        corpus = self.corpus()
+        for query in self._queries():
+            outcomes = _outcomes(self.make(), query, corpus, _turned)
+            self.make().fuse(query, outcomes, corpus)
+            assert outcomes == _outcomes(self.make(), query, corpus, _turned), f"{query.text!r}"
+
+    def test_runs_may_bring_different_numbers_of_hits(self) -> None:
+        """Some runs find much, some little, some nothing; nothing is invented or doubled."""
+        for query in self._queries():
+            fused = _fused(
+                self.make(), query, self.corpus(), lambda at: ranking(PASSAGES[: at * 2])
+            )
+            keys = [hit.passage.key for hit in fused.hits]
+            assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
+
+    def test_a_plan_that_was_cut_short_is_fused(self) -> None:
+        """When time is up, only the first runs of the plan have an outcome."""
+        there = {one.key for one in PASSAGES}
+        corpus = self.corpus()
+        for query in self._queries():
+            outcomes = _outcomes(self.make(), query, corpus, _turned)
+            for number in range(1, len(outcomes)):
+                fused = self.make().fuse(query, outcomes[:number], corpus)
+                keys = [hit.passage.key for hit in fused.hits]
+                assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
+                assert there.issuperset(keys), f"{query.text!r}: a passage is invented"
+
+    def test_what_every_run_prefers_stays_ahead(self) -> None:
+        """When each run brings the beginning of one order, the fused ranking has that order."""
+        for query in self._queries():
+            fused = _fused(self.make(), query, self.corpus(), _shorter)
+            order = [hit.passage.key for hit in fused.hits]
+            expected = [one.key for one in PASSAGES if one.key in order]
+            assert order == expected, f"{query.text!r}: the order became {order}"
+
+    def test_what_is_dropped_is_named_as_left_out(self) -> None:
+        """No hit of a run vanishes without a word; the reason is not blank."""
+        for query, fused in self._rankings():
+            there = {hit.passage.key for hit in fused.hits}
+            named = {(left.path, left.start_line) for left in fused.left_out if left.reason.strip()}
+            outcomes = _outcomes(self.make(), query, self.corpus(), _turned)
+            brought = {hit.passage.key for one in outcomes for hit in one.ranking.hits}
+            lost = brought - there - named
+            assert not lost, f"{query.text!r}: {sorted(lost)} vanish; add a LeftOut each"
+
+    def test_what_runs_left_out_stays_named(self) -> None:
+        """A caller is told what no run returned, and why."""
+        for query in self._queries():
+            fused = _fused(
+                self.make(),
+                query,
+                self.corpus(),
+                lambda at: _turned(at)._replace(left_out=(_ELSEWHERE,)),
+            )
+            assert _ELSEWHERE in fused.left_out, f"{query.text!r}: {fused.left_out}"
+
+    def test_a_spent_budget_is_no_error(self) -> None:
+        """When time is up what is there is fused; when the caller is gone, ``Cancelled``."""
+        late, gone = Budget.of(0), Budget()
+        gone.cancelled.set()
+        for query in self._queries():
+            _fused(self.make(), replace(query, budget=late), self.corpus(), _turned)
+            with suppress(Cancelled):
+                _fused(self.make(), replace(query, budget=gone), self.corpus(), _turned)
+
+    def test_large_rankings_are_no_trouble(self) -> None:
+        """A thousand hits a run are fused, and keep their order when the runs agree."""
+        many = [passage(f"{n % 50:02}.md", n + 1, body=f"password {n}") for n in range(_LARGE)]
+        fused = _fused(self.make(), PLAIN_QUERY, MemoryCorpus(many), lambda _at: ranking(many))
+        order = [hit.passage.key for hit in fused.hits]
+        assert order == [one.key for one in many][: len(order)], "the order is lost"
+
+    def _queries(self) -> list[Query]:
+        return afresh([*self.queries, *QUERIES])
+
+    def _rankings(self) -> list[tuple[Query, Ranking]]:
+        corpus = self.corpus()
+        return [(q, _fused(self.make(), q, corpus, _turned)) for q in self._queries()]
+
+
+def _turned(at: int) -> Ranking:
+    """Return a ranking that differs from run to run: the passages, begun at another one."""
+    places = [(place + 3 * at) % len(PASSAGES) for place in range(len(PASSAGES))]
+    turned: list[Passage] = [PASSAGES[place] for place in places]
+    return ranking(turned[: len(turned) - at])
+
+
+def _shorter(at: int) -> Ranking:
+    """Return a ranking of the same order whatever the run, but shorter from run to run."""
+    return ranking(PASSAGES[: max(1, len(PASSAGES) - at)])
+
+
+def _outcomes(stage: Fuser, query: Query, corpus: Corpus, bringing: Bringing) -> list[Outcome]:
+    plan = stage.plan(query, corpus)
+    return [Outcome(run, bringing(at)) for at, run in enumerate(plan)]
+
+
+def _fused(stage: Fuser, query: Query, corpus: Corpus, bringing: Bringing) -> Ranking:
+    return stage.fuse(query, _outcomes(stage, query, corpus, bringing), corpus)

@@ -1,0 +1,233 @@
+"""What an index answers, once it is filled: the first half of its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fumishirube import (
+    Bool,
+    Budget,
+    Corpus,
+    Everything,
+    Fields,
+    Floor,
+    Index,
+    OpenIndex,
+    Page,
+    Passage,
+    Phrase,
+    Root,
+    Term,
+)
+from fumishirube.engine.passages import FIELDS
+from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage
+from fumishirube.testing.samples import BLANK, PASSAGES, TEXTS
+
+_LARGE = 1_000
+_AWKWARD = [(number, text) for number, text in enumerate(TEXTS) if text.strip()]
+
+Batch = tuple[Page, Sequence[Passage]]
+
+
+class AskingContract(StageContract[Index]):
+    """Answers like a corpus in memory."""
+
+    verbs = Index
+    fields = Fields(FIELDS, PlainTokenizer())
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Root:
+        """Return an empty folder of the index's own."""
+        (tmp_path / "index").mkdir()
+        return Root(tmp_path / "index")
+
+    def exercise(self, stage: Index, folder: Path) -> object:
+        """Fill an index and ask every clause."""
+        with self.opened(Root(folder), stage) as index:
+            sync(index, batched(PASSAGES))
+            return answers(index.corpus("manual"))
+
+    @contextmanager
+    def opened(self, folder: Root, stage: Index | None = None) -> Iterator[OpenIndex]:
+        """Open the index of a folder, and close it in the end."""
+        index = (stage or self.make()).open(folder, self.fields)
+        try:
+            yield index
+        finally:
+            index.close()
+
+    def test_a_new_index_is_empty(self, folder: Root) -> None:
+        """Before the first update there is nothing, and asking is no error."""
+        with self.opened(folder) as index:
+            corpus = index.corpus("m1")
+            assert isinstance(index, OpenIndex), "what open() gives is no OpenIndex"
+            assert isinstance(corpus, Corpus), "what corpus() gives is no Corpus"
+            assert corpus.manual_id == "m1"
+            assert corpus.size == 0
+            assert not index.pages()
+            assert answers(corpus) == answers(MemoryCorpus())
+
+    def test_it_answers_like_a_corpus_in_memory(self, folder: Root) -> None:
+        """Every clause finds the same passages, counts and lengths included."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            assert_alike(index.corpus("manual"), PASSAGES)
+
+    def test_a_single_passage_is_found(self, folder: Root) -> None:
+        """The smallest manual works."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES[:1]))
+            assert_alike(index.corpus("manual"), PASSAGES[:1])
+
+    def test_passages_come_back_as_they_went_in(self, folder: Root) -> None:
+        """Titles, lines, digests and every field, by page and by search."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            corpus = index.corpus("manual")
+            found = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
+            assert found == {one.key: one for one in PASSAGES}
+            for path in {one.path for one in PASSAGES}:
+                assert list(corpus.page(path)) == [one for one in PASSAGES if one.path == path]
+            assert list(corpus.page("absent.md")) == []
+
+    def test_a_passage_without_a_body_is_kept_but_not_searched(self, folder: Root) -> None:
+        """A bare heading is no hit: it stands on its page, and nothing finds it."""
+        with self.opened(folder) as index:
+            sync(index, batched([*PASSAGES, BLANK]))
+            corpus = index.corpus("manual")
+            assert BLANK in corpus.page(BLANK.path)
+            assert corpus.size == len(PASSAGES)
+            for clause in CLAUSES:
+                assert BLANK.key not in keys(corpus, clause), f"{clause} finds a bare heading"
+
+    def test_pages_come_back_as_they_went_in(self, folder: Root) -> None:
+        """Stamps and reasons are kept as given, for files without passages too."""
+        skipped = Page("broken.md", "stamp 1", "undecodable", 0, 2)
+        with self.opened(folder) as index:
+            sync(index, [(skipped, ()), *batched(PASSAGES)])
+            expected = {page.path: page for page, _ in (*batched(PASSAGES), (skipped, ()))}
+            assert dict(index.pages()) == expected
+            assert index.corpus("manual").size == len(PASSAGES)
+
+    def test_ties_are_broken_by_path_and_line(self, folder: Root) -> None:
+        """Also at the limit: of equals, the first by path and line are returned."""
+        many = [passage(f"{n % 6}.md", 1 + n, "同じ", "equal words") for n in range(30)]
+        with self.opened(folder) as index:
+            for batch in reversed(batched(many)):
+                sync(index, [batch])
+            corpus = index.corpus("manual")
+            for clause in (Term("equal"), Bool(should=(Term("equal"), Term("同"))), Everything()):
+                for limit in (1, 7, 30, 100):
+                    ordered = [found.passage.key for found in corpus.search(clause, limit)]
+                    assert ordered == sorted(one.key for one in many)[:limit], f"{clause}, {limit}"
+
+    def test_a_floor_leaves_out_what_is_worth_little(self, folder: Root) -> None:
+        """Whatever is sure, it is the first of what there is without a floor; ties included."""
+        many = [passage(f"{n}.md", 1, "x" * (n % 3), "word " * (1 + n % 7)) for n in range(60)]
+        many.append(passage("blank.md", title="word word word"))
+        with self.opened(folder) as index:
+            sync(index, batched(many))
+            corpus = index.corpus("manual")
+            whole = corpus.search(Term("word"), 100)
+            assert len(whole) == len(many) - 1, "a section without text was returned"
+            for floor in (Floor(sure, share) for sure in (0, 1, 7, 90) for share in (0, 0.5, 1)):
+                found = corpus.search(Term("word"), 100, floor)
+                assert list(found) == list(floor.hold(whole)), f"{floor}"
+
+    def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
+        """Whoever builds a phrase from a text need not count its terms."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            corpus = index.corpus("manual")
+            assert keys(corpus, Phrase(("link",))) == keys(corpus, Term("link"))
+
+    def test_the_best_come_first(self, folder: Root) -> None:
+        """Estimates never rise, and a boost lifts what it is on."""
+        with self.opened(folder) as index:
+            sync(index, batched([passage("a.md", body="left"), passage("b.md", body="right")]))
+            corpus = index.corpus("manual")
+            for boosts, first in (((1.0, 9.0), "b.md"), ((9.0, 1.0), "a.md")):
+                parts = (Term("left", boost=boosts[0]), Term("right", boost=boosts[1]))
+                found = corpus.search(Bool(should=parts), 10)
+                estimates = [one.estimate for one in found]
+                assert found[0].passage.path == first, f"boosts {boosts} do not count"
+                assert estimates == sorted(estimates, reverse=True)
+
+    def test_a_capped_count_says_at_least(self, folder: Root) -> None:
+        """A count is exact, or at the cap and says so."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            corpus = index.corpus("manual")
+            assert corpus.count(Everything()) == (len(PASSAGES), False)
+            assert corpus.count(Everything(), len(PASSAGES) + 1) == (len(PASSAGES), False)
+            cap = len(PASSAGES) - 2
+            capped = corpus.count(Everything(), cap)
+            assert capped.at_least, f"{capped} is not all, and does not say so"
+            assert capped.number >= cap, f"{capped} stopped before the cap"
+
+    def test_long_texts_and_words_are_no_trouble(self, folder: Root) -> None:
+        """A term that is too long for the engine is not found, but its passage is."""
+        long = passage("long.md", 1, "長い", "あ" * 50_000 + " " + "x" * 100_000 + " 終わり")
+        with self.opened(folder) as index:
+            sync(index, batched([long, *PASSAGES]))
+            corpus = index.corpus("manual")
+            assert [f.passage for f in corpus.search(Phrase(("終", "わ", "り")), 9)] == [long]
+
+    def test_awkward_texts_and_paths_come_back(self, folder: Root) -> None:
+        """Every script, control characters and long names are kept letter for letter."""
+        awkward = [passage(f"{n} #?&　{'長' * n}/é🎌.md", 1, text, text) for n, text in _AWKWARD]
+        with self.opened(folder) as index:
+            sync(index, batched(awkward))
+            corpus = index.corpus("manual")
+            assert {page: list(corpus.page(page)) for page in index.pages()} == {
+                one.path: [one] for one in awkward
+            }
+            assert_alike(corpus, awkward)
+
+    def test_a_smaller_limit_gives_the_beginning(self, folder: Root) -> None:
+        """What is asked for does not change what is best."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            corpus = index.corpus("manual")
+            for clause in CLAUSES:
+                whole = [found.passage.key for found in corpus.search(clause, len(PASSAGES))]
+                for limit in range(len(whole)):
+                    part = [found.passage.key for found in corpus.search(clause, limit)]
+                    assert part == whole[:limit], f"{clause}: the best {limit} are others"
+
+    def test_many_passages_are_no_trouble(self, folder: Root) -> None:
+        """A thousand sections are kept, counted and found."""
+        many = [passage(f"{n % 50}.md", n + 1, f"第{n}条", "有給休暇 link") for n in range(_LARGE)]
+        with self.opened(folder) as index:
+            sync(index, batched(many))
+            corpus = index.corpus("manual")
+            assert corpus.size == _LARGE
+            assert corpus.count(Term("link")) == (_LARGE, False)
+            assert len(corpus.search(Term("link"), _LARGE)) == _LARGE
+
+    def test_no_limit_means_no_hits(self, folder: Root) -> None:
+        """Zero is a limit like any other."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            assert list(index.corpus("manual").search(Everything(), 0)) == []
+
+
+def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -> None:
+    """Update an index, as its only writer."""
+    with index.writing(Budget()) as mine:
+        assert mine, "nobody else writes, but it is not the writer"
+        index.sync(gone, batches)
+
+
+def batched(passages: Iterable[Passage]) -> list[Batch]:
+    """Return passages by page, as an update takes them."""
+    by_path: dict[str, list[Passage]] = {}
+    for one in passages:
+        by_path.setdefault(one.path, []).append(one)
+    return [(Page(p, f"stamp of {p}", None, len(each)), each) for p, each in by_path.items()]

@@ -1,0 +1,131 @@
+"""The contract of indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fumishirube import Budget, Root
+from fumishirube.testing.answers import answers, assert_alike
+from fumishirube.testing.corpora import passage
+from fumishirube.testing.index_searches import AskingContract, Batch, batched, sync
+from fumishirube.testing.records import record
+from fumishirube.testing.samples import PASSAGES
+
+
+class IndexContract(AskingContract):
+    """Answers like a corpus in memory, whatever the history, and survives what happens to it."""
+
+    def test_an_update_answers_like_a_rebuild(self, folder: Root) -> None:
+        """Change, deletion, addition and renaming leave no trace of what was before."""
+        old = [
+            passage("規程/旅費.md", 1, "旧規程", "password を消した。"),
+            passage("gone.md", 1, "Password", "absent link"),
+            passage("old-name.md", 1, "Signing in", "Open the portal."),
+        ]
+        with self.opened(folder) as index:
+            sync(index, batched(old))
+            sync(index, batched(PASSAGES[:5]))
+            sync(index, batched(PASSAGES), gone=["gone.md", "old-name.md", "never.md"])
+            assert_alike(index.corpus("manual"), PASSAGES)
+
+    def test_the_order_of_updates_does_not_matter(self, folder: Root, tmp_path: Path) -> None:
+        """One page at a time and backwards, or all at once: the same answers in the same order."""
+        (tmp_path / "other").mkdir()
+        with self.opened(folder) as one, self.opened(Root(tmp_path / "other")) as other:
+            sync(one, batched(PASSAGES))
+            for batch in reversed(batched(PASSAGES)):
+                sync(other, [batch])
+            assert answers(one.corpus("m")) == answers(other.corpus("m"))
+
+    def test_frequencies_are_exact_after_deletions(self, folder: Root) -> None:
+        """Deleted and replaced passages no longer count."""
+        many = [passage(f"{n:02}.md", 1, f"休暇 {n}", "password") for n in range(20)]
+        with self.opened(folder) as index:
+            sync(index, batched(many))
+            sync(index, batched([passage("05.md", 1, "replaced", "link")]), gone=["06.md"])
+            corpus = index.corpus("manual")
+            asked = corpus.frequencies(["password", "休", "link", "absent"])
+            assert dict(asked) == {"password": 18, "休": 18, "link": 1, "absent": 0}
+            assert corpus.size == len(many) - 1
+
+    def test_it_is_the_same_after_closing_and_opening(self, folder: Root) -> None:
+        """What was committed is on disk."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            before, pages = answers(index.corpus("manual")), dict(index.pages())
+        with self.opened(folder) as index:
+            assert answers(index.corpus("manual")) == before
+            assert dict(index.pages()) == pages
+
+    def test_a_failed_update_changes_nothing(self, folder: Root) -> None:
+        """All or nothing; and the next update works."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES[:3]))
+            with pytest.raises(_StopError):
+                sync(index, _failing(batched(PASSAGES[3:])), gone=[PASSAGES[0].path])
+            assert_alike(index.corpus("manual"), PASSAGES[:3])
+            sync(index, batched(PASSAGES))
+            assert_alike(index.corpus("manual"), PASSAGES)
+
+    def test_a_corpus_stays_as_it_was(self, folder: Root) -> None:
+        """A search that has begun does not see the update that follows."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            before = index.corpus("manual")
+            expected = answers(before)
+            sync(index, batched([passage("new.md", body="password")]), gone=[PASSAGES[0].path])
+            assert answers(before) == expected, "a corpus changed under a search"
+            assert index.corpus("manual").size == len(PASSAGES) - 1
+
+    def test_another_reader_sees_an_update_when_it_refreshes(self, folder: Root) -> None:
+        """Until then it answers from the generation it has, whole and sound."""
+        with self.opened(folder) as writer:
+            sync(writer, batched(PASSAGES[:5]))
+            with self.opened(folder) as reader:
+                sync(writer, batched(PASSAGES))
+                assert_alike(reader.corpus("manual"), PASSAGES[:5])
+                reader.refresh()
+                assert_alike(reader.corpus("manual"), PASSAGES)
+                assert dict(reader.pages()) == dict(writer.pages())
+
+    def test_there_is_one_writer_at_a_time(self, folder: Root) -> None:
+        """Who finds the writer busy waits for its budget and is told so; later it may write."""
+        with self.opened(folder) as one, self.opened(folder) as other:
+            with one.writing(Budget()) as first, other.writing(Budget.of(50)) as second:
+                assert (first, second) == (True, False)
+            with pytest.raises(_StopError), one.writing(Budget()):
+                raise _StopError
+            sync(other, batched(PASSAGES[:1]))
+
+    def test_an_unusable_folder_is_made_anew(self, folder: Root) -> None:
+        """Derived state that is damaged costs time, never an error."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+        for file in folder.path.rglob("*"):
+            if file.is_file():
+                file.write_bytes(b"damaged")
+        with self.opened(folder) as index:
+            assert not index.pages(), "it trusts what is damaged"
+            sync(index, batched(PASSAGES))
+            assert_alike(index.corpus("manual"), PASSAGES)
+
+    def test_what_is_given_is_not_changed(self, folder: Root) -> None:
+        """Pages and passages belong to the caller."""
+        batches = batched(PASSAGES)
+        before = record(batches)
+        with self.opened(folder) as index:
+            sync(index, batches)
+            answers(index.corpus("manual"))
+        assert record(batches) == before, "the index changed what it was given"
+
+
+class _StopError(Exception):
+    """Stands for whatever may happen in the middle of an update."""
+
+
+def _failing(batches: Iterable[Batch]) -> Iterator[Batch]:
+    yield from batches
+    raise _StopError

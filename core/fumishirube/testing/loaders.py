@@ -1,0 +1,258 @@
+"""The contract of loaders."""
+
+from __future__ import annotations
+
+import shutil
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from fumishirube import Document, Lines, Loader, Root, Section, Source, ToolError, Unreadable
+from fumishirube.testing.contract import StageContract
+
+_MANY = 200
+
+
+class LoaderContract(StageContract[Loader]):
+    """Files spoken for, read into documents whose sections are the text, each character once.
+
+    The heir gives :meth:`files`: a small manual in the loader's format, by path.
+    """
+
+    verbs = Loader
+
+    @abstractmethod
+    def files(self) -> Mapping[str, str | bytes]:
+        """Return a manual's files by path, with what else decides them; text is kept as UTF-8."""
+
+    @pytest.fixture
+    def manual(self, tmp_path: Path) -> Root:
+        """Write the files into a folder."""
+        return _written(self.files(), tmp_path / "manual")
+
+    def exercise(self, stage: Loader, folder: Path) -> object:
+        """Read the whole manual."""
+        root = _written(self.files(), folder)
+        sources = sorted(stage.sources(root))
+        return sources, [stage.load(root, source) for source in sources]
+
+    def test_it_speaks_for_files_that_are_there(self, manual: Root) -> None:
+        """A source names an existing file, once; so does what governs it."""
+        sources = self._sources(manual)
+        there = {entry.path for entry in manual.files()}
+        paths = [source.path for source in sources]
+        assert paths, "it speaks for none of its files()"
+        assert len(paths) == len(set(paths)), f"a path comes twice in {paths}"
+        for source in sources:
+            missing = {source.path, *source.governed_by} - there
+            assert not missing, f"{source} names {missing}, which is not there"
+            assert source.path not in source.governed_by, f"{source.path} governs itself"
+
+    def test_an_empty_folder_has_no_sources(self, tmp_path: Path) -> None:
+        """Nothing to speak for is no error."""
+        assert not self._sources(Root(tmp_path))
+
+    def test_sources_do_not_depend_on_the_order_of_files(self, tmp_path: Path) -> None:
+        """The same tree has the same sources, however it was written."""
+        files = self.files()
+        forwards = _written(files, tmp_path / "forwards")
+        backwards = _written(dict(reversed(list(files.items()))), tmp_path / "backwards")
+        assert sorted(self._sources(forwards)) == sorted(self._sources(backwards))
+
+    def test_a_deleted_file_is_not_spoken_for(self, manual: Root) -> None:
+        """Sources are what is there now, not what was there before."""
+        stage = self.make()
+        gone = min(stage.sources(manual)).path
+        (manual.path / gone).unlink()
+        assert gone not in {source.path for source in stage.sources(manual)}
+
+    def test_a_document_is_called_what_its_source_is(self, manual: Root) -> None:
+        """Path and type tell where a document comes from."""
+        for source, document in self._documents(manual):
+            assert document.path == source.path, f"{document.path} is not {source.path}"
+            assert document.file_type, f"{source.path} has no file type"
+
+    def test_texts_have_plain_line_ends(self, manual: Root) -> None:
+        """``fumishirube.decode`` takes away byte order marks and carriage returns."""
+        for source, document in self._documents(manual):
+            assert "\r" not in document.text, f"{source.path} holds carriage returns"
+            assert not document.text.startswith("\ufeff"), f"{source.path} has a mark"
+
+    def test_own_texts_are_the_text_each_character_once(self, manual: Root) -> None:
+        """From the first section on nothing is lost, and nothing is indexed twice."""
+        for _, document in self._documents(manual):
+            _check_cover(document)
+
+    def test_lines_agree_with_offsets(self, manual: Root) -> None:
+        """Whoever cites a line and whoever reads an offset mean the same place."""
+        for _, document in self._documents(manual):
+            _check_lines(document)
+
+    def test_extents_hold_whole_sections(self, manual: Root) -> None:
+        """A section that begins inside another's extent ends there, and names it an ancestor."""
+        for _, document in self._documents(manual):
+            _check_nesting(document)
+
+    def test_a_line_stands_in_one_section(self, manual: Root) -> None:
+        """Sections follow each other line by line, and every line that says something is in one."""
+        for _, document in self._documents(manual):
+            _check_spans(document)
+
+    def test_links_stand_in_the_text(self, manual: Root) -> None:
+        """A link names a target, and a line of the document."""
+        for source, document in self._documents(manual):
+            for link in document.links:
+                assert link.target, f"{source.path}: a link to nowhere: {link}"
+                assert 1 <= link.line <= Lines(document.text).total, f"{source.path}: {link}"
+
+    def test_every_variant_of_a_file_is_read_or_unreadable(self, manual: Root) -> None:
+        """Empty, cut, doubled, in another encoding: a sound document, or ``Unreadable``."""
+        stage = self.make()
+        for source in sorted(stage.sources(manual)):
+            file = manual.path / source.path
+            original = file.read_bytes()
+            for name, data in _variants(original):
+                file.write_bytes(data)
+                self._check_variant(stage, manual, source.path, name)
+            file.write_bytes(original)
+
+    def test_a_link_in_the_folder_leads_nowhere(self, manual: Root, tmp_path: Path) -> None:
+        """What lies outside the manual is not read through a link; ``Root`` sees to that."""
+        stage = self.make()
+        for number, source in enumerate(sorted(stage.sources(manual))):
+            file, outside = manual.path / source.path, tmp_path / f"outside-{number}"
+            file.rename(outside)
+            try:
+                file.symlink_to(outside)
+            except OSError:
+                pytest.skip("links cannot be made here")
+            assert not _read(stage, manual, source.path), f"{source.path} is read through a link"
+            file.unlink()
+            outside.rename(file)
+
+    def test_another_file_changes_nothing(self, manual: Root) -> None:
+        """A document is what its own files say, whatever else lies beside them."""
+        stage = self.make()
+        before = {source: stage.load(manual, source) for source in stage.sources(manual)}
+        (manual.path / "beside.unknown-suffix").write_bytes(b"\x00 beside")
+        after = {source: stage.load(manual, source) for source in stage.sources(manual)}
+        assert {source: after.get(source) for source in before} == before, "a file beside decides"
+
+    def test_a_file_that_vanished_is_told_in_the_project_s_words(self, manual: Root) -> None:
+        """Between listing and reading a file may go; that is ``NotFound`` or ``Unreadable``."""
+        stage = self.make()
+        for source in sorted(stage.sources(manual)):
+            (manual.path / source.path).unlink()
+            with pytest.raises(ToolError):
+                stage.load(manual, source)
+
+    def test_the_manual_is_not_changed(self, manual: Root) -> None:
+        """A loader only reads."""
+        before = {path: path.read_bytes() for path in manual.path.rglob("*") if path.is_file()}
+        list(self._documents(manual))
+        after = {path: path.read_bytes() for path in manual.path.rglob("*") if path.is_file()}
+        assert after == before, "the loader wrote into the manual"
+
+    def _sources(self, root: Root) -> list[Source]:
+        return list(self.make().sources(root))
+
+    def _documents(self, root: Root) -> Iterator[tuple[Source, Document]]:
+        stage = self.make()
+        for source in stage.sources(root):
+            yield source, stage.load(root, source)
+
+    def _check_variant(self, stage: Loader, root: Root, path: str, name: str) -> None:
+        for source in stage.sources(root):
+            try:
+                document = stage.load(root, source)
+            except Unreadable:
+                continue
+            except Exception as error:
+                raise AssertionError(f"{path}, {name}: {error!r} is not Unreadable") from error
+            _check_cover(document)
+            _check_lines(document)
+            _check_spans(document)
+            _check_nesting(document)
+
+
+def _read(stage: Loader, root: Root, path: str) -> list[Document]:
+    """Return what a loader reads of one file: a document, or nothing if it refuses."""
+    read: list[Document] = []
+    for source in stage.sources(root):
+        if source.path == path:
+            with suppress(ToolError):
+                read.append(stage.load(root, source))
+    return read
+
+
+def _written(files: Mapping[str, str | bytes], folder: Path) -> Root:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return Root(folder)
+
+
+def _variants(data: bytes) -> Iterator[tuple[str, bytes]]:
+    yield "empty", b""
+    yield "blank", b" \n\n\t\n"
+    yield "cut in half", data[: len(data) // 2]
+    yield "many times over", data * _MANY
+    yield "without a final line end", data.rstrip()
+    yield "with leading blank lines", b"\n\n\n" + data
+    yield "with CRLF", data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    yield "with a byte order mark", b"\xef\xbb\xbf" + data
+    yield "in no encoding", b"\xff\xfe\x00"
+    yield "with odd characters", data + "\n\u2028\x0b\x0c\x85👩‍👩‍👧‍👦\n".encode()
+
+
+def _check_cover(document: Document) -> None:
+    where, text, sections = document.path, document.text, document.sections
+    if not sections:
+        assert document.navigation or not text.strip(), f"{where}: text, but no sections"
+        return
+    assert not text[: sections[0].start].strip(), f"{where}: text before the first section"
+    assert sections[-1].end == len(text), f"{where}: text after the last section"
+    for one, following in pairwise(sections):
+        assert one.end == following.start, f"{where}: {one.title!r} and {following.title!r}"
+        assert one.start < one.end, f"{where}: {one.title!r} has no text"
+    for one in sections:
+        assert one.start <= one.body <= one.end <= one.extent <= len(text), f"{where}: {one}"
+
+
+def _check_lines(document: Document) -> None:
+    lines = Lines(document.text)
+    starts = [section.start_line for section in document.sections]
+    assert len(starts) == len(set(starts)), f"{document.path}: two sections begin in one line"
+    for one in document.sections:
+        assert one.start_line == lines.at(one.start), f"{document.path}: {one}"
+        assert one.end_line == lines.at(max(one.start, one.end - 1)), f"{document.path}: {one}"
+
+
+def _check_spans(document: Document) -> None:
+    there = {n for n, line in enumerate(document.text.split("\n"), start=1) if line.strip()}
+    spans = [range(one.start_line, one.end_line + 1) for one in document.sections]
+    for one, following in pairwise(spans):
+        assert one.stop <= following.start, f"{document.path}: lines of {one} and {following}"
+    held = {line for span in spans for line in span}
+    assert not spans or there <= held, f"{document.path}: lines {there - held} are in no section"
+
+
+def _check_nesting(document: Document) -> None:
+    around: list[Section] = []
+    for one in document.sections:
+        while around and around[-1].extent <= one.start:
+            around.pop()
+        outer = tuple(section.title for section in around)
+        assert one.level >= 1, f"{document.path}: {one}"
+        assert not around or one.extent <= around[-1].extent, f"{document.path}: {one}"
+        assert one.ancestors[len(one.ancestors) - len(outer) :] == outer, (
+            f"{document.path}: {one.title!r} stands in {outer}, but names {one.ancestors}"
+        )
+        around.append(one)

@@ -1,0 +1,185 @@
+"""The contract of scorers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+from fumishirube import (
+    Budget,
+    Cancelled,
+    Corpus,
+    Hit,
+    Passage,
+    Query,
+    Ranking,
+    Scorer,
+    fold,
+    occurs,
+)
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.corpora import MemoryCorpus, passage
+from fumishirube.testing.samples import PASSAGES, QUERIES, afresh
+
+Key = tuple[str, int]
+
+NOTHING_FOUND: Mapping[Key, Passage] = MappingProxyType({})
+
+_LARGE = 1_000
+
+
+class ScorerContract(StageContract[Scorer]):
+    """Finite scores for passages that are there; only who nominates brings in new ones."""
+
+    verbs = Scorer
+    queries: ClassVar[Sequence[Query]] = ()
+    """Further queries to try, such as those that the scorer is meant for."""
+
+    def corpus(self) -> Corpus:
+        """Return the corpus to search; override it for a scorer that needs another one."""
+        return MemoryCorpus(PASSAGES)
+
+    def exercise(self, stage: Scorer, folder: Path) -> object:  # noqa: ARG002
+        """Score every query, with nothing and with everything found before."""
+        corpus = self.corpus()
+        return [
+            sorted(_scored(stage, query, corpus, found), key=Hit.sort_key)
+            for query in self._queries()
+            for found in (NOTHING_FOUND, _by_key(PASSAGES))
+        ]
+
+    def test_scores_are_finite_and_coverage_is_a_share(self) -> None:
+        """Scores are added up, so one that is no number would spoil them all."""
+        for query, hit in self._hits():
+            assert math.isfinite(hit.score), f"{query.text!r}: score {hit.score}"
+            assert 0 <= hit.coverage <= 1, f"{query.text!r}: coverage {hit.coverage}"
+
+    def test_a_passage_is_scored_once(self) -> None:
+        """Two hits of one scorer for one passage would count twice."""
+        corpus = self.corpus()
+        for query in self._queries():
+            hits = _scored(self.make(), query, corpus, _by_key(PASSAGES))
+            keys = [hit.passage.key for hit in hits]
+            assert len(keys) == len(set(keys)), f"{query.text!r}: a passage is scored twice"
+
+    def test_only_passages_of_the_corpus_are_scored(self) -> None:
+        """A scorer makes up no passages, and changes none."""
+        there = _by_key(PASSAGES)
+        for query, hit in self._hits():
+            assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
+
+    def test_who_nominates_keeps_to_what_must_be_held(self) -> None:
+        """Every hit holds each term of ``query.must``: that is what the run is for."""
+        if not getattr(self.make(), "nominates", False):
+            return
+        corpus = self.corpus()
+        for query in self._queries():
+            for must in ((), ("有給休暇",), ("password", "link"), ("absent",)):
+                asked = replace(query, must=(*query.must, *must))
+                for hit in _scored(self.make(), asked, corpus, NOTHING_FOUND):
+                    lacking = [term for term in asked.must if not _holds(hit.passage, term)]
+                    assert not lacking, f"{query.text!r}: {hit.passage.key} lacks {lacking}"
+
+    def test_the_order_of_searches_does_not_matter(self) -> None:
+        """What was asked before does not change what is found now."""
+        corpus, stage = self.corpus(), self.make()
+        forwards = [_scored(stage, q, corpus, _by_key(PASSAGES)) for q in self._queries()]
+        backwards = [_scored(stage, q, corpus, _by_key(PASSAGES)) for q in self._queries()[::-1]]
+        for query, hits, again in zip(self._queries(), forwards, backwards[::-1], strict=True):
+            assert _scores(hits) == _scores(again), f"{query.text!r}: earlier searches count"
+
+    def test_it_nominates_only_if_it_says_so(self) -> None:
+        """Without ``nominates = True``, only what was found before is scored."""
+        if getattr(self.make(), "nominates", False):
+            return
+        corpus = self.corpus()
+        some = _by_key(PASSAGES[::2])
+        for query in self._queries():
+            for found in (NOTHING_FOUND, some):
+                for hit in _scored(self.make(), query, corpus, found):
+                    assert hit.passage.key in found, (
+                        f"it brings in {hit.passage.key}; set `nominates: ClassVar[bool] = True`"
+                    )
+
+    def test_a_used_memo_changes_nothing(self) -> None:
+        """Runs of one search share ``query.memo``; it saves time, never answers."""
+        corpus = self.corpus()
+        for query in self._queries():
+            shared = Query(query.text, query.required, query.must, query.limit)
+            first = _scored(self.make(), shared, corpus, _by_key(PASSAGES))
+            second = _scored(self.make(), shared, corpus, _by_key(PASSAGES))
+            assert first == second, f"{query.text!r}: the second run of a search differs"
+
+    def test_the_order_of_what_was_found_does_not_matter(self) -> None:
+        """A mapping has no order that means anything."""
+        corpus = self.corpus()
+        for query in self._queries():
+            forwards = _scored(self.make(), query, corpus, _by_key(PASSAGES))
+            (again,) = afresh([query])
+            backwards = _scored(self.make(), again, corpus, _by_key(PASSAGES[::-1]))
+            assert _scores(forwards) == _scores(backwards), f"{query.text!r}: the order matters"
+
+    def test_an_empty_corpus_has_no_hits(self) -> None:
+        """A manual without sections is no error."""
+        for query in self._queries():
+            assert not _scored(self.make(), query, MemoryCorpus(), NOTHING_FOUND), f"{query.text!r}"
+
+    def test_a_single_passage_is_no_trouble(self) -> None:
+        """Statistics over one passage divide by nothing that is zero."""
+        one = PASSAGES[0]
+        for query in self._queries():
+            hits = _scored(self.make(), query, MemoryCorpus([one]), _by_key([one]))
+            assert all(math.isfinite(hit.score) for hit in hits), f"{query.text!r}"
+
+    def test_a_large_corpus_is_no_trouble(self) -> None:
+        """A thousand passages that are much alike are still finite, and scored once."""
+        many = [passage(f"{n % 50}.md", n + 1, f"第{n}条", "有給休暇") for n in range(_LARGE)]
+        hits = _scored(self.make(), Query("有給休暇"), MemoryCorpus(many), _by_key(many))
+        assert len({hit.passage.key for hit in hits}) == len(hits) <= _LARGE
+
+    def test_a_spent_budget_is_no_error(self) -> None:
+        """When time is up, what is there is returned; when the caller is gone, ``Cancelled``."""
+        corpus = self.corpus()
+        late, gone = Budget.of(0), Budget()
+        gone.cancelled.set()
+        for query in self._queries():
+            asked = (query.text, query.required, query.must, query.limit)
+            _scored(self.make(), Query(*asked, budget=late), corpus, _by_key(PASSAGES))
+            try:
+                _scored(self.make(), Query(*asked, budget=gone), corpus, _by_key(PASSAGES))
+            except Cancelled:
+                continue
+
+    def _queries(self) -> list[Query]:
+        return afresh([*self.queries, *QUERIES])
+
+    def _hits(self) -> Iterable[tuple[Query, Hit]]:
+        corpus = self.corpus()
+        for query in self._queries():
+            for found in (NOTHING_FOUND, _by_key(PASSAGES)):
+                for hit in _scored(self.make(), query, corpus, found):
+                    yield query, hit
+
+
+def _by_key(passages: Iterable[Passage]) -> Mapping[Key, Passage]:
+    """Return what was found before as the pipeline gives it: nobody can write into it."""
+    return MappingProxyType({one.key: one for one in passages})
+
+
+def _scored(
+    stage: Scorer, query: Query, corpus: Corpus, found: Mapping[Key, Passage]
+) -> tuple[Hit, ...]:
+    scored = stage.score(query, corpus, found)
+    return scored.hits if isinstance(scored, Ranking) else tuple(scored)
+
+
+def _holds(one: Passage, term: str) -> bool:
+    return any(occurs(text, fold(term)) for text in one.fields.values())
+
+
+def _scores(hits: Iterable[Hit]) -> dict[Key, float]:
+    return {hit.passage.key: hit.score for hit in hits}

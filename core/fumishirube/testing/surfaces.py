@@ -1,0 +1,243 @@
+"""The contract of surfaces."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from fumishirube import (
+    Answer,
+    Budget,
+    Call,
+    Cancelled,
+    Desk,
+    Document,
+    Params,
+    Prompting,
+    Readable,
+    Section,
+    Session,
+    Surface,
+    Tool,
+    ToolError,
+)
+from fumishirube.config.configuration import PIPELINE_KEYS
+from fumishirube.config.sections import Roots
+from fumishirube.testing.contexts import MemoryDesk
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.samples import TEXTS
+from fumishirube.testing.side_effects import outside
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
+_AWKWARD = (*TEXTS, "x" * 100_000, "../" * 50, "/etc/passwd", "a\x00b")
+_TEXT = "# 休暇\n年次有給休暇は10日。\n## 例外\n試用期間中は取得できない。\n"
+
+
+class SurfaceContract(StageContract[Surface]):
+    """Tools with names, schemas and examples that hold, and failures that have a code."""
+
+    verbs = Surface
+
+    def desk(self) -> Desk:
+        """Return the desk that the tools work at; override it for a surface that needs another."""
+        return MemoryDesk({"m1": [_sample()]})
+
+    def exercise(self, stage: Surface, folder: Path) -> object:  # noqa: ARG002
+        """Take the tools and their schemas."""
+        return [
+            (tool.name, tool.params.model_json_schema(), tool.answer.model_json_schema())
+            for tool in stage.tools(self.desk())
+        ]
+
+    def use(self, stage: Surface, folder: Path) -> None:
+        """Take the tools, and call each with its examples."""
+        self.exercise(stage, folder)
+        for tool in stage.tools(self.desk()):
+            for example in tool.examples:
+                self._call(tool, example, _discovered())
+
+    def own(self, folder: Path) -> Path:  # noqa: ARG002
+        """Return the root that the surface is given with its desk."""
+        return self.desk().root.path
+
+    def test_it_says_which_root_it_reads_and_how_it_searches(self) -> None:
+        """``root`` names a root of the configuration, ``pipeline`` holds defaults by kind."""
+        surface = self.make()
+        assert surface.root in Roots.model_fields, f"there is no root {surface.root!r}"
+        assert isinstance(surface.pipeline, Mapping), f"pipeline is {surface.pipeline!r}"
+        assert json.dumps(dict(surface.pipeline)), "the pipeline is no plain data"
+        unknown = set(surface.pipeline) - set(PIPELINE_KEYS.values())
+        assert not unknown, f"a pipeline has no {unknown}"
+
+    def test_it_offers_tools(self) -> None:
+        """A surface without tools would offer nothing."""
+        assert self._tools(), "no tools"
+
+    def test_tools_are_offered_before_there_is_anything_to_read(self) -> None:
+        """Listing tools asks nothing of the desk that an empty one could not answer."""
+        names = [tool.name for tool in self.make().tools(MemoryDesk({}))]
+        assert names == [tool.name for tool in self._tools()], "the tools depend on the manuals"
+
+    def test_names_are_snake_case_and_unique(self) -> None:
+        """Callers tell tools apart by name."""
+        names = [tool.name for tool in self._tools()]
+        assert len(names) == len(set(names)), f"names repeat in {names}"
+        for name in names:
+            assert _NAME.fullmatch(name), f"{name!r} is not snake_case"
+
+    def test_tools_say_what_they_do(self) -> None:
+        """A model chooses tools by what their summaries say."""
+        for tool in self._tools():
+            assert tool.title.strip(), f"{tool.name} has no title"
+            assert tool.summary.strip(), f"{tool.name} has no summary"
+
+    def test_arguments_and_answers_have_schemas(self) -> None:
+        """Every face is made from them."""
+        for tool in self._tools():
+            assert issubclass(tool.params, Params), f"{tool.name}: params inherit no Params"
+            assert issubclass(tool.answer, Answer), f"{tool.name}: answer inherits no Answer"
+            for model in (tool.params, tool.answer):
+                assert json.dumps(model.model_json_schema()), f"{tool.name}: no schema"
+
+    def test_unknown_arguments_are_refused(self) -> None:
+        """A misspelt argument is told, not dropped."""
+        for tool in self._tools():
+            for example in (*tool.examples, {}):
+                with pytest.raises(ValidationError):
+                    tool.params.model_validate({**example, "no_such_argument": 1})
+
+    def test_examples_are_valid_arguments(self) -> None:
+        """What the documentation shows can be called."""
+        for tool in self._tools():
+            for example in tool.examples:
+                tool.params.model_validate_json(json.dumps(example))
+
+    def test_examples_are_answered_or_refused_with_a_code(self) -> None:
+        """A call ends in an answer of its type or in a ``ToolError``, in nothing else."""
+        for tool in self._tools():
+            for example in tool.examples:
+                self._call(tool, example, Call())
+                self._call(tool, example, Call(session=Session()))
+                self._call(tool, example, _discovered())
+
+    def test_a_tool_that_needs_arguments_has_an_example(self) -> None:
+        """What nobody shows how to call, nobody calls; and nothing here would have tried it."""
+        for tool in self._tools():
+            needs = any(field.is_required() for field in tool.params.model_fields.values())
+            assert tool.examples or not needs, f"{tool.name} has no example"
+
+    def test_answers_survive_json(self) -> None:
+        """An answer written as JSON is an answer of the same type again."""
+        for tool in self._tools():
+            for example in (*tool.examples, {}):
+                answer = self._call(tool, example, _discovered())
+                if answer is not None:
+                    text = answer.model_dump_json()
+                    again = tool.answer.model_validate_json(text)
+                    assert again.model_dump_json() == text, f"{tool.name}: {text[:200]}"
+
+    def test_awkward_arguments_are_answered_or_refused(self) -> None:
+        """Whatever text is given for any argument, the tool answers or says what is wrong."""
+        for tool in self._tools():
+            for example in (*tool.examples, {}):
+                for name, text in product(tool.params.model_fields, _AWKWARD):
+                    self._call(tool, {**example, name: text}, _discovered())
+
+    def test_a_spent_budget_is_no_error(self) -> None:
+        """When time is up a tool answers or refuses; when the caller is gone, ``Cancelled``."""
+        late, gone = Budget.of(0), Budget()
+        gone.cancelled.set()
+        for tool in self._tools():
+            for example in tool.examples:
+                self._call(tool, example, replace(_discovered(), budget=late))
+                with suppress(Cancelled):
+                    self._call(tool, example, replace(_discovered(), budget=gone))
+
+    def test_what_only_reads_writes_nothing(self, tmp_path: Path) -> None:
+        """A tool that says it only reads leaves every file as it was, its root's too."""
+        for tool in self._tools():
+            for example in tool.examples if tool.read_only else ():
+                with outside().closed(tmp_path / "nowhere") as attempts, suppress(OSError):
+                    self._call(tool, example, _discovered())
+                assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
+
+    def test_routes_are_a_method_and_a_path(self) -> None:
+        """No two tools are reached the same way."""
+        routes = [tool.http for tool in self._tools() if tool.http]
+        assert len(routes) == len(set(routes)), f"routes repeat in {routes}"
+        for method, path in routes:
+            assert method in _METHODS, f"{method!r} is no method"
+            assert path.startswith("/"), f"{path!r} does not begin with a slash"
+
+    def test_what_only_reads_destroys_nothing(self) -> None:
+        """The annotations of a tool agree with each other."""
+        for tool in self._tools():
+            assert not (tool.read_only and tool.destructive), f"{tool.name} contradicts itself"
+
+    def test_what_is_listed_can_be_read(self) -> None:
+        """Each resource gives its text by its URI, and what is not there fails with a code."""
+        surface = self.make()
+        if not isinstance(surface, Readable):
+            return
+        given = surface.resources(self.desk())
+        for resource in given.listed():
+            assert resource.uri.startswith(f"{given.scheme}:"), f"{resource.uri!r}: other scheme"
+            assert resource.uri.isascii(), f"{resource.uri!r} is no URI; quote it"
+            assert given.read(resource.uri, Call()), f"{resource.uri!r} gives nothing"
+        with pytest.raises(ToolError):
+            given.read(f"{given.scheme}://no-such/../resource", Call())
+
+    def test_prompts_are_written_from_their_arguments(self) -> None:
+        """What a person filled in stands in the text."""
+        surface = self.make()
+        for prompt in surface.prompts(self.desk()) if isinstance(surface, Prompting) else ():
+            told = {one.name: f"<{one.name} {{}} %s>" for one in prompt.arguments}
+            text = prompt.write(told)
+            missing = [value for value in told.values() if value not in text]
+            assert not missing, f"{prompt.name} leaves out {missing}"
+
+    def _tools(self) -> Sequence[Tool[Any, Any]]:
+        return self.make().tools(self.desk())
+
+    def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> Answer | None:
+        """Call a tool, and return its answer, if it did not refuse."""
+        try:
+            params = tool.params.model_validate_json(json.dumps(example))
+        except (ToolError, ValidationError):
+            return None
+        try:
+            if tool.before:
+                tool.before(call)
+            answer = tool.run(params, call)
+        except ToolError:
+            return None
+        kind: type[Answer] = tool.answer
+        assert isinstance(answer, kind), f"{tool.name} answers {answer!r}"
+        return answer
+
+
+def _discovered() -> Call:
+    return Call(session=Session(discovered=True))
+
+
+def _sample() -> Document:
+    first, second = _TEXT.index("\n") + 1, _TEXT.index("##")
+    return Document(
+        "rules.md",
+        "md",
+        _TEXT,
+        (
+            Section("休暇", 1, 2, 0, second, len(_TEXT), first),
+            Section("例外", 3, 4, second, len(_TEXT), len(_TEXT), second + 6, 2, ("休暇",)),
+        ),
+    )

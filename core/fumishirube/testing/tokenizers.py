@@ -1,0 +1,130 @@
+"""The contract of tokenizers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+from fumishirube import Everything, Passage, Tokenizer, fold, occurs
+from fumishirube.testing.contract import StageContract
+from fumishirube.testing.corpora import MemoryCorpus, passage
+from fumishirube.testing.samples import PASSAGES, TEXTS
+
+_LARGE = 2_000
+_WIDTHS = (1, 2, 3, 5, 9)
+
+
+class TokenizerContract(StageContract[Tokenizer]):
+    """Terms without white space, and a ``narrow`` that never loses a passage."""
+
+    verbs = Tokenizer
+    texts: ClassVar[Sequence[str]] = ()
+    """Further texts to try, in the tokenizer's own language."""
+
+    def exercise(self, stage: Tokenizer, folder: Path) -> object:  # noqa: ARG002
+        """Take the terms and the clause of every text."""
+        return [(list(stage.terms(text)), stage.narrow(text)) for text in self._folded()]
+
+    def test_terms_are_words_without_white_space(self) -> None:
+        """An index keeps terms apart by white space."""
+        stage = self.make()
+        for text in self._folded():
+            for term in stage.terms(text):
+                assert isinstance(term, str), f"{term!r} is no string"
+                assert term.split() == [term], f"{term!r} is empty or holds white space"
+
+    def test_a_blank_text_has_no_terms(self) -> None:
+        """Nothing comes of nothing."""
+        assert list(self.make().terms("")) == [], "an empty text has terms"
+
+    def test_words_have_terms(self) -> None:
+        """A text with a letter in it can be found by that text."""
+        stage = self.make()
+        for text in ("password", "休暇", "給", "a", "カ", "の"):
+            assert list(stage.terms(text)), f"{text!r} has no terms, so it is never found"
+
+    def test_a_long_text_has_the_terms_of_its_parts(self) -> None:
+        """Nothing is cut off at some length."""
+        stage = self.make()
+        once = set(stage.terms(fold("年次有給休暇 password。")))
+        many = stage.terms(fold("年次有給休暇 password。" * _LARGE))
+        assert once <= set(many), f"missing: {once - set(many)}"
+        assert len(many) >= _LARGE, "terms are dropped when they repeat"
+
+    def test_a_long_word_is_no_trouble(self) -> None:
+        """A word of any length has terms or none, but it does not fail."""
+        list(self.make().terms("a" * 100_000))
+
+    def test_a_line_break_parts_texts(self) -> None:
+        """Two texts, one below the other, have the terms of both, as often as both have them.
+
+        A tokenizer that looks at what stands around a word looks at one line at a time.
+        """
+        stage = self.make()
+        texts = self._folded()
+        for one, other in pairwise([*texts, texts[0]]):
+            apart = Counter(stage.terms(one)) + Counter(stage.terms(other))
+            together = Counter(stage.terms(f"{one}\n{other}"))
+            more, less = dict(together - apart), dict(apart - together)
+            assert together == apart, f"{one!r} above {other!r}: {more} more, {less} less"
+
+    def test_the_order_of_terms_is_that_of_the_text(self) -> None:
+        """Phrases are found by terms that follow each other."""
+        stage = self.make()
+        for one, other in (("password", "link"), ("休暇", "給付"), ("link", "休暇")):
+            terms = list(stage.terms(f"{one} {other}"))
+            first, second = stage.terms(one)[0], stage.terms(other)[0]
+            assert terms.index(first) < terms.index(second), f"{one} {other}: {terms}"
+
+    def test_narrowing_by_a_long_text_is_no_trouble(self) -> None:
+        """Whoever pastes a page into the search is answered."""
+        stage = self.make()
+        text = fold("年次有給休暇 password。" * _LARGE)
+        clause, _ = stage.narrow(text)
+        assert MemoryCorpus([passage("a.md", body=text)], stage).search(clause, 1), "it is lost"
+
+    def test_narrowing_keeps_every_passage_that_holds_the_text(self) -> None:
+        """What ``narrow`` rules out is never looked at, so it may rule out only what is safe."""
+        stage = self.make()
+        passages = self._passages()
+        corpus = MemoryCorpus(passages, stage)
+        for needle in self._needles():
+            clause, exact = stage.narrow(needle)
+            kept = {found.passage.key for found in corpus.search(clause, len(passages))}
+            for one in passages:
+                if one.key not in kept:
+                    assert not _holds(one, needle), f"narrow({needle!r}) = {clause} loses {one}"
+                elif exact:
+                    assert _holds(one, needle), f"narrow({needle!r}) = {clause} is not exact: {one}"
+
+    def test_narrowing_by_no_terms_keeps_everything(self) -> None:
+        """Punctuation stands in texts without being a term: its clause has to hold anywhere."""
+        stage = self.make()
+        corpus = MemoryCorpus([passage("a.md", body="a。 (b) … c!?")], stage)
+        for needle in ("。", "(", "…", "!?"):
+            clause, exact = stage.narrow(fold(needle))
+            assert corpus.search(clause, 1), f"narrow({needle!r}) = {clause} loses its text"
+            assert not (exact and clause == Everything()), f"not every text holds {needle!r}"
+
+    def _passages(self) -> list[Passage]:
+        written = [passage(f"{n}.md", body=text) for n, text in enumerate(self._folded()) if text]
+        return [*written, *PASSAGES]
+
+    def _folded(self) -> list[str]:
+        return [fold(text) for text in (*TEXTS, *self.texts)]
+
+    def _needles(self) -> list[str]:
+        found: dict[str, None] = {}
+        for text in self._folded():
+            found[text] = None
+            for width in _WIDTHS:
+                for at in range(len(text) - width + 1):
+                    found[text[at : at + width].strip()] = None
+        return [needle for needle in found if needle]
+
+
+def _holds(one: Passage, needle: str) -> bool:
+    return any(occurs(text, needle) for text in one.fields.values())

@@ -1,0 +1,1 @@
+"""Text: encodings, folding, forms in which it is searched, concepts, headings, references."""

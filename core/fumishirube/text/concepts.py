@@ -1,0 +1,98 @@
+"""What a query is about: its concepts, without the words that only hold a sentence together."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from fumishirube.text.folding import fold, runs
+
+_FUNCTION_WORDS = (
+    "について|においては|における|において|に対する|に対して|にとって|によって|による|に関する|に関して|"
+    "として|ための|ために|ため|という|といった|とは|とき|ところ|こと|もの|ほう|など|まで|から|より|だけ|"
+    "ばかり|くらい|ぐらい|ほど|しか|さえ|でも|では|には|にも|とも|への|での|からの|までの|のは|のか|のに|ので|"
+    "でしょうか|でしょう|でしたか|でした|ですか|です|でき|ますか|ます|ました|ません|ましょう|ませんか|"
+    "ください|だろう|である|であり|ではない|だった|だ|なのか|なの|なる|なり|なった|なって|ならない|なければ|なく|"
+    "ない|なかった|な|する|した|して|しない|しなければ|すれば|し|される|された|されて|され|させる|させ|せる|"
+    "れる|られる|できる|できない|できた|ある|あり|あった|いる|いた|いて|いない|おり|おける|ください|たい|たら|"
+    "れば|どのような|どのように|どのくらい|どの|どう|どこ|どれ|どんな|どちら|なに|なん|なぜ|いつ|いくら|いくつ|"
+    "だれ|これ|それ|あれ|この|その|あの|ここ|そこ|こう|そう|もし|また|または|および|かつ|ただし|"
+    "は|が|を|に|へ|と|も|の|で|や|か|ば|ね|よ|わ|ぞ|た|て|れ|ら|り|る|う|く|い|け|み|き|え|め"
+)
+_ONLY_FUNCTION = re.compile(f"(?:{_FUNCTION_WORDS})+")
+_LEADING = re.compile(f"^(?:{_FUNCTION_WORDS})+")
+_ENGLISH = frozenset(
+    """
+    a an and any are as at be been being but by can could did do does for from had has have how i
+    if in into is it its me my no not of on or our should so than that the their them then there
+    these they this to was we were what when where which while who whom whose why will with would
+    you your
+    """.split()  # noqa: SIM905 - a list of a hundred quoted words is harder to read
+)
+
+_QUERIES_KEPT = 32
+_SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
+
+
+class Concept(NamedTuple):
+    """One concept of a query: its folded text, and whether it is a single character."""
+
+    text: str
+    single: bool = False
+
+
+class Chunk(NamedTuple):
+    """A part of a query between spaces, folded, with the concepts in it."""
+
+    text: str
+    concepts: tuple[Concept, ...]
+
+
+@lru_cache(maxsize=_QUERIES_KEPT)
+def chunks(text: str) -> tuple[Chunk, ...]:
+    """Divide a query at its spaces, and each part into concepts.
+
+    A run of kanji, of katakana, or a word is a concept; a run of hiragana is one for as much of it
+    as does not consist of particles, endings and question words. When nothing else is left, the
+    parts themselves are the concepts.
+    """
+    divided = [Chunk(fold(part), _concepts(fold(part))) for part in text.split() if fold(part)]
+    if any(chunk.concepts for chunk in divided):
+        return tuple(divided)
+    return tuple(Chunk(chunk.text, (_concept(chunk.text),)) for chunk in divided)
+
+
+@lru_cache(maxsize=_QUERIES_KEPT)
+def concepts(text: str) -> tuple[Concept, ...]:
+    """Return the concepts of a query, each once, in order."""
+    found = [concept for chunk in chunks(text) for concept in chunk.concepts]
+    return tuple(dict.fromkeys(found))
+
+
+def is_function(term: str) -> bool:
+    """Tell whether a term only holds a sentence together: hiragana, or a common English word."""
+    return term in _ENGLISH or all("\u3041" <= character <= "\u309f" for character in term)
+
+
+def rarity(size: int, count: int) -> float:
+    """Return the inverse document frequency of a term that stands in ``count`` of ``size``."""
+    return math.log(1 + (size - min(count, size) + 0.5) / (count + 0.5))
+
+
+def _concepts(folded: str) -> tuple[Concept, ...]:
+    found = []
+    for script, run, _ in runs(folded):
+        if script in _SCRIPTS_OF_ONE_WORD:
+            if run not in _ENGLISH:
+                found.append(_concept(run))
+        elif not _ONLY_FUNCTION.fullmatch(run):
+            core = _LEADING.sub("", run)
+            if len(core) > 1:
+                found.append(_concept(core))
+    return tuple(found)
+
+
+def _concept(text: str) -> Concept:
+    return Concept(text, single=len(text) == 1 and not text.isascii())

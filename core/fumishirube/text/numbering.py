@@ -1,0 +1,108 @@
+"""The entries of a manual by the numbers and labels that their titles begin with."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from fumishirube.text.numerals import HYPHEN, normalised
+
+Rule = Literal["number", "id", "child", "parent", "heading", "label", "relative", "title"]
+
+NUMBERED = (
+    f"第(?P<n>[0-9]+)(?:-(?P<inner>[0-9]+))?(?P<unit>[章節条項編部])(?:[{HYPHEN}](?P<sub>[0-9]+))?"
+)
+LABELLED = "(?P<label>別表|別紙|付録|様式|資料)(?:第)?(?P<number>[0-9]+(?:-[0-9]+)?)"
+_ID = re.compile(r"([0-9]+)(?:-([0-9]+))?")
+_TITLE_NUMBER = re.compile(NUMBERED)
+_TITLE_LABEL = re.compile(LABELLED)
+
+
+class Entry(NamedTuple):
+    """What can be pointed at: an id, and the title under which it is known."""
+
+    id: str
+    title: str
+
+
+class Candidate(NamedTuple):
+    """Something that a reference may point at, and by which rule."""
+
+    id: str
+    title: str
+    rule: Rule
+
+
+class Number(NamedTuple):
+    """第N章, or 第N章-M; the digits as text, without leading zeros."""
+
+    unit: str
+    n: str
+    m: str | None = None
+
+
+@dataclass(frozen=True)
+class Places:
+    """The entries by number, by label and in order."""
+
+    entries: Mapping[str, Entry]
+    titled: Mapping[Number, Sequence[Entry]]
+    by_id: Mapping[Number, Sequence[Entry]]
+    children: Mapping[Number, Sequence[Entry]]
+    labelled: Mapping[str, Sequence[Entry]]
+    numbers: Sequence[tuple[str, Number]]
+    titles: Sequence[tuple[Entry, frozenset[str]]]
+
+    def chapter(self, number: Number) -> tuple[list[Candidate], Rule]:
+        """Return what a number names: by title, by id, or its parts, or what it is a part of."""
+        whole = number._replace(m=None)
+        steps: tuple[tuple[Rule, Sequence[Entry]], ...] = (
+            ("number", self.titled.get(number, ())),
+            ("id", self.by_id.get(number, ())),
+            ("child", self.children.get(number, ()) if number.m is None else ()),
+            ("parent", self.titled.get(whole, ()) if number.m else ()),
+            ("parent", self.by_id.get(whole, ()) if number.m else ()),
+        )
+        for rule, found in steps:
+            if found:
+                return [Candidate(*one, rule) for one in found], rule
+        return [], "number"
+
+
+@lru_cache(maxsize=16)
+def places_of(entries: tuple[Entry, ...]) -> Places:
+    """Return the entries of a manual, sorted by what can name them."""
+    titled: dict[Number, list[Entry]] = defaultdict(list)
+    by_id: dict[Number, list[Entry]] = defaultdict(list)
+    children: dict[Number, list[Entry]] = defaultdict(list)
+    labelled: dict[str, list[Entry]] = defaultdict(list)
+    numbers: list[tuple[str, Number]] = []
+    titles: list[tuple[Entry, frozenset[str]]] = []
+    for entry in entries:
+        title = normalised(entry.title)
+        match, label = _TITLE_NUMBER.match(title), _TITLE_LABEL.match(title)
+        found = number_of(match) if match else None
+        if found is not None:
+            titled[found].append(entry)
+        elif label is not None:
+            labelled[label["label"] + label["number"]].append(entry)
+        if found is None and label is None and (plain := _ID.fullmatch(normalised(entry.id))):
+            found = Number("章", *plain.groups())
+            by_id[found].append(entry)
+        if found is not None:
+            numbers.append((entry.id, found))
+            if found.m is not None:
+                children[found._replace(m=None)].append(entry)
+        bare = title[match.end() if match else label.end() if label else 0 :]
+        titles.append((entry, frozenset({title, bare} - {""})))
+    known = {entry.id: entry for entry in entries}
+    return Places(known, titled, by_id, children, labelled, numbers, titles)
+
+
+def number_of(match: re.Match[str]) -> Number:
+    """Return what a match of ``NUMBERED`` names."""
+    return Number(match["unit"], match["n"], match["inner"] or match["sub"])

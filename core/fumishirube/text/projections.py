@@ -1,0 +1,254 @@
+"""Projections: the forms of a text in which it is searched, and the way back to the text itself."""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple, overload
+
+from fumishirube.text.folding import joins, nfkc, pieces
+
+SEPARATORS = (
+    "\u00ad\u200b-\u200d\u2060\ufeff"  # invisible
+    "・･·"  # middle dots
+    "/／\u2044\u2215"
+    "\\-\u2010-\u2015\u2043\u2212\ufe58\ufe63\uff0d"  # hyphens and dashes; not ー, not 〜
+)
+"""What the loose form leaves out beside white space, as the inside of a character class."""
+
+_BLOCK = 65_536
+
+# The NFKC form of each of these is one character, and joins nothing that comes before it.
+_PLAIN = "\0-\x7f\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uff01-\uff5e"
+_PARTS = f"(?P<plain>[{_PLAIN}]+(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
+
+
+class Stretch(NamedTuple):
+    """A stretch of a text, in code points, and whether more was cut away on either side."""
+
+    start: int
+    end: int
+    cut_before: bool = False
+    cut_after: bool = False
+
+    def shown(self, text: str) -> str:
+        """Return this stretch of the text without outer white space, ``…`` where it was cut."""
+        before, after = "…" * self.cut_before, "…" * self.cut_after
+        return f"{before}{text[self.start : self.end].strip()}{after}"
+
+
+class Stretches(Sequence[Stretch]):
+    """Many stretches, of which each takes a few bytes and is made when it is asked for."""
+
+    def __init__(self, found: Iterable[Stretch]) -> None:
+        self._flat = array("L")
+        for start, end, before, after in found:
+            self._flat.extend((start, end, before + 2 * after))
+
+    def __len__(self) -> int:
+        return len(self._flat) // 3
+
+    @overload
+    def __getitem__(self, place: int) -> Stretch: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Stretch]: ...
+
+    def __getitem__(self, place: int | slice) -> Stretch | Sequence[Stretch]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        first = 3 * range(len(self))[place]
+        start, end, cut = self._flat[first : first + 3]
+        return Stretch(start, end, bool(cut & 1), bool(cut & 2))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stretches) and self._flat == other._flat
+
+    def __hash__(self) -> int:
+        return hash(self._flat.tobytes())
+
+
+class Form(NamedTuple):
+    """How a text is projected: NFKC always, then case folded, then without separators.
+
+    ``separators`` are the further characters left out of the loose form; ``None`` keeps all.
+    """
+
+    fold: bool = True
+    separators: str | None = None
+
+
+NORMAL = Form(fold=False)
+"""Exactly NFKC."""
+LOOSE = Form(fold=False, separators="")
+"""NFKC without separators, the case as written."""
+
+
+class Way(NamedTuple):
+    """The way back from one text to the one it was made of.
+
+    ``here`` and ``there`` are the offsets at which pieces begin, in either text. Pieces take turns:
+    one that is the same in both, character by character, then one that only corresponds as a whole.
+    """
+
+    here: array[int]
+    there: array[int]
+
+    def back(self, place: int, *, last: bool = False) -> int:
+        """Return where the character at a place began, or, as the ``last`` one, where it ended."""
+        piece = bisect_right(self.here, place) - 1
+        if piece % 2:
+            return self.there[piece + last]
+        return self.there[piece] + place - self.here[piece] + last
+
+
+class Projection(NamedTuple):
+    """A projected text, and the ways back to the original, the last one taken first."""
+
+    text: str
+    ways: tuple[Way, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        """How many bytes it takes in memory."""
+        arrays = (offsets for way in self.ways for offsets in way)
+        return sum(map(sys.getsizeof, arrays), sys.getsizeof(self.text))
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the original characters that a match covers, each of them whole."""
+        for way in reversed(self.ways):
+            began = way.back(start)
+            start, end = began, way.back(end - 1, last=True) if end > start else began
+        return start, end
+
+
+def project(text: str, form: Form) -> Projection:
+    """Return a text in a form."""
+    projection = normal(text)
+    if form.fold:
+        projection = folded(projection)
+    return projection if form.separators is None else loose(projection, form.separators)
+
+
+def normal(text: str) -> Projection:
+    """Return the NFKC form of a text."""
+    written = _Written()
+    found = re.compile(_PARTS).finditer
+    for part in chain.from_iterable(map(found, pieces(text))):
+        if part["plain"]:
+            written.same(nfkc(part.group()))
+        else:
+            written.clusters(part.group())
+    return written.projection(())
+
+
+def folded(below: Projection) -> Projection:
+    """Return a projection with its case folded; the same one when nothing changes."""
+    text = "".join(block.casefold() for block in _blocks(below.text))
+    if text == below.text:
+        return below
+    if len(text) == len(below.text):
+        return Projection(text, below.ways)
+    wide = "".join(re.escape(c) for c in {*below.text} if len(c.casefold()) > 1)
+    written = _Written()
+    for piece in re.compile(f"[{wide}]|[^{wide}]{{1,{_BLOCK}}}").finditer(below.text):
+        part = piece.group().casefold()
+        if len(part) == piece.end() - piece.start():
+            written.same(part)
+        else:
+            written.cluster(1, part)
+    return written.projection(below.ways)
+
+
+def loose(below: Projection, extra: str = "") -> Projection:
+    """Return a projection without its separators."""
+    written = _Written()
+    place = 0
+    for match in _found(_separating(extra), below.text):
+        written.same(below.text[place : match.start()])
+        written.cluster(match.end() - match.start(), "")
+        place = match.end()
+    written.same(below.text[place:])
+    return written.projection(below.ways)
+
+
+def form_of(query: str, form: Form) -> str:
+    """Return a query in a form; its own text, without the way back."""
+    query = nfkc(query)
+    query = query.casefold() if form.fold else query
+    return query if form.separators is None else _separating(form.separators).sub("", query)
+
+
+class _Written:
+    """A projection while it is written, piece by piece."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._here = array("I", [0])
+        self._there = array("I", [0])
+        self._at = self._from = 0
+
+    def same(self, part: str) -> None:
+        """Take over a part as it is, or with other characters, one for each."""
+        self._parts.append(part)
+        self._at += len(part)
+        self._from += len(part)
+
+    def cluster(self, length: int, part: str) -> None:
+        """Write a part for that many characters, with which it corresponds as a whole."""
+        self._end_piece()
+        self._parts.append(part)
+        self._at += len(part)
+        self._from += length
+        self._end_piece()
+
+    def clusters(self, part: str) -> None:
+        """Write the NFKC form of a part, divided where nothing joins."""
+        found = [*_clusters(part)]
+        whole = nfkc(part)
+        if "".join(new for _, new in found) != whole:
+            self.cluster(len(part), whole)
+            return
+        for length, new in found:
+            if length == len(new) == 1:
+                self.same(new)
+            else:
+                self.cluster(length, new)
+
+    def projection(self, ways: tuple[Way, ...]) -> Projection:
+        return Projection("".join(self._parts), (*ways, Way(self._here, self._there)))
+
+    def _end_piece(self) -> None:
+        self._here.append(self._at)
+        self._there.append(self._from)
+
+
+def _clusters(part: str) -> Iterator[tuple[int, str]]:
+    """Yield the length and the NFKC form of each row of characters that join."""
+    start = 0
+    for place in range(1, len(part) + 1):
+        tail = part[max(start, place - 2) : place]
+        if place == len(part) or not joins(tail, part[place]):
+            yield place - start, nfkc(part[start:place])
+            start = place
+
+
+@lru_cache(maxsize=16)
+def _separating(extra: str) -> re.Pattern[str]:
+    further = re.escape(nfkc(extra))
+    return re.compile(f"[\\s{SEPARATORS}{further}]{{1,{_BLOCK}}}")
+
+
+def _found(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of a class, in blocks that do not keep other threads waiting."""
+    for start in range(0, len(text), _BLOCK):
+        yield from pattern.finditer(text, start, start + _BLOCK)
+
+
+def _blocks(text: str) -> Iterator[str]:
+    return (text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK))

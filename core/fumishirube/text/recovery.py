@@ -1,0 +1,56 @@
+"""Bytes to text, whatever the bytes: what cannot be read is marked, the rest is kept."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+from fumishirube.text.encoding import unified
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NAMES = ("utf-8", "cp932", "euc-jp")
+_DAMAGE = "[\ufffd\0-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]"
+_HALF_WIDTH_KANA = "[\uff65-\uff9f]"
+_BLOCK = 65_536
+
+
+class Salvaged(NamedTuple):
+    """A text with LF line ends, its encoding, and whether some of its bytes could not be read."""
+
+    text: str
+    encoding: str
+    damaged: bool = False
+
+
+def salvaged(data: bytes) -> Salvaged:
+    """Return the text of a file whatever its bytes; what cannot be read becomes U+FFFD.
+
+    A byte order mark decides; else strict UTF-8 does; else the reading as UTF-8, CP932 or EUC-JP
+    that holds the fewest replaced, control and private characters, half-width kana counting half.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return _read(data, name)
+    try:
+        return Salvaged(unified(data.decode("utf-8")), "utf-8")
+    except UnicodeDecodeError:
+        return min((_read(data, name) for name in _NAMES), key=_damage)
+
+
+def _read(data: bytes, name: str) -> Salvaged:
+    try:
+        return Salvaged(unified(data.decode(name)), name)
+    except UnicodeDecodeError:
+        return Salvaged(unified(data.decode(name, "replace")), name, damaged=True)
+
+
+def _damage(read: Salvaged) -> float:
+    # Block by block, because a search through a long text keeps all other threads waiting.
+    blocks = [read.text[start : start + _BLOCK] for start in range(0, len(read.text), _BLOCK)]
+    broken = sum(len(re.findall(_DAMAGE, block)) for block in blocks)
+    return broken + sum(len(re.findall(_HALF_WIDTH_KANA, block)) for block in blocks) / 2

@@ -1,0 +1,118 @@
+"""Reading a text page by page: each character once, whatever the lines."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from fumishirube import Answer, InvalidParameter, Lines, Params
+from fumishirube.text_sizes import LEAST_CHARS, MOST_CHARS
+
+MaxChars = Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS)]
+
+
+class LineRange(Answer):
+    """The lines that were returned, numbered from 1."""
+
+    start_line: int
+    end_line: int
+
+
+class NextChar(Answer):
+    """Where to go on: the first character not yet returned; null at the end."""
+
+    char_offset: int | None
+
+
+class Cursor(Params):
+    """Where to start: a line, or a character of the text."""
+
+    start_line: Annotated[int | None, Field(ge=1)] = None
+    char_offset: Annotated[int | None, Field(ge=0)] = None
+
+
+def cursor_at(name: str, value: Any) -> Any:
+    """Take a whole number, or its digits, for a cursor with that member; leave all else alone."""
+    if isinstance(value, str):
+        if not (value.isascii() and value.isdigit()):
+            raise InvalidParameter(
+                "cursor must be an object, a number, or a string of digits", parameter="cursor"
+            )
+        # No text is that long; Python itself refuses to read some thousand digits.
+        value = int(value.lstrip("0")[:20] or "0")
+    return {name: value} if type(value) is int else value
+
+
+ScanCursor = Annotated[
+    Cursor,
+    BeforeValidator(partial(cursor_at, "char_offset")),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                Cursor.model_json_schema() | {"title": "Cursor"},
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^[0-9]+$"},
+            ]
+        }
+    ),
+]
+
+
+class Page(NamedTuple):
+    """A piece of a text. ``next_offset`` is its end; ``eof`` tells that nothing follows."""
+
+    text: str
+    lines: LineRange
+    next_offset: int
+    eof: bool
+
+    @property
+    def next_cursor(self) -> NextChar:
+        """Where to go on, as the tools answer it."""
+        return NextChar(char_offset=None if self.eof else self.next_offset)
+
+
+def page(text: str, start: int, end: int) -> Page:
+    """Return the characters from ``start`` to before ``end``, or to the text's end."""
+    lines = Lines(text)
+    end = min(end, len(text))
+    last = lines.at(max(start, end - 1)) if text else 1
+    first = min(lines.at(start), lines.total)
+    span = LineRange(start_line=first, end_line=min(max(last, first), lines.total))
+    return Page(text[start:end], span, end, eof=end >= len(text))
+
+
+def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
+    """Return where to start: a line wins over the cursor's character, that over its line.
+
+    Raises:
+        InvalidParameter: beyond the text.
+    """
+    lines = Lines(text)
+    line, parameter = start_line, "start_line"
+    if line is None and cursor is not None:
+        if cursor.char_offset is not None:
+            within("cursor.char_offset", cursor.char_offset, 0, len(text))
+            return cursor.char_offset
+        line, parameter = cursor.start_line, "cursor.start_line"
+    if line is None:
+        return 0
+    within(parameter, line, 1, lines.total)
+    return lines.start(line)
+
+
+def within(parameter: str, value: int, least: int, most: int) -> None:
+    """Check an argument whose bounds depend on the text.
+
+    Raises:
+        InvalidParameter: beyond them.
+    """
+    if not least <= value <= most:
+        raise InvalidParameter(
+            f"{parameter} must be within {least}..{most}",
+            parameter=parameter,
+            min=least,
+            max=most,
+        )

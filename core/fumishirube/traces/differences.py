@@ -1,0 +1,226 @@
+"""What differs between two searches: the places of hits, their signals, times and settings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube.model import Row, Span, Trace
+
+Pair = tuple[float, float]
+_Key = tuple[str, str, int]
+
+
+class Place(NamedTuple):
+    """A hit in one ranking."""
+
+    rank: int
+    row: Row
+
+
+class Moved(NamedTuple):
+    """A section in two rankings; a side is ``None`` where it is not among the hits."""
+
+    before: Place | None
+    after: Place | None
+
+    @property
+    def row(self) -> Row:
+        """The section as the later ranking has it, or else the earlier."""
+        place = self.after or self.before
+        assert place is not None
+        return place.row
+
+    @property
+    def climbed(self) -> int | None:
+        """By how many ranks it is further up; ``None`` when it came or went."""
+        return self.before.rank - self.after.rank if self.before and self.after else None
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether its text is not the same."""
+        return bool(self.before and self.after and self.before.row.digest != self.after.row.digest)
+
+    @property
+    def scores(self) -> tuple[float | None, float | None]:
+        """Its scores."""
+        before, after = self.before, self.after
+        return before and before.row.score, after and after.row.score
+
+    @property
+    def signals(self) -> Mapping[str, Pair]:
+        """The signals that differ, by scorer; one that a side lacks is 0."""
+        before = self.before.row.signals if self.before else {}
+        after = self.after.row.signals if self.after else {}
+        pairs = {
+            name: (before.get(name, 0.0), after.get(name, 0.0))
+            for name in dict.fromkeys([*before, *after])
+        }
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+class Timed(NamedTuple):
+    """A stage in two trees of spans, by the way to it; a side that lacks it is ``None``."""
+
+    way: tuple[str, ...]
+    before: Span | None
+    after: Span | None
+
+
+class Setting(NamedTuple):
+    """A setting of a pipeline in two configurations; a side that lacks it is ``None``."""
+
+    name: str
+    before: JsonValue
+    after: JsonValue
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two searches side by side."""
+
+    before: Trace
+    after: Trace
+
+    @cached_property
+    def rows(self) -> tuple[Moved, ...]:
+        """Every hit of either, in the order of the later one, those that are gone last.
+
+        A hit is the same section if path and line are; or else, where lines were put in above it,
+        if its file and its text are.
+        """
+        gone = {_key(row): Place(rank, row) for rank, row in _ranked(self.before)}
+        places = [Place(rank, row) for rank, row in _ranked(self.after)]
+        partners = {place.rank: gone.pop(_key(place.row), None) for place in places}
+        by_text = {(one.row.path, one.row.digest): key for key, one in gone.items()}
+        found = []
+        for place in places:
+            partner = partners[place.rank]
+            if partner is None:
+                key = by_text.pop((place.row.path, place.row.digest), None)
+                partner = gone.pop(key) if key else None
+            found.append(Moved(partner, place))
+        return (*found, *(Moved(place, None) for place in gone.values()))
+
+    @cached_property
+    def same_ranking(self) -> bool:
+        """Whether both name the same sections in the same order."""
+        return all(moved.climbed == 0 for moved in self.rows)
+
+    @cached_property
+    def same_scores(self) -> bool:
+        """Whether they also give them the same scores."""
+        return self.same_ranking and all(one.scores[0] == one.scores[1] for one in self.rows)
+
+    @cached_property
+    def changed(self) -> tuple[Moved, ...]:
+        """The hits with another rank, score, signal or text."""
+        return tuple(
+            one
+            for one in self.rows
+            if one.climbed != 0 or one.scores[0] != one.scores[1] or one.signals or one.rewritten
+        )
+
+    @cached_property
+    def stages(self) -> tuple[Timed, ...]:
+        """Every stage of either, as the trees of spans have them, the outer ones first."""
+        return tuple(_timed((), self.before.search, self.after.search))
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings of the pipelines that differ."""
+        return settings_between(self.before.origin.recipe.stages, self.after.origin.recipe.stages)
+
+
+def settings_between(
+    before: Mapping[str, JsonValue], after: Mapping[str, JsonValue]
+) -> tuple[Setting, ...]:
+    """Return what differs between two pipelines, each as the file would name its stages.
+
+    A stage is known by its name: ``scorers`` tells which there are, in order, and
+    ``scorers.lexical.pool`` a setting of one that both have.
+    """
+    ours, theirs = dict(_flat(before)), dict(_flat(after))
+    names = [*theirs, *(name for name in ours if name not in theirs)]
+    found = (Setting(name, ours.get(name), theirs.get(name)) for name in names)
+    return tuple(
+        one
+        for one in found
+        if one.before != one.after and not _belongs_to_missing(one.name, ours, theirs)
+    )
+
+
+def _belongs_to_missing(
+    name: str, ours: Mapping[str, JsonValue], theirs: Mapping[str, JsonValue]
+) -> bool:
+    """Tell whether only one side has the stage at all, which its kind's line tells already."""
+    kind, _, rest = name.partition(".")
+    stage = rest.partition(".")[0]
+    return bool(rest) and any(stage not in _names(side.get(kind)) for side in (ours, theirs))
+
+
+def _names(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else [value]
+
+
+def _flat(stages: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+    for kind, uses in stages.items():
+        given = [use for use in _names(uses) if isinstance(use, Mapping)]
+        known: list[JsonValue] = [str(use.get("as") or use.get("use")) for use in given]
+        yield kind, known if isinstance(uses, list) else next(iter(known), None)
+        for name, use in zip(known, given, strict=True):
+            if "as" in use:
+                yield f"{kind}.{name}.use", use.get("use")
+            settings = use.get("with")
+            if isinstance(settings, Mapping):
+                yield from ((f"{kind}.{name}.{key}", value) for key, value in settings.items())
+
+
+def _ranked(trace: Trace) -> Iterator[tuple[int, Row]]:
+    yield from enumerate(trace.search.rows, 1)
+
+
+def _key(row: Row) -> tuple[str, int]:
+    return row.path, row.start_line
+
+
+def _timed(way: tuple[str, ...], before: Span | None, after: Span | None) -> Iterator[Timed]:
+    span = after or before
+    assert span is not None
+    here = (*way, span.kind if span.kind == span.name else f"{span.kind} {span.name}")
+    yield Timed(here, before, after)
+    ours, theirs = _children(before), _children(after)
+    for key in _merged([*ours], [*theirs]):
+        yield from _timed(here, ours.get(key), theirs.get(key))
+
+
+def _children(span: Span | None) -> dict[_Key, Span]:
+    """Return the spans below by kind, name, and how many equal ones came before."""
+    met: Counter[tuple[str, str]] = Counter()
+    found: dict[_Key, Span] = {}
+    for child in span.children if span else ():
+        found[child.kind, child.name, met[child.kind, child.name]] = child
+        met[child.kind, child.name] += 1
+    return found
+
+
+def _merged(before: Sequence[_Key], after: Sequence[_Key]) -> Iterator[_Key]:
+    """Yield the keys of both in the later order; what is gone stands where it stood."""
+    told: set[_Key] = set()
+    rest = iter(before)
+    for key in after:
+        if key in before and key not in told:
+            for gone in rest:
+                if gone == key:
+                    break
+                if gone not in after:
+                    told.add(gone)
+                    yield gone
+        told.add(key)
+        yield key
+    yield from (key for key in before if key not in told)

@@ -1,0 +1,205 @@
+"""A trace as one file of its own, which other people and other machines can read and run again."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from fumishirube.errors import InvalidParameter
+from fumishirube.model import Row, Span, Trace
+
+FORM = 1
+"""The form of the files; what a later version wrote is not read."""
+WITHHELD = "(an absolute path, which is not exported)"
+"""What stands in a file for a setting that would tell of somebody's disk."""
+
+_MARK = "fumishirube_trace"
+_QUERY = ("text", "required", "excluded")
+_CORPUS = ("files", "sections", "skipped", "aside")
+_REST = ("degraded", "cache", "thresholds", "annotations", "own")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A trace, the programs that made it, and a fingerprint of the files' content, if known.
+
+    ``content`` depends on no time stamps: it is the same wherever the same files are.
+    """
+
+    trace: Trace
+    content: str | None
+    program: Mapping[str, str]
+
+
+def programs(version: str) -> dict[str, str]:
+    """Return the versions of this program and what it runs on."""
+    return {"fumishirube": version, "python": platform.python_version()}
+
+
+def exported(one: Exported) -> dict[str, Any]:
+    """Return the JSON object of a file: the hits of the ranking first, then other stages' rows."""
+    trace, recipe = one.trace, one.trace.origin.recipe
+    rows = _Rows()
+    search = _span(trace.search, rows)
+    shown = [row._asdict() for row in rows.kept]
+    returned = len(dict.fromkeys(search["rows"]))
+    return {
+        _MARK: FORM,
+        "program": dict(one.program),
+        "id": trace.id,
+        "created": trace.created,
+        "manual_id": trace.manual_id,
+        "query": {
+            **_members(trace, _QUERY),
+            "limit": trace.origin.limit,
+            "must": trace.origin.must,
+            "case_sensitive": trace.origin.case_sensitive,
+            "more": trace.origin.more,
+        },
+        "corpus": {
+            "fingerprint": trace.origin.corpus,
+            "content": one.content,
+            **_members(trace, _CORPUS),
+        },
+        "pipeline": {**recipe._asdict(), "stages": withheld(recipe.stages)},
+        "ranking": shown[:returned],
+        "other_rows": shown[returned:],
+        "search": search,
+        "rest": _members(trace, _REST),
+    }
+
+
+def encoded(one: Exported) -> bytes:
+    """Return a file's bytes: JSON that is indented for the eye."""
+    text = json.dumps(exported(one), ensure_ascii=False, indent=1, default=_plain)
+    return f"{text}\n".encode("utf-8", "surrogatepass")
+
+
+def decoded(data: bytes, name: str) -> Exported:
+    """Read a file; ``name`` is how errors call it.
+
+    Raises:
+        InvalidParameter: when it is none, is damaged, or is of a later form.
+    """
+    again = "write it again with 'fumishirube trace export'"
+    try:
+        document = json.loads(data.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidParameter(f"{name} is damaged or no JSON; {again}") from error
+    form = document.get(_MARK) if isinstance(document, dict) else None
+    if not isinstance(form, int):
+        raise InvalidParameter(f"{name} is no exported trace; {again}")
+    if form > FORM:
+        raise InvalidParameter(
+            f"{name} was written by a later version of Fumishirube; update this one"
+        )
+    try:
+        return _adapter().validate_python(_document(document))
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
+        raise InvalidParameter(f"{name} is damaged at {where}; {again}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InvalidParameter(f"{name} is damaged; {again}") from error
+
+
+class _Rows:
+    """The rows of a tree, each once, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.kept: list[Row] = []
+        self._known: dict[int, int] = {}
+
+    def number(self, row: Row) -> int:
+        if id(row) not in self._known:
+            self._known[id(row)] = len(self.kept)
+            self.kept.append(row)
+        return self._known[id(row)]
+
+
+def _span(span: Span, rows: _Rows) -> dict[str, Any]:
+    plain = {one.name: getattr(span, one.name) for one in fields(span)}
+    plain["rows"] = [rows.number(row) for row in span.rows]
+    plain["left_out"] = _named(span.left_out)
+    plain["children"] = [_span(child, rows) for child in span.children]
+    return plain
+
+
+def _members(trace: Trace, names: Sequence[str]) -> dict[str, Any]:
+    return {name: _named(getattr(trace, name)) for name in names}
+
+
+def _named(value: Any) -> Any:
+    """Return a value whose members have their names, as JSON does not know named tuples."""
+    if hasattr(value, "_asdict"):
+        return {name: _named(member) for name, member in value._asdict().items()}
+    return [_named(member) for member in value] if isinstance(value, tuple) else value
+
+
+def _plain(value: object) -> object:
+    """Return what JSON can write of a value that it does not know."""
+    return sorted(value) if isinstance(value, frozenset) else dict(value)  # type: ignore[call-overload]
+
+
+def _document(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of an :class:`Exported`, of which nothing has been checked yet."""
+    query, corpus = given["query"], given["corpus"]
+    rows = [*given["ranking"], *given["other_rows"]]
+    rest = {name: query.pop(name) for name in ("limit", "must", "case_sensitive", "more")}
+    fingerprint, content = corpus.pop("fingerprint"), corpus.pop("content")
+    trace = {
+        **{name: given[name] for name in ("id", "created", "manual_id")},
+        **{name: query[name] for name in _QUERY},
+        **{name: corpus[name] for name in _CORPUS},
+        **{name: given["rest"][name] for name in _REST},
+        "search": _with_rows(given["search"], rows),
+        "origin": {"recipe": given["pipeline"], "corpus": fingerprint, **rest},
+    }
+    return {"trace": trace, "content": content, "program": given["program"]}
+
+
+def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
+    if any(number < 0 for number in span["rows"]):
+        raise LookupError("there is no such row")
+    children = [_with_rows(child, rows) for child in span["children"]]
+    return {**span, "rows": [rows[number] for number in span["rows"]], "children": children}
+
+
+def withheld(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
+    """Return settings with no absolute path in them."""
+    if isinstance(value, Mapping):
+        return {name: withheld(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [withheld(member) for member in value]
+    return WITHHELD if isinstance(value, str) and _is_absolute(value) else value
+
+
+def _is_absolute(text: str) -> bool:
+    return (
+        PurePosixPath(text).is_absolute()
+        or PureWindowsPath(text).is_absolute()
+        or text.startswith(("~", "file:"))
+    )
+
+
+def withheld_in(stages: JsonValue | Mapping[str, JsonValue], where: str = "") -> Iterator[str]:
+    """Yield the coordinates of settings that were not exported."""
+    if isinstance(stages, Mapping):
+        for name, member in stages.items():
+            yield from withheld_in(member, f"{where}.{name}" if where else name)
+    elif isinstance(stages, list):
+        for place, member in enumerate(stages):
+            yield from withheld_in(member, f"{where}[{place}]")
+    elif stages == WITHHELD:
+        yield where
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[Exported]:
+    return TypeAdapter(Exported)

@@ -1,0 +1,117 @@
+"""Why a section is not among the hits, or where it ranks: read off the trace alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from fumishirube.citations import Citation
+from fumishirube.model import Document, LeftOut, Row, Span, Trace
+
+Key = tuple[str, int]
+
+_WORDS = {
+    "candidate_cap": "it ranked below the number of hits that was asked for",
+    "dynamic_cutoff": "it scored far below the best, or below the last place there was",
+    "per_file_cap": "its file had enough better sections, and there was no room for more",
+    "pool_full": "enough sections of other files ranked above it, and there was no room for more",
+    "weak_match": "it held too little of the query once the required terms were let go",
+    "not_returned": "a stage dropped it without saying why",
+}
+
+
+class Step(NamedTuple):
+    """What one stage did with the section; ``rank`` is ``None`` where it was not among the hits."""
+
+    depth: int
+    stage: str
+    rank: int | None
+    rows: int
+    score: float | None
+    left_out: str | None
+
+
+class Fate(NamedTuple):
+    """What became of a section: where it ranks, or which stage lost it, and for what reason."""
+
+    place: Citation
+    rank: int | None
+    stage: str | None
+    reason: str | None
+    told: str
+    steps: tuple[Step, ...]
+
+
+def fate(trace: Trace, path: str, start_line: int) -> Fate:
+    """Follow a section, by its path and first line, through a trace."""
+    key = (path, start_line)
+    steps = tuple(_steps(trace.search, key, 1))
+    cite = Citation(trace.manual_id, path, start_line)
+    rank = _rank(trace.search.rows, key)
+    if rank is not None:
+        told = f"it ranks {rank} of {len(trace.search.rows)}"
+        return Fate(cite, rank, None, None, told, steps)
+    return Fate(cite, None, *_lost(trace, key), steps)
+
+
+def section_at(document: Document, line: int | None) -> int:
+    """Return the first line of the section that holds a line of a document."""
+    starts = (one.start_line for one in document.sections if one.start_line <= (line or 1))
+    return max(starts, default=line or 1)
+
+
+def _lost(trace: Trace, key: Key) -> tuple[str | None, str, str]:
+    """Return the stage that lost the section, the reason, and a sentence about both."""
+    whole = {row.path: row.reason for row in trace.skipped}
+    if key[0] in whole:
+        return None, whole[key[0]], f"its file was not searched: {whole[key[0]].replace('_', ' ')}"
+    if key in trace.excluded:
+        return None, "excluded_by_trace", "it was left out because an earlier search returned it"
+    losing = _losing(trace.search, key)
+    if losing is None:
+        told = "no stage nominated it: it holds too little of what was asked, or nothing"
+        return None, "not_nominated", told
+    name = _named(losing)
+    reason = _reason(losing.left_out, key) or "not_returned"
+    return name, reason, f"{name} left it out: {_WORDS.get(reason, reason.replace('_', ' '))}"
+
+
+def _losing(span: Span, key: Key) -> Span | None:
+    """Return the stage at which a section was among the hits for the last time, outermost first."""
+    runs = [child for child in span.children if child.kind == "run"]
+    held = any(_rank(run.rows, key) is not None for run in runs)
+    for stage in span.children:
+        if stage.kind == "run":
+            continue
+        if _reason(stage.left_out, key) is not None:
+            return stage
+        if stage.kind != "scorer":
+            present = _rank(stage.rows, key) is not None
+            if held and not present:
+                return stage
+            held = present
+    return next((lost for run in runs if (lost := _losing(run, key))), None)
+
+
+def _steps(span: Span, key: Key, depth: int) -> Iterator[Step]:
+    for child in span.children:
+        if child.kind == "scorer":
+            continue
+        rank = _rank(child.rows, key)
+        score = child.rows[rank - 1].score if rank is not None else None
+        reason = None if rank is not None else _reason(child.left_out, key)
+        yield Step(depth, _named(child), rank, len(child.rows), score, reason)
+        yield from _steps(child, key, depth + 1)
+
+
+def _named(span: Span) -> str:
+    return f"{span.kind} {span.name}"
+
+
+def _rank(rows: Sequence[Row], key: Key) -> int | None:
+    places = ((row.path, row.start_line) for row in rows)
+    return next((rank for rank, place in enumerate(places, 1) if place == key), None)
+
+
+def _reason(left_out: Sequence[LeftOut], key: Key) -> str | None:
+    return next((out.reason for out in left_out if (out.path, out.start_line) == key), None)

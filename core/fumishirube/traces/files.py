@@ -1,0 +1,229 @@
+"""Traces as files: one JSON document each, which other processes can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError, to_json
+
+from fumishirube.model import LeftOut, Row, Span, Trace
+
+VERSION = 1
+"""The form of the documents; what a later version wrote is not read."""
+
+_SUFFIX = ".json"
+_UNFINISHED = ".part"
+_UNFINISHED_SECONDS = 60
+_NUMBERS = ("ms", "started_ms", "weight")
+_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+
+
+class TraceFiles:
+    """A folder of traces: never more than ``keep``, and none older than ``seconds``."""
+
+    def __init__(self, folder: Path, keep: int, seconds: float) -> None:
+        self._folder = folder
+        self._keep = keep
+        self._seconds = seconds
+
+    def write(self, trace: Trace) -> None:
+        """Write a trace, all or nothing; only its owner may read it.
+
+        Raises:
+            OSError: when the folder cannot be written.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(_UNFINISHED, trace.id, self._folder)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(encoded(trace))
+            Path(part).replace(self._file(trace.id))
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
+
+    def read(self, trace_id: str) -> Trace | None:
+        """Return a trace; ``None`` when there is none that can be read and is young enough."""
+        if not (trace_id.isascii() and trace_id.isalnum()):
+            return None
+        try:
+            trace = decoded(self._file(trace_id).read_bytes())
+        except (OSError, *_DAMAGED):
+            return None
+        fresh = trace.created >= time.time() - self._seconds
+        return trace if fresh and trace.id == trace_id else None
+
+    def all(self, known: Container[str]) -> Iterator[tuple[str, Trace | None]]:
+        """Yield the names of files and the traces in them, but of ``known`` ids and expired ones.
+
+        A file that holds no trace has ``None``.
+        """
+        for entry in self._entries():
+            trace_id = entry.name.removesuffix(_SUFFIX)
+            if entry.name.endswith(_SUFFIX) and trace_id not in known:
+                try:
+                    trace = decoded(self._file(trace_id).read_bytes())
+                except _DAMAGED:
+                    yield entry.name, None
+                except OSError:
+                    continue  # it has just gone
+                else:
+                    if trace.id != trace_id:
+                        yield entry.name, None
+                    elif trace.created >= time.time() - self._seconds:
+                        yield entry.name, trace
+
+    def remove(self, trace_id: str) -> None:
+        """Forget one trace; there need be none."""
+        try:
+            self._file(trace_id).unlink(missing_ok=True)
+        except OSError:
+            return  # somebody is reading it; it goes when the folder is tidied
+
+    def tidy(self) -> None:
+        """Delete what is too old or too much, the oldest first, whoever wrote it."""
+        now = time.time()
+        kept: list[tuple[float, str]] = []
+        for entry in self._entries():
+            try:
+                written = entry.stat().st_mtime
+            except OSError:
+                continue  # another process was quicker
+            if entry.name.endswith(_SUFFIX) and written >= now - self._seconds:
+                kept.append((written, entry.path))
+            elif entry.name.endswith(_SUFFIX) or written < now - _UNFINISHED_SECONDS:
+                _delete(entry.path)
+        for _, path in sorted(kept)[: max(0, len(kept) - self._keep)]:
+            _delete(path)
+
+    def _entries(self) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self._folder) as scanned:
+                return [one for one in scanned if one.name.endswith((_SUFFIX, _UNFINISHED))]
+        except OSError:
+            return []
+
+    def _file(self, trace_id: str) -> Path:
+        return self._folder / f"{trace_id}{_SUFFIX}"
+
+
+def _delete(path: str) -> None:
+    try:
+        os.unlink(path)  # noqa: PTH108 - scandir gives plain paths
+    except OSError:
+        return  # gone already, or in use; the next round takes it
+
+
+# --- the document ---------------------------------------------------------------------------
+
+
+@dataclass
+class _Rows:
+    """Every row once, and the place of its section in a list of their own.
+
+    Stages hand most rows on as they are; a tree would repeat them at every span.
+    """
+
+    places: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    rows: list[Any] = field(default_factory=list)
+    known: dict[int, int] = field(default_factory=dict)
+
+    def number(self, row: Row) -> int:
+        if id(row) not in self.known:
+            place = self.places.setdefault(row[:5], len(self.places))
+            self.known[id(row)] = len(self.rows)
+            self.rows.append((place, *row[5:]))
+        return self.known[id(row)]
+
+
+def encoded(trace: Trace) -> bytes:
+    """Return a trace as a JSON document."""
+    rows = _Rows()
+    members = {one.name: getattr(trace, one.name) for one in fields(trace) if one.name != "search"}
+    search = _span(trace.search, rows)
+    document = {
+        "version": VERSION,
+        **members,
+        "search": search,
+        "places": [*rows.places],
+        "rows": rows.rows,
+    }
+    try:
+        return to_json(document, fallback=_plain)
+    except PydanticSerializationError:  # a lone surrogate, which only a caller in-process can send
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(data: bytes) -> Trace:
+    """Read a trace; what an older form lacks has its default.
+
+    Raises:
+        ValueError: when it is no trace, or one of a later version.
+        TypeError: the same, as are ``LookupError`` and ``AttributeError``.
+    """
+    document = json.loads(data.decode("utf-8", "surrogatepass"))
+    if document["version"] > VERSION:
+        raise ValueError("a later version wrote this trace")
+    places = document["places"]
+    rows = [_row(places[place], rest) for place, *rest in document["rows"]]
+    members = {
+        name: adapter.validate_python(document[name])
+        for name, adapter in _adapters().items()
+        if name in document
+    }
+    return Trace(**members, search=_read_span(document["search"], rows))
+
+
+def _plain(value: object) -> object:
+    """Return what JSON can write of a value that it does not know."""
+    if isinstance(value, (frozenset, set)):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"a trace cannot keep {type(value).__name__}")
+
+
+def _span(span: Span, rows: _Rows) -> dict[str, Any]:
+    plain = {one.name: getattr(span, one.name) for one in fields(span)}
+    plain["rows"] = [rows.number(row) for row in span.rows]
+    plain["children"] = [_span(child, rows) for child in span.children]
+    return plain
+
+
+def _read_span(plain: dict[str, Any], rows: list[Row]) -> Span:
+    known = {one.name for one in fields(Span)}
+    members = {name: value for name, value in plain.items() if name in known}
+    if not all(isinstance(members.get(name, 0), (int, float)) for name in _NUMBERS):
+        raise TypeError("a time is a number")
+    members["rows"] = tuple(rows[number] for number in plain["rows"])
+    members["left_out"] = tuple(LeftOut(*left) for left in plain["left_out"])
+    members["children"] = tuple(_read_span(child, rows) for child in plain["children"])
+    return Span(**members)
+
+
+def _row(place: list[Any], rest: list[Any]) -> Row:
+    path, start, end, title, digest = place
+    score, coverage, marks, matched, signals = rest
+    if not all(isinstance(value, (int, float)) for value in (score, coverage, *signals.values())):
+        raise TypeError("a score is a number")
+    known, spans = frozenset(marks), tuple(matched)
+    return Row(path, start, end, title, digest, score, coverage, known, spans, signals)
+
+
+@lru_cache(maxsize=1)
+def _adapters() -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(Trace)
+    names = [one.name for one in fields(Trace) if one.name != "search"]
+    return {name: TypeAdapter(hints[name]) for name in names}

@@ -1,0 +1,210 @@
+"""The records of past searches, for as long as they are kept."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+
+from pydantic import JsonValue
+
+from fumishirube.errors import NotFound
+from fumishirube.model import Trace
+from fumishirube.traces.files import TraceFiles
+
+_log = logging.getLogger("fumishirube")
+
+_QUIET = 0.03
+"""Seconds without a search after which traces are written."""
+_LATEST = 2.0
+"""Seconds after which they are written all the same, those that are still kept."""
+_PAUSE = 0.01
+"""Seconds between two that are written while searches go on, so that each delays another one."""
+_PATIENCE = 5.0
+"""Seconds that closing waits for the writing."""
+
+
+def new_trace_id() -> str:
+    """Return 32 lower-case hexadecimal digits that nobody can guess."""
+    return uuid.uuid4().hex
+
+
+class TraceStore:
+    """Keeps the newest traces in memory; reading one does not make it live longer.
+
+    With a folder they are written there too, by a thread that no search waits for, and traces of
+    other processes are read from there.
+    """
+
+    def __init__(self, keep: int, seconds: float, folder: Path | None = None) -> None:
+        self._keep = keep
+        self._seconds = seconds
+        self._files = TraceFiles(folder, keep, seconds) if folder else None
+        self._gone: set[str] = set()
+        self._writer = _Writer(self._files, self._is_kept, self._gone) if self._files else None
+        self._traces: OrderedDict[str, Trace] = OrderedDict()
+        self._lock = Lock()
+
+    def put(self, trace: Trace, *, written: bool = True) -> None:
+        """Keep a trace, in its file too if it may be written; the oldest go when too many."""
+        with self._lock:
+            self._traces[trace.id] = trace
+            self._expire()
+        if self._writer and written:
+            self._writer.write(trace)
+
+    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
+        """Return a trace with a value added under a name, and keep it so if it is still kept.
+
+        What others have added to it meanwhile stays, even under this name.
+
+        Raises:
+            ValueError: when there is a value of this name already.
+        """
+        if name in trace.annotations:
+            raise ValueError(f"the trace is annotated with {name!r} already")
+        with self._lock:
+            known = self._traces.get(trace.id)
+            newest = known or trace
+            if name in newest.annotations:
+                return newest
+            noted = replace(newest, annotations={**newest.annotations, name: value})
+            if known is not None:
+                self._traces[trace.id] = noted
+        if known is not None and self._writer:
+            self._writer.write(noted)
+        return noted
+
+    def get(self, trace_id: str) -> Trace:
+        """Return a trace.
+
+        Raises:
+            NotFound: when it is unknown or has expired.
+        """
+        with self._lock:
+            self._expire()
+            trace = self._traces.get(trace_id)
+        if trace is None and self._files and trace_id not in self._gone:
+            trace = self._files.read(trace_id)
+        if trace is None:
+            # What cannot be an id, such as a path, is not repeated.
+            told = trace_id[:64] if trace_id.replace("-", "").isalnum() else None
+            raise NotFound("trace is unknown or expired", trace_id=told)
+        return trace
+
+    def take_over(self, other: TraceStore) -> None:
+        """Keep what another store keeps in memory too, as far as there is room."""
+        with other._lock:
+            known = {**other._traces}
+        with self._lock:
+            self._traces = OrderedDict({**known, **self._traces})
+            self._expire()
+
+    def kept(self) -> tuple[Sequence[Trace], Sequence[str]]:
+        """Return every trace there is, newest first, and the names of files that hold none.
+
+        Those of other processes are among them.
+        """
+        with self._lock:
+            self._expire()
+            found = dict(self._traces)
+        damaged = []
+        for name, trace in self._files.all(found) if self._files else ():
+            if trace is None:
+                damaged.append(name)
+            else:
+                found[trace.id] = trace
+        traces = sorted(found.values(), key=lambda trace: trace.created, reverse=True)
+        return traces, sorted(damaged)
+
+    def close(self) -> None:
+        """Write what has not been written yet."""
+        if self._writer:
+            self._writer.close()
+
+    def _is_kept(self, trace: Trace) -> bool:
+        return self._traces.get(trace.id) is trace
+
+    def _expire(self) -> None:
+        oldest = time.time() - self._seconds
+        while self._traces:
+            first = next(iter(self._traces.values()))
+            if len(self._traces) <= self._keep and first.created >= oldest:
+                return
+            self._traces.popitem(last=False)
+            if self._files:
+                self._gone.add(first.id)  # the thread that writes removes its file
+
+
+class _Writer:
+    """Writes traces one after the other, when no search is at work, so that none is slowed."""
+
+    def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool], gone: set[str]) -> None:
+        self._files = files
+        self._wanted = wanted
+        self._gone = gone
+        self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
+        self._closing = Event()
+        self._lock = Lock()
+        self._thread: Thread | None = None
+
+    def write(self, trace: Trace) -> None:
+        self._waiting.put(trace)
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = Thread(target=self._run, name="fumishirube traces", daemon=True)
+                    self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._waiting.put(None)
+        if self._thread is not None:
+            self._thread.join(_PATIENCE)
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._write_all(self._collected())
+        self._write_all(self._arrived())
+
+    def _collected(self) -> list[Trace | None]:
+        """Wait for a trace, and then until no more come for a moment, but not for ever."""
+        found = [self._waiting.get()]
+        latest = time.monotonic() + _LATEST
+        while not self._closing.wait(_QUIET) and time.monotonic() < latest:
+            more = self._arrived()
+            if not more:
+                break
+            found += more
+        return found
+
+    def _arrived(self) -> list[Trace | None]:
+        """Return what has come meanwhile; to wait for each would wake this thread every time."""
+        found: list[Trace | None] = []
+        with suppress(Empty):
+            while True:
+                found.append(self._waiting.get_nowait())
+        return found
+
+    def _write_all(self, found: Sequence[Trace | None]) -> None:
+        """Write what is still kept, with pauses while more are waiting."""
+        try:
+            for trace in found:
+                if trace is not None and self._wanted(trace):
+                    self._files.write(trace)
+                    if not self._waiting.empty():
+                        self._closing.wait(_PAUSE)
+            for trace_id in self._gone.copy():
+                self._files.remove(trace_id)
+                self._gone.discard(trace_id)
+            self._files.tidy()
+        except Exception:
+            # A full disk must not end the thread: the next trace may find room again.
+            _log.warning("a trace could not be written", exc_info=True)

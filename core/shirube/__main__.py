@@ -1,8 +1,0 @@
-"""``python -m shirube`` is the command ``shirube``."""
-
-import sys
-
-from shirube.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A surface for Fumishirube with one tool: what the manuals say that a term means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from fumishirube import Desk, Register, Stage, Surface, Tool, hook
+from fumishirube_glossary.lookup import lookup_tool
+
+
+class Glossary(Stage):
+    """Offers ``glossary_lookup``, which quotes definitions of a term with their citations.
+
+    Of each manual the ``looked_at`` best sections for the term are looked at. They are found by
+    the pipeline ``manual``, as the configuration has it.
+    """
+
+    root: ClassVar[str] = "manuals"
+    pipeline_name: ClassVar[str] = "manual"
+    instructions: ClassVar[str] = "Glossary: ask glossary_lookup what the manuals call a term."
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
+        "tokenizer": {"use": "bigram"},
+        "index": {"use": "tantivy"},
+        "scorers": [{"use": "lexical"}, {"use": "phrase"}],
+    }
+
+    looked_at: Annotated[int, Field(ge=1, le=200)] = 30
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the one tool."""
+        return (lookup_tool(desk, self.looked_at),)
+
+
+@hook
+def register_surfaces(register: Register[Surface]) -> None:
+    """Offer the surface."""
+    register("glossary", Glossary)

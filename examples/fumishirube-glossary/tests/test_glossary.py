@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fumishirube_glossary import Glossary
+from fumishirube_glossary.definitions import definitions
+
+from fumishirube import Call, Desk, Document, Heading, NotFound, ToolError, divided
+from fumishirube.testing import MemoryDesk, SurfaceContract
+
+RULES = """# 用語
+- **有給休暇**: 賃金が支払われる休暇
+- 代休(だいきゅう) … 休日に働いた代わりの休み
+| 用語 | 意味 |
+| --- | --- |
+| 欠勤 | 届け出て休むこと |
+
+# 有給休暇
+入社から六か月で十日になる。
+取り消しはできる。
+
+有給休暇は前日までに届け出る。
+"""
+GUIDE = """# Basics
+A token is a piece of text. Every token costs time.
+The index (a set of files) refers to sections.
+"""
+
+
+def document(path: str, text: str) -> Document:
+    lines = text.split("\n")
+    headings = [
+        Heading(line[2:], 1, number, number + 1)
+        for number, line in enumerate(lines, start=1)
+        if line.startswith("# ")
+    ]
+    return Document(path, "md", text, tuple(divided(text, headings, "x")))
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return MemoryDesk(
+        {"rules": [document("rules.md", RULES)], "guide": [document("guide.md", GUIDE)]}
+    )
+
+
+def ask(desk: Desk, **arguments: Any) -> list[tuple[str, int, str]]:
+    (tool,) = Glossary().tools(desk)
+    answer = tool.run(tool.params.model_validate(arguments), Call())
+    return [(one.form, one.start_line, one.text) for one in answer.definitions]
+
+
+class TestGlossary(SurfaceContract):
+    stage = Glossary()
+
+
+def test_an_entry_goes_before_a_section_of_that_name(desk: Desk) -> None:
+    assert ask(desk, term="有給休暇") == [
+        ("entry", 2, "- **有給休暇**: 賃金が支払われる休暇"),
+        ("heading", 9, "入社から六か月で十日になる。\n取り消しはできる。"),
+    ]
+
+
+def test_tables_and_other_marks_are_entries_too(desk: Desk) -> None:
+    assert ask(desk, term="欠勤") == [("entry", 6, "| 欠勤 | 届け出て休むこと |")]
+    assert ask(desk, term="代休") == [("entry", 3, "- 代休(だいきゅう) … 休日に働いた代わりの休み")]
+
+
+def test_a_sentence_may_say_what_a_term_is(desk: Desk) -> None:
+    line = "A token is a piece of text. Every token costs time."
+    assert ask(desk, term="Token", manual_id="guide") == [("sentence", 2, line)]
+    (found,) = ask(desk, term="index")
+    assert found[:2] == ("sentence", 3)
+
+
+def test_a_citation_names_the_lines(desk: Desk) -> None:
+    (tool,) = Glossary().tools(desk)
+    (one,) = tool.run(tool.params(term="欠勤"), Call()).definitions
+    assert one.cite == "manual://rules/rules.md#L6-L6"
+    assert one.section == "用語"
+
+
+def test_the_limit_is_kept(desk: Desk) -> None:
+    assert len(ask(desk, term="有給休暇", limit=1)) == 1
+
+
+def test_a_term_that_nobody_defines_has_no_definitions(desk: Desk) -> None:
+    assert ask(desk, term="取り消し") == []
+    assert ask(desk, term="absent") == []
+
+
+def test_what_cannot_be_looked_up_is_refused(desk: Desk) -> None:
+    with pytest.raises(ToolError, match="term is blank"):
+        ask(desk, term="　")
+    with pytest.raises(NotFound):
+        ask(desk, term="token", manual_id="absent")
+
+
+@pytest.mark.parametrize(
+    ("line", "form"),
+    [
+        ("有給休暇とは、賃金が支払われる休暇をいう。", "sentence"),
+        ("「有給休暇」とは賃金が支払われる休暇。", "sentence"),
+        ("この規則で有給休暇は、賃金が支払われる休暇をいう。", "sentence"),
+        ("有給休暇(年休)というのは休みのこと。", "sentence"),
+        ("1. 有給休暇:賃金が支払われる休暇", "entry"),
+        ("有給休暇とはいえ、前日までに届け出る。", None),
+        ("特別有給休暇: 別のもの", None),
+        ("有給休暇を取る。", None),
+    ],
+)
+def test_forms_of_definitions_are_told_from_mere_mentions(line: str, form: str | None) -> None:
+    found = [one.form for one in definitions(["# x", line], "x", "有給休暇")]
+    assert found == ([form] if form else [])
+
+
+@pytest.mark.parametrize(
+    "title", ["有給休暇", "2.1 有給休暇とは", "第3条 有給休暇", "有給休暇とは?"]
+)
+def test_a_section_that_is_headed_by_the_term_defines_it(title: str) -> None:
+    found = [
+        *definitions([f"# {title}", "", "賃金が支払われる。", "二行目。", ""], title, "有給休暇")
+    ]
+    assert [(one.first, one.last) for one in found if one.form == "heading"] == [(2, 3)]
+
+
+def test_a_term_of_marks_is_no_pattern(desk: Desk) -> None:
+    assert ask(desk, term="(.*)+[") == []

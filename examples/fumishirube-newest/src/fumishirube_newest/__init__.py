@@ -1,0 +1,66 @@
+"""A refiner for Fumishirube: of documents that say much the same, the newest comes first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Corpus, Hit, Query, Ranking, Refiner, Register, Stage, hook
+from fumishirube_newest.dates import dated, labelled
+
+
+class Newest(Stage):
+    """Lowers the scores of documents by how much older they are than the newest one found.
+
+    A document has the date in its path, or else the latest one that follows one of the ``labels``
+    in its text. Of a document ``half_life_days`` older than the newest, ``weight`` of the score
+    counts half; without a date a document counts as ``undated_days`` older.
+    """
+
+    weight: Annotated[float, Field(ge=0, le=1)] = 0.3
+    half_life_days: Annotated[float, Field(gt=0)] = 365.0
+    undated_days: Annotated[float, Field(ge=0)] = 365.0
+    labels: tuple[str, ...] = (
+        *("更新日", "最終更新", "改訂日", "改定日", "施行日", "発行日", "作成日"),
+        *("last updated", "updated", "last modified", "revised", "effective", "published", "date"),
+    )
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the same hits, ordered by their lowered scores."""
+        known = query.shared(("newest", self.fingerprint), dict[str, date | None]())
+        for path in {hit.passage.path for hit in ranking.hits}.difference(known):
+            known[path] = self._date(path, corpus)
+        newest = max((day for _, day in _days(ranking, known)), default=None)
+        if newest is None:
+            return ranking
+        lowered = [hit.scored(self._worth(hit, newest, known)) for hit in ranking.hits]
+        return ranking._replace(hits=tuple(sorted(lowered, key=Hit.sort_key)))
+
+    def _date(self, path: str, corpus: Corpus) -> date | None:
+        found = dated(path)
+        if not found:
+            texts = (one.fields["body"] for one in corpus.page(path))
+            found = [day for text in texts for day in labelled(text, self.labels)]
+        return max(found, default=None)
+
+    def _worth(self, hit: Hit, newest: date, known: Mapping[str, date | None]) -> float:
+        day = known[hit.passage.path]
+        age = self.undated_days if day is None else (newest - day).days
+        return hit.score * (1 - self.weight * (1 - math.exp2(-age / self.half_life_days)))
+
+
+def _days(ranking: Ranking, known: Mapping[str, date | None]) -> Iterator[tuple[str, date]]:
+    for hit in ranking.hits:
+        day = known[hit.passage.path]
+        if day is not None:
+            yield hit.passage.path, day
+
+
+@hook
+def register_refiners(register: Register[Refiner]) -> None:
+    """Offer the refiner."""
+    register("newest", Newest)

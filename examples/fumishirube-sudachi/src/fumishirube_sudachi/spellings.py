@@ -1,0 +1,76 @@
+"""The scorer: sections that hold a word of the query, but spell it in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube import (
+    Bool,
+    Clause,
+    Corpus,
+    Hit,
+    Holds,
+    Passage,
+    Query,
+    Stage,
+    Term,
+    concepts,
+    is_function,
+    occurs,
+    rarity,
+)
+from fumishirube_sudachi.words import MARK
+
+
+class OtherSpellings(Stage):
+    """Brings in sections that spell a word of the query otherwise: 付属 is found in 附属病院.
+
+    The other scorers look for the letters of the query; this one asks the index for normal forms,
+    which it has where the tokenizer is ``sudachi``. Each word brings in ``depth`` sections at most,
+    and each section gains ``weight`` times the word's rarity.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    weight: Annotated[float, Field(ge=0)] = 1.0
+    depth: Annotated[int, Field(ge=1)] = 20
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score sections by the words that stand there in another spelling only."""
+        spellings = _spellings(query.text, corpus)
+        counts = corpus.frequencies(spellings)
+        held = tuple(Holds(term) for term in query.must)
+        hits: dict[tuple[str, int], Hit] = {}
+        for term, known in spellings.items():
+            if not counts[term] or query.budget.spent:
+                continue
+            worth = self.weight * rarity(corpus.size, counts[term])
+            wanted: Clause = Bool(must=(Term(term), *held)) if held else Term(term)
+            for passage, _ in corpus.search(wanted, self.depth + len(query.exclude)):
+                text = f"{passage.fields['title']}\n{passage.fields['body']}"
+                if any(occurs(text, one) for one in known):
+                    continue
+                before = hits.get(passage.key, Hit(passage, 0.0, frozenset({"spelling"})))
+                hits[passage.key] = before._replace(
+                    score=before.score + worth,
+                    coverage=min(1.0, before.coverage + 1 / len(spellings)),
+                    matched=(*before.matched, term.removeprefix(MARK)),
+                )
+        return [hit for hit in hits.values() if hit.score]
+
+
+def _spellings(text: str, corpus: Corpus) -> dict[str, set[str]]:
+    """Return, for each word, the term of its other spellings, and those that the query gives."""
+    found: dict[str, set[str]] = {}
+    for word in dict.fromkeys(term for one in concepts(text) for term in corpus.terms(one.text)):
+        if is_function(word) or word.startswith(MARK):
+            continue
+        for form in corpus.terms(word):
+            if not form.startswith(MARK):
+                found.setdefault(MARK + form, set()).update((form, word))
+    return found

@@ -1,0 +1,10 @@
+"""The surface ``chapters``: the tools over chapters with a table of contents."""
+
+from fumishirube import Register, Surface, hook
+from fumishirube_chapters.surface import ChaptersSurface
+
+
+@hook
+def register_surfaces(register: Register[Surface]) -> None:
+    """Offer the tools over chapters with a table of contents."""
+    register("chapters", ChaptersSurface)

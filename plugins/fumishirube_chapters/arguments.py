@@ -1,0 +1,42 @@
+"""Arguments and answers that several of the chapters' tools share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from fumishirube import Answer, Params
+
+ManualName = Annotated[str, Field(description="Name of a manual, from list_manuals.")]
+SectionId = Annotated[str, Field(description="Id of a chapter, from get_toc or list_sections.")]
+OneSection = Annotated[
+    str | None, Field(description="Only this chapter; all of them when it is not given.")
+]
+
+
+class Exact(Params):
+    """Arguments of which a null is a value like any other, and mostly a wrong one."""
+
+    null_is_absent: ClassVar[bool] = False
+
+
+class OfManual(Exact):
+    """Which manual."""
+
+    manual_name: ManualName
+
+
+class Given(Answer):
+    """An answer that holds the keys it was made with; others are absent, not null."""
+
+    @model_serializer(mode="wrap")
+    def _given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
+
+
+class Unsearched(Answer):
+    """A chapter in scope that was not searched, and why."""
+
+    section_id: str
+    reason: Literal["missing", "refused", "unreadable", "too_large", "deadline"]

@@ -1,0 +1,76 @@
+"""``find_exceptions``: the lines that speak of exceptions and exclusions."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Query, Scorer, Tool
+from fumishirube_chapters.arguments import (
+    Given,
+    OfManual,
+    OneSection,
+    Unsearched,
+)
+from fumishirube_chapters.failures import refused
+from fumishirube_chapters.scope import Reader
+
+
+class FindExceptionsParams(OfManual):
+    """Where to look, and how much to give."""
+
+    section_id: OneSection = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+
+
+class ExceptionHit(Answer):
+    """A line that speaks of an exception, with the lines around it."""
+
+    section_id: str
+    text: str
+
+
+class FindExceptionsAnswer(Given):
+    """The lines; how many there are, if not all; and what was not searched."""
+
+    results: tuple[ExceptionHit, ...]
+    total: int = 0
+    skipped: tuple[Unsearched, ...] = ()
+    skipped_total: int = 0
+
+
+def find_exceptions_tool(
+    reader: Reader, scorer: Scorer
+) -> Tool[FindExceptionsParams, FindExceptionsAnswer]:
+    """Return the tool; the scorer knows the vocabulary."""
+
+    def run(params: FindExceptionsParams, call: Call) -> FindExceptionsAnswer:
+        manual = reader.library.manual(params.manual_name)
+        query = Query("", budget=call.budget)
+        scanned = reader.scan(manual, params.section_id, query, scorer)
+        results = (
+            ExceptionHit(section_id=chapter.id, text=place.shown(one.own))
+            for chapter, one, hit in scanned.found
+            for place in hit.places
+        )
+        total = sum(len(hit.places) for _, _, hit in scanned.found)
+        told = scanned.told(total, params.limit)
+        return FindExceptionsAnswer(results=tuple(islice(results, params.limit)), **told)
+
+    return Tool(
+        name="find_exceptions",
+        title="Find exceptions",
+        summary=(
+            "Collect the lines of one manual, or of one chapter, that speak of exceptions, "
+            "exclusions, prohibitions and cautions, each with the lines around it. Use it before "
+            "saying that something applies. Costs about 150 tokens a result."
+        ),
+        params=FindExceptionsParams,
+        answer=FindExceptionsAnswer,
+        run=run,
+        refused=refused,
+        http=("POST", "/find_exceptions"),
+        examples=({"manual_name": "給付金編", "section_id": "03"},),
+    )

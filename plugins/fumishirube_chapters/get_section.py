@@ -1,0 +1,60 @@
+"""``get_section``: the whole text of a chapter."""
+
+from __future__ import annotations
+
+from fumishirube import Answer, Call, Tool
+from fumishirube_chapters.arguments import OfManual, SectionId
+from fumishirube_chapters.failures import refused
+from fumishirube_chapters.scope import Reader
+
+
+class GetSectionParams(OfManual):
+    """Which chapter of which manual."""
+
+    section_id: SectionId
+
+
+class GetSectionAnswer(Answer):
+    """A chapter as it stands; only its line ends are unified."""
+
+    manual: str
+    section_id: str
+    title: str
+    text: str
+    file: str = ""
+    encoding: str = ""
+    id: str = ""
+
+
+def get_section_tool(reader: Reader) -> Tool[GetSectionParams, GetSectionAnswer]:
+    """Return the tool."""
+
+    def run(params: GetSectionParams, _call: Call) -> GetSectionAnswer:
+        manual = reader.library.manual(params.manual_name)
+        chapter = manual.chapter(params.section_id)
+        document = reader.open(manual, chapter).document
+        return GetSectionAnswer(
+            manual=params.manual_name,
+            section_id=chapter.id,
+            title=chapter.title,
+            text=document.text,
+            file=chapter.file,
+            encoding=document.encoding or "",
+            id=chapter.id,
+        )
+
+    return Tool(
+        name="get_section",
+        title="Read a chapter",
+        summary=(
+            "Read one chapter in full, exactly as it stands. Use it before answering from a "
+            "chapter; search_text and find_exceptions show only extracts. Costs the whole chapter: "
+            "about a token a character in Japanese."
+        ),
+        params=GetSectionParams,
+        answer=GetSectionAnswer,
+        run=run,
+        refused=refused,
+        http=("GET", "/get_section"),
+        examples=({"manual_name": "給付金編", "section_id": "03"},),
+    )

@@ -1,0 +1,260 @@
+"""The manuals: which there are, what their tables of contents say, and where the files are."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from threading import Lock
+from typing import NamedTuple
+
+from fumishirube import (
+    RACY_NS,
+    Chapter,
+    Contented,
+    Contents,
+    Entry,
+    Forbidden,
+    NotFound,
+    Root,
+    ToolError,
+    Unreadable,
+    nfc,
+)
+from fumishirube_chapters.failures import no_contents, no_manual, no_section
+from fumishirube_chapters.settings import Reading
+
+LOG = logging.getLogger("fumishirube.chapters")
+
+_SHOWN = 200
+
+
+class Located(NamedTuple):
+    """A file where it really is, and its state; or the reason why it cannot be read."""
+
+    root: Root
+    path: str
+    entry: Entry | None
+    fault: str | None = None
+
+    @property
+    def stamp(self) -> str:
+        """What changes whenever the file does."""
+        entry = self.entry
+        return f"{entry.inode}:{entry.size}:{entry.modified_ns}" if entry else ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the stamp can be trusted: a young file may change without a new one."""
+        return self.entry is not None and time.time_ns() - self.entry.modified_ns > RACY_NS
+
+
+@dataclass(frozen=True)
+class Manual:
+    """A manual with a usable table of contents; ``name`` is as it was asked for."""
+
+    name: str
+    root: Root
+    reading: Reading
+    contents: Contents
+    by_id: Mapping[str, Chapter]
+
+    def chapter(self, section_id: str) -> Chapter:
+        """Return the chapter that answers for an id.
+
+        Raises:
+            NotFound: when the table of contents has no such id.
+        """
+        if section_id not in self.by_id:
+            raise no_section(section_id, self.name)
+        return self.by_id[section_id]
+
+    def in_scope(self, section_id: str | None) -> list[Chapter]:
+        """Return one chapter, or each that answers for an id, in order."""
+        return [*self.by_id.values()] if section_id is None else [self.chapter(section_id)]
+
+    def locate(self, path: str | None) -> Located:
+        """Return where a chapter's file is."""
+        if path is None:
+            return Located(self.root, "", None, "refused")
+        return located(self.root, path, self.reading)
+
+    def locate_all(self, paths: Iterable[str]) -> Mapping[str, Located]:
+        """Return where many files are, with one look into each of their folders."""
+        wanted = [*paths]
+        folders = {str(PurePosixPath(path).parent) for path in wanted}
+        known: dict[str, Entry] = {}
+        for folder in folders:
+            try:
+                entries = self.root.entries("" if folder == "." else folder)
+            except ToolError:
+                continue
+            known |= {entry.path: entry for entry in entries if entry.kind == "file"}
+        found = {path: known.get(path) for path in wanted}
+        return {
+            path: Located(self.root, path, entry) if entry else self.locate(path)
+            for path, entry in found.items()
+        }
+
+
+class Library:
+    """The manuals of a root, as they are now; tables of contents are read when they change."""
+
+    def __init__(self, root: Root, loader: Contented, reading: Reading) -> None:
+        self._root = root
+        self._loader = loader
+        self._reading = reading
+        self._read: dict[str, tuple[str, Manual]] = {}
+        self._told: dict[str, tuple[str, Sequence[str]]] = {}
+        self._lock = Lock()
+
+    def manuals(self) -> list[str]:
+        """Return the names of the manuals, sorted by code point."""
+        return sorted(self._folders())
+
+    def manual(self, name: str) -> Manual:
+        """Return a manual with its table of contents.
+
+        Raises:
+            NotFound: when there is none of this name, or its table of contents cannot be used.
+        """
+        folder = self._folder(name)
+        toc = self._reading.toc
+        file = located(folder, toc, self._reading)
+        if file.fault is not None:
+            self._tell(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
+            raise no_contents(name, toc, file.fault)
+        # What is read while the stamp may not tell of a change is read once more later.
+        settled = file.settled
+        with self._lock:
+            stamp, known = self._read.get(nfc(name), ("", None))
+        if known is not None and stamp == file.stamp and settled:
+            return replace(known, name=name)
+        try:
+            contents = self._loader.contents(file.root, file.path)
+        except ToolError as error:
+            reason = _reason(error)
+            self._tell(f"{name}/{toc}", file.stamp, [f"{toc} cannot be used: {reason}"])
+            raise no_contents(name, toc, reason) from error
+        self._tell(f"{name}/{toc}", file.stamp, contents.warnings)
+        by_id: dict[str, Chapter] = {}
+        for chapter in contents.chapters:
+            by_id.setdefault(chapter.id, chapter)
+        manual = Manual(name, folder, self._reading, contents, by_id)
+        with self._lock:
+            self._read[nfc(name)] = (file.stamp if settled else "", manual)
+        return manual
+
+    def warn(self, manual: Manual, chapter: Chapter, stamp: str, fault: str) -> None:
+        """Log what is wrong with a chapter's file, once until the file changes."""
+        self._tell(
+            f"{manual.name}/{chapter.file}",
+            stamp + fault,
+            [f"file {fault}: {chapter.file[:_SHOWN]}"],
+        )
+
+    def usable(self) -> Iterator[Manual]:
+        """Log which manuals there are, and yield each whose table of contents can be used."""
+        names = self.manuals()
+        LOG.info("manuals: %s", ", ".join(names) or "none")
+        for name in names:
+            with suppress(ToolError):  # what is wrong with the others has been told
+                yield self.manual(name)
+
+    def complaints(self) -> list[tuple[str, str]]:
+        """Return what was found to be wrong so far: a manual, and what is wrong in it."""
+        with self._lock:
+            told = [*self._told.items()]
+        return [
+            (place.partition("/")[0], warning)
+            for place, (_, warnings) in told
+            for warning in warnings
+        ]
+
+    def _tell(self, place: str, state: str, warnings: Sequence[str]) -> None:
+        with self._lock:
+            if place in self._told and self._told[place][0] == state:
+                return
+            self._told[place] = (state, [_printable(warning) for warning in warnings])
+        manual = _printable(place.partition("/")[0])
+        for warning in self._told[place][1]:
+            LOG.warning("[validate] manual=%s %s", manual, warning)
+
+    def _folders(self) -> list[str]:
+        if not self._root.exists:
+            return []
+        found = self._root.entries()
+        return [entry.name for entry in found if self._is_manual(entry)]
+
+    def _is_manual(self, entry: Entry) -> bool:
+        if entry.kind != "dir" and not (entry.kind == "link" and self._reading.links):
+            return False
+        if entry.kind == "dir" and not entry.name.startswith("."):
+            return True
+        try:
+            folder = self._inside(entry.name)
+        except ToolError:
+            return False
+        hidden = entry.name.startswith(".")
+        return not hidden or located(folder, self._reading.toc, self._reading).fault is None
+
+    def _folder(self, name: str) -> Root:
+        # A name is looked up among those that are there; it is never joined into a path.
+        wanted = nfc(name)
+        if wanted not in self._folders():
+            raise no_manual(name)
+        try:
+            return self._inside(wanted)
+        except ToolError as error:
+            raise no_manual(name) from error
+
+    def _inside(self, name: str) -> Root:
+        """Return a folder of the root as a root of its own.
+
+        Raises:
+            NotFound: when it is no folder.
+            Forbidden: when it leads out of what is allowed.
+        """
+        if not self._reading.links:
+            return self._root.child(name)
+        root, path = self._root.followed(name, self._reading.allowed)
+        if not path and not root.exists:
+            raise NotFound("not a folder", path=name)
+        return root.child(path) if path else root
+
+
+def located(root: Root, path: str, reading: Reading) -> Located:
+    """Return where a file is, following links if that is allowed."""
+    try:
+        if reading.links:
+            root, path = root.followed(path, reading.allowed)
+        entry = root.stat(path)
+    except NotFound:
+        return Located(root, path, None, "missing")
+    except ToolError:
+        return Located(root, path, None, "refused")
+    if entry.kind != "file":
+        return Located(root, path, None, "refused")
+    return Located(root, path, entry)
+
+
+def fault_of(error: ToolError) -> str:
+    """Return the reason why a file could not be read, in one word."""
+    if isinstance(error, Unreadable):
+        return "too_large" if error.reason == "too_large" else "unreadable"
+    return "missing" if isinstance(error, NotFound) else "unreadable"
+
+
+def _reason(error: ToolError) -> str:
+    if isinstance(error, Unreadable) and error.reason == "too_large":
+        return "too_large"
+    if isinstance(error, Forbidden):
+        return "unreadable"
+    return "missing" if isinstance(error, NotFound) else str(error)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)

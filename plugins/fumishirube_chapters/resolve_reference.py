@@ -1,0 +1,93 @@
+"""``resolve_reference``: where a 「第3章を参照」 points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import NORMAL, Answer, Call, Tool, ToolError
+from fumishirube.text.numbering import Entry
+from fumishirube.text.references import resolve, section_numbers
+from fumishirube_chapters.arguments import OfManual
+from fumishirube_chapters.failures import refused, required
+from fumishirube_chapters.library import Manual
+from fumishirube_chapters.scope import Reader
+
+
+class ResolveReferenceParams(OfManual):
+    """The words of the reference, and where they stand."""
+
+    ref_text: Annotated[str, Field(max_length=2000, description="For example 第3章を参照.")]
+    section_id: Annotated[
+        str | None, Field(description="The chapter where the reference stands, for 前章 and such.")
+    ] = None
+
+
+class ReferenceCandidate(Answer):
+    """A chapter that may be meant, and by which rule."""
+
+    section_id: str
+    title: str
+    rule: Literal["number", "id", "child", "parent", "heading", "label", "relative", "title"]
+
+
+class ResolveReferenceAnswer(Answer):
+    """The chapter that is meant, if it is one, and those that may be."""
+
+    manual: str
+    ref_text: str
+    target_section: str | None
+    candidates: tuple[ReferenceCandidate, ...]
+
+
+def resolve_reference_tool(
+    reader: Reader,
+) -> Tool[ResolveReferenceParams, ResolveReferenceAnswer]:
+    """Return the tool."""
+
+    def run(params: ResolveReferenceParams, _call: Call) -> ResolveReferenceAnswer:
+        if not params.ref_text:
+            raise required("ref_text")
+        manual = reader.library.manual(params.manual_name)
+        if params.section_id is not None:
+            manual.chapter(params.section_id)
+        entries = [Entry(one.id, one.title) for one in manual.by_id.values()]
+        sections = lru_cache(maxsize=None)(lambda number: _sections(reader, manual, number))
+        resolved = resolve(entries, params.ref_text, params.section_id, sections)
+        return ResolveReferenceAnswer(
+            manual=params.manual_name,
+            ref_text=params.ref_text,
+            target_section=resolved.target,
+            candidates=tuple(
+                ReferenceCandidate(section_id=one.id, title=one.title, rule=one.rule)
+                for one in resolved.candidates
+            ),
+        )
+
+    return Tool(
+        name="resolve_reference",
+        title="Follow a reference",
+        summary=(
+            "Tell which chapter a reference such as 第3章を参照 or 別表1 points to. Pass "
+            "section_id for 前章 and 次章. Next: get_section with target_section. Costs about 100 "
+            "tokens."
+        ),
+        params=ResolveReferenceParams,
+        answer=ResolveReferenceAnswer,
+        run=run,
+        refused=refused,
+        http=("POST", "/resolve_reference"),
+        examples=({"manual_name": "給付金編", "ref_text": "第3章を参照"},),
+    )
+
+
+def _sections(reader: Reader, manual: Manual, section_id: str) -> Collection[str]:
+    """Return the numbers of a chapter's sections; none when it cannot be read."""
+    try:
+        chapter = reader.open(manual, manual.chapter(section_id))
+    except ToolError:
+        return ()
+    return section_numbers(chapter.form(NORMAL).text)

@@ -1,0 +1,129 @@
+"""What a search goes through: the chapters in scope that can be read, and those that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fumishirube import Budget, Chapter, Corpus, Hit, Query, Ranking, Scorer
+from fumishirube_chapters.arguments import Unsearched
+from fumishirube_chapters.corpus import Chapters
+from fumishirube_chapters.failures import no_file
+from fumishirube_chapters.library import Library, Located, Manual
+from fumishirube_chapters.shelf import Faulty, Open, Shelf
+
+_SKIPPED_SHOWN = 20
+
+
+class Scanned(NamedTuple):
+    """What a scorer found, in the order of the table of contents, and what was not searched."""
+
+    found: Sequence[tuple[Chapter, Open, Hit]]
+    skipped: Sequence[Unsearched]
+
+    def told(self, total: int, limit: int) -> Mapping[str, Any]:
+        """Return the keys of an answer that tell what is not in it; none when all is."""
+        told: dict[str, Any] = {"total": total} if total > limit else {}
+        if self.skipped:
+            told["skipped"] = tuple(self.skipped[:_SKIPPED_SHOWN])
+        if len(self.skipped) > _SKIPPED_SHOWN:
+            told["skipped_total"] = len(self.skipped)
+        return told
+
+
+class Reader:
+    """Reads the chapters of manuals, and lets scorers search them."""
+
+    def __init__(self, library: Library, shelf: Shelf) -> None:
+        self.library = library
+        self._shelf = shelf
+
+    def close(self) -> None:
+        """Let go of the file of projections."""
+        self._shelf.close()
+
+    def validate(self) -> None:
+        """Read all chapters of all manuals once, and log what is wrong with any."""
+        for manual in self.library.usable():
+            for _ in self._openings(manual, manual.in_scope(None), {}, Budget()):
+                pass
+
+    def open(self, manual: Manual, chapter: Chapter) -> Open:
+        """Return one chapter.
+
+        Raises:
+            NotFound: when its file cannot be read.
+        """
+        try:
+            return self._opened(manual, chapter, manual.locate(chapter.path))
+        except Faulty as fault:
+            raise no_file(chapter.id, manual.name, chapter.file, fault.reason) from fault
+
+    def scan(self, manual: Manual, section_id: str | None, query: Query, scorer: Scorer) -> Scanned:
+        """Let a scorer search one chapter, or all.
+
+        Raises:
+            NotFound: when the one chapter is not there, or cannot be read.
+        """
+        chapters = manual.in_scope(section_id)
+        faults: dict[str, str] = {}
+        opened = dict(self._openings(manual, chapters, faults, query.budget))
+        if section_id is not None and faults:
+            ((_, reason),) = faults.items()
+            raise no_file(section_id, manual.name, chapters[0].file, reason)
+        unique = {one.passage.key: one for one in opened.values()}
+        corpus = Chapters(manual.name, [*unique.values()])
+        ranking = _scored(scorer, query, corpus)
+        self._shelf.save(manual.name, [*unique.values()], whole=section_id is None)
+        hits = {hit.passage.key: hit for hit in ranking.hits}
+        late = {(out.path, out.start_line): out.reason for out in ranking.left_out}
+        found = []
+        for chapter in chapters:
+            one = opened.get(chapter.id)
+            if one is None:
+                continue
+            if one.passage.key in late:
+                faults[chapter.id] = late[one.passage.key]
+            elif one.passage.key in hits:
+                found.append((chapter, one, hits[one.passage.key]))
+        skipped = [
+            Unsearched.model_validate({"section_id": one.id, "reason": faults[one.id]})
+            for one in chapters
+            if one.id in faults
+        ]
+        return Scanned(found, skipped)
+
+    def _openings(
+        self, manual: Manual, chapters: Sequence[Chapter], faults: dict[str, str], budget: Budget
+    ) -> Iterator[tuple[str, Open]]:
+        """Yield the chapters that can be read, by id; write down why others cannot."""
+        files = manual.locate_all({one.path: None for one in chapters if one.path})
+        known: dict[str, Open] = {}
+        for chapter in chapters:
+            budget.check()
+            path = chapter.path or ""
+            try:
+                file = files[path] if path else manual.locate(None)
+                # However many chapters a file is, it is read once.
+                opened = known.get(path) or self._opened(manual, chapter, file)
+            except Faulty as fault:
+                faults[chapter.id] = fault.reason
+            else:
+                known[path] = opened
+                yield chapter.id, opened
+
+    def _opened(self, manual: Manual, chapter: Chapter, file: Located) -> Open:
+        try:
+            opened = self._shelf.read(manual.name, file)
+        except Faulty as fault:
+            self.library.warn(manual, chapter, file.stamp, fault.reason)
+            raise
+        if opened.document.damaged:
+            encoding = opened.document.encoding
+            self.library.warn(manual, chapter, file.stamp, f"holds bytes that are no {encoding}")
+        return opened
+
+
+def _scored(scorer: Scorer, query: Query, corpus: Corpus) -> Ranking:
+    scored = scorer.score(query, corpus, {})
+    return scored if isinstance(scored, Ranking) else Ranking(tuple(scored))

@@ -1,0 +1,105 @@
+"""``search_text``: which chapters hold a text or a pattern, and where first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import LOOSE, Answer, Call, Hit, Query, Scorer, Stretch, Tool, form_of
+from fumishirube_chapters.arguments import (
+    Given,
+    OfManual,
+    OneSection,
+    Unsearched,
+)
+from fumishirube_chapters.failures import refused, required
+from fumishirube_chapters.scope import Reader
+from fumishirube_chapters.settings import MOST_RESULTS
+
+Mode = Literal["plain", "regex", "loose"]
+
+_AROUND = 80
+_MATCH_SHOWN = 200
+
+
+class SearchTextParams(OfManual):
+    """What is searched for, where, and how."""
+
+    query: Annotated[str, Field(max_length=1000, description="What to look for.")]
+    section_id: OneSection = None
+    mode: Annotated[
+        Mode,
+        Field(
+            description="plain: as it is; regex: a regular expression; loose: whatever blanks, "
+            "middle dots, slashes and hyphens stand between the characters."
+        ),
+    ] = "regex"
+    limit: Annotated[
+        int, Field(ge=1, le=MOST_RESULTS, description="Default: what the server is set to.")
+    ] = 10
+    case_sensitive: bool = False
+
+
+class SearchTextHit(Answer):
+    """A chapter, and the text around its first match."""
+
+    section_id: str
+    snippet: str
+
+
+class SearchTextAnswer(Given):
+    """The chapters with a match; how many there are, if not all; and what was not searched."""
+
+    results: tuple[SearchTextHit, ...]
+    total: int = 0
+    skipped: tuple[Unsearched, ...] = ()
+    skipped_total: int = 0
+
+
+def search_text_tool(
+    reader: Reader, scorers: Mapping[str, Scorer], max_results: int
+) -> Tool[SearchTextParams, SearchTextAnswer]:
+    """Return the tool; ``max_results`` is the limit of a call that names none."""
+
+    def run(params: SearchTextParams, call: Call) -> SearchTextAnswer:
+        if not params.query or (params.mode == "loose" and not form_of(params.query, LOOSE)):
+            raise required("query")
+        limit = params.limit if "limit" in params.model_fields_set else max_results
+        manual = reader.library.manual(params.manual_name)
+        query = Query(params.query, case_sensitive=params.case_sensitive, budget=call.budget)
+        scanned = reader.scan(manual, params.section_id, query, scorers[params.mode])
+        results = tuple(
+            SearchTextHit(section_id=chapter.id, snippet=snippet(one.own, _first(hit)))
+            for chapter, one, hit in scanned.found[:limit]
+        )
+        return SearchTextAnswer(results=results, **scanned.told(len(scanned.found), limit))
+
+    return Tool(
+        name="search_text",
+        title="Search the chapters",
+        summary=(
+            "Find the chapters of one manual that hold a text or a regular expression; each comes "
+            "once, with the text around its first match. Use mode='loose' for scanned text. Next: "
+            "get_section. Costs about 150 tokens a hit."
+        ),
+        params=SearchTextParams,
+        answer=SearchTextAnswer,
+        run=run,
+        refused=refused,
+        http=("POST", "/search_text"),
+        examples=({"manual_name": "給付金編", "query": "帝王切開", "mode": "loose"},),
+    )
+
+
+def _first(hit: Hit) -> Stretch:
+    """Return where a hit is; a scorer that does not say so leads to the chapter's beginning."""
+    return hit.places[0] if hit.places else Stretch(0, 0)
+
+
+def snippet(text: str, match: Stretch) -> str:
+    """Return the text around a match: 80 characters on either side, at most 200 of the match."""
+    start = max(0, match.start - _AROUND)
+    end = min(len(text), match.start + min(match.end - match.start, _MATCH_SHOWN) + _AROUND)
+    return Stretch(start, end, start > 0, end < len(text)).shown(text)

@@ -1,0 +1,153 @@
+"""Chapters in memory: their texts and projections, as long as their files stay as they are."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from fumishirube import Contented, Document, Form, Passage, Projection, ToolError, fold, project
+from fumishirube_chapters.library import Located, fault_of
+from fumishirube_chapters.settings import Keeping
+from fumishirube_chapters.store import Kept, Store
+
+MOST = 128 * 1024 * 1024
+"""Bytes of texts and projections that stay in memory, besides those that a call works with."""
+
+
+class Faulty(Exception):
+    """A chapter's file cannot be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Folded(Mapping[str, str]):
+    """The folded texts of a chapter, made when a stage asks for one."""
+
+    def __init__(self, title: str, path: str, text: str) -> None:
+        self._texts = {"title": title, "headings": "", "path": path, "body": text}
+
+    def __getitem__(self, name: str) -> str:
+        return fold(self._texts[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class Open:
+    """A chapter that was read: its text, and its projections as they are asked for."""
+
+    def __init__(self, manual: str, stamp: str, document: Document, store: Store) -> None:
+        self.document = document
+        self.stamp = stamp
+        self.born = time.monotonic()
+        section = document.sections[0]
+        fields = Folded(section.title, document.path, document.text)
+        path, last = document.path, section.end_line
+        self.passage = Passage(path, 1, last, section.title, (), 1, stamp, fields)
+        self._manual = manual
+        self._store = store
+        self._forms: dict[Form, Projection] = {}
+        self.unsaved: list[Kept] = []
+        self.weight = sys.getsizeof(document.text)
+
+    @property
+    def own(self) -> str:
+        """The text as it stands."""
+        return self.document.text
+
+    def form(self, form: Form) -> Projection:
+        """Return the text in a form: from memory, from disk, or made now."""
+        known = self._forms.get(form)
+        if known is None:
+            path, settled = self.document.path, bool(self.stamp)
+            known = self._store.get(self._manual, path, self.stamp, form) if settled else None
+            if known is None:
+                known = project(self.own, form)
+                if settled:
+                    self.unsaved.append(Kept(self._manual, path, self.stamp, form, known))
+            self._forms[form] = known
+            self.weight += known.weight
+        return known
+
+
+class _Slot(NamedTuple):
+    top: Path
+    below: str
+    path: str
+
+
+class Shelf:
+    """The chapters read last; no more than so many, and none older than so many seconds."""
+
+    def __init__(self, loader: Contented, keeping: Keeping) -> None:
+        self._loader = loader
+        self._keeping = keeping
+        self._store = Store(keeping.file)
+        self._open: OrderedDict[_Slot, Open] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, manual: str, file: Located) -> Open:
+        """Return a chapter as it is now.
+
+        Raises:
+            Faulty: when its file cannot be read.
+        """
+        if file.fault is not None:
+            raise Faulty(file.fault)
+        slot = _Slot(file.root.top, file.root.below, file.path)
+        stamp = file.stamp if file.settled else ""
+        with self._lock:
+            known = self._open.get(slot)
+            if known is not None and stamp and known.stamp == stamp and not self._is_old(known):
+                self._open.move_to_end(slot)
+                return known
+        try:
+            document = self._loader.chapter(file.root, file.path)
+        except ToolError as error:
+            raise Faulty(fault_of(error)) from error
+        opened = Open(manual, stamp, document, self._store)
+        if self._keeping.seconds > 0:
+            with self._lock:
+                self._open[slot] = opened
+                self._open.move_to_end(slot)
+                while len(self._open) > self._keeping.chapters:
+                    self._open.popitem(last=False)
+            self._relieve()
+        return opened
+
+    def save(self, manual: str, chapters: list[Open], *, whole: bool) -> None:
+        """Keep on disk what was projected of these chapters since the last time.
+
+        When they are the ``whole`` manual, what is kept of other files of it is forgotten.
+        """
+        unsaved: list[Kept] = []
+        for chapter in chapters:
+            unsaved += chapter.unsaved
+            chapter.unsaved = []
+        files = {chapter.document.path for chapter in chapters}
+        self._store.put(unsaved, (manual, files) if whole else None)
+        self._relieve()
+
+    def close(self) -> None:
+        """Let go of the file of projections."""
+        self._store.close()
+
+    def _relieve(self) -> None:
+        """Let go of the chapters that were not read for longest, until there is room."""
+        with self._lock:
+            weight = sum(one.weight for one in self._open.values())
+            while weight > MOST:
+                weight -= self._open.popitem(last=False)[1].weight
+
+    def _is_old(self, opened: Open) -> bool:
+        return time.monotonic() - opened.born >= self._keeping.seconds

@@ -1,0 +1,163 @@
+"""Projections on disk: made when a file changes, and not again when the server starts."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from array import array
+from collections.abc import Collection, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from struct import Struct
+from threading import Lock
+from typing import NamedTuple
+
+from fumishirube import Form, Projection, Way
+
+LOG = logging.getLogger("fumishirube.chapters")
+
+_LAYOUT = 1
+_PATIENCE = 1.0
+_COUNT = Struct("<I")
+_TABLE = """
+CREATE TABLE IF NOT EXISTS projections (
+  manual TEXT, path TEXT, form TEXT, stamp TEXT, text TEXT, ways BLOB,
+  PRIMARY KEY (manual, path, form)
+) WITHOUT ROWID
+"""
+
+
+class Kept(NamedTuple):
+    """One projection, and what it was made of: a file of a manual, in a state."""
+
+    manual: str
+    path: str
+    stamp: str
+    form: Form
+    projection: Projection
+
+
+class Store:
+    """A file of projections. What cannot be read or written is made anew, and costs only time."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._connection: sqlite3.Connection | None = None
+        self._broken = False
+        self._lock = Lock()
+
+    def get(self, manual: str, path: str, stamp: str, form: Form) -> Projection | None:
+        """Return a kept projection of this state of a file, if there is one."""
+        asked = (
+            "SELECT text, ways FROM projections WHERE manual=? AND path=? AND form=? AND stamp=?"
+        )
+        with self._lock:
+            if self._broken or (self._connection is None and not self._file.exists()):
+                return None
+            try:
+                row = self._open().execute(asked, (manual, path, _key(form), stamp)).fetchone()
+            except sqlite3.OperationalError as error:
+                LOG.info("projections cannot be read this time: %s", error)
+                return None
+            except (sqlite3.Error, OSError) as error:
+                self._give_up(error)
+                return None
+        return None if row is None else Projection(row[0], _unpacked(row[1]))
+
+    def put(self, kept: Sequence[Kept], only: tuple[str, Collection[str]] | None = None) -> None:
+        """Keep projections, each in place of what was kept of the same file.
+
+        ``only`` names a manual and all its files: what is kept of others of it is forgotten.
+        """
+        rows = [
+            (one.manual, one.path, _key(one.form), one.stamp, one.projection.text, _packed(one))
+            for one in kept
+        ]
+        with self._lock:
+            if self._broken or not rows:
+                return
+            try:
+                with self._open() as connection:
+                    connection.executemany("REPLACE INTO projections VALUES (?,?,?,?,?,?)", rows)
+                    if only is not None:
+                        _forget(connection, *only)
+            except sqlite3.OperationalError as error:
+                LOG.info("projections are not kept this time: %s", error)
+            except (sqlite3.Error, OSError) as error:
+                self._give_up(error)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection = _connected(self._file)
+            except sqlite3.OperationalError:
+                raise  # another process is at it, or it may not be had: no damage
+            except sqlite3.DatabaseError:
+                # Derived state that cannot be read is made anew.
+                self._file.unlink()
+                self._connection = _connected(self._file)
+        return self._connection
+
+    def _give_up(self, error: Exception) -> None:
+        self._broken = True
+        LOG.warning("projections are not kept: %s", type(error).__name__)
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=_PATIENCE, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=OFF")
+        with closing(connection.execute("PRAGMA user_version")) as asked:
+            if asked.fetchone()[0] != _LAYOUT:
+                connection.execute("DROP TABLE IF EXISTS projections")
+                connection.execute(f"PRAGMA user_version={_LAYOUT}")
+        connection.execute(_TABLE)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str]) -> None:
+    asked = "SELECT DISTINCT path FROM projections WHERE manual=?"
+    known = [path for (path,) in connection.execute(asked, (manual,))]
+    gone = [(manual, path) for path in known if path not in files]
+    connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
+
+
+def _key(form: Form) -> str:
+    return f"{form.fold:d} {form.separators!a}"
+
+
+def _packed(kept: Kept) -> bytes:
+    parts: list[bytes] = []
+    for way in kept.projection.ways:
+        parts += [_COUNT.pack(len(way.here)), way.here.tobytes(), way.there.tobytes()]
+    return b"".join(parts)
+
+
+def _unpacked(data: bytes) -> tuple[Way, ...]:
+    ways: list[Way] = []
+    place = 0
+    while place < len(data):
+        (count,) = _COUNT.unpack_from(data, place)
+        size = count * array("I").itemsize
+        here, there = array("I"), array("I")
+        here.frombytes(data[place + _COUNT.size : place + _COUNT.size + size])
+        there.frombytes(data[place + _COUNT.size + size : place + _COUNT.size + 2 * size])
+        ways.append(Way(here, there))
+        place += _COUNT.size + 2 * size
+    return tuple(ways)

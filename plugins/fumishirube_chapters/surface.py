@@ -1,0 +1,173 @@
+"""The surface over chapters: the classic manual tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from fumishirube import (
+    Complaint,
+    ConfigError,
+    Desk,
+    Env,
+    InvalidPath,
+    Key,
+    Stage,
+    Tool,
+    clean_path,
+)
+from fumishirube_chapters.settings import (
+    EXCEPTIONS,
+    MODES,
+    MOST_RESULTS,
+    Keeping,
+    Reading,
+)
+
+_MANUAL = "{manual}/"
+_REMEDY = "mend the file, or what the table of contents says of it"
+
+
+class ChaptersSurface(Stage):
+    """Offers the classic manual tools over chapters, which ``00_目次.json`` names.
+
+    ``path_pattern`` says where that stands: below ``manuals/``, which is the root of the manuals.
+    Chapters stay in memory for ``section_ttl_seconds``, at most ``max_sections_in_memory`` of them;
+    their projections are kept in ``cache_file``, or else under ``chapters/`` in ``indices_dir``, or
+    else in the folder of derived state. With ``allow_symlink`` links are followed as long as they
+    lead into one of ``allowed_roots``, which are the root of the manuals when none is named.
+    """
+
+    root: ClassVar[str] = "manuals"
+    server_name: ClassVar[str] = "manual-tools"
+    instructions: ClassVar[str] = (
+        "Manuals in chapters: begin with list_manuals and get_toc. Read chapters with get_section; "
+        "find them with search_text, in mode 'loose' for scanned text, and check find_exceptions."
+    )
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [{"use": "toc-text"}],
+        "scorers": [*({"use": mode} for mode in MODES), {"use": EXCEPTIONS}],
+    }
+
+    resolve_reference: Annotated[bool, Env("FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE")] = False
+    max_results: Annotated[
+        int,
+        Field(ge=1, le=MOST_RESULTS),
+        Env("FUMISHIRUBE_SEARCH_MAX_RESULTS"),
+        Key("search.max_results"),
+    ] = 10
+    engine: Annotated[Literal["regex"], Env("FUMISHIRUBE_SEARCH_ENGINE"), Key("search.engine")] = (
+        "regex"
+    )
+    section_ttl_seconds: Annotated[
+        int,
+        Field(ge=0),
+        Env("FUMISHIRUBE_CACHE_SECTION_TTL_SECONDS"),
+        Key("cache.section_ttl_seconds"),
+    ] = 300
+    max_sections_in_memory: Annotated[
+        int,
+        Field(ge=0),
+        Env("FUMISHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY"),
+        Key("cache.max_sections_in_memory"),
+    ] = 4000
+    cache_file: Annotated[str | None, Env("FUMISHIRUBE_CACHE_FILE"), Key("cache.file")] = None
+    indices_dir: Annotated[
+        str | None, Env("FUMISHIRUBE_PATHS_INDICES_DIR"), Key("paths.indices_dir")
+    ] = None
+    allowed_roots: Annotated[
+        tuple[str, ...], Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS"), Key("security.allowed_roots")
+    ] = ()
+    allow_symlink: Annotated[
+        bool, Env("FUMISHIRUBE_SECURITY_ALLOW_SYMLINK"), Key("security.allow_symlink")
+    ] = False
+    toc_source: Annotated[
+        Literal["json_only"], Env("FUMISHIRUBE_TOC_SOURCE"), Key("toc.source")
+    ] = "json_only"
+    path_pattern: Annotated[str, Env("FUMISHIRUBE_TOC_PATH_PATTERN"), Key("toc.path_pattern")] = (
+        "manuals/{manual}/00_目次.json"
+    )
+
+    @field_validator("allowed_roots", mode="before")
+    @classmethod
+    def _separated(cls, value: Any) -> Any:
+        """Divide what a variable holds as the platform divides lists of paths."""
+        if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+            return tuple(part for one in value for part in one.split(os.pathsep) if part)
+        return value
+
+    @field_validator("path_pattern")
+    @classmethod
+    def _inside(cls, value: str) -> str:
+        _, manual, rest = value.partition(_MANUAL)
+        try:
+            if not manual or "{" in rest or "}" in rest:
+                raise InvalidPath("no manual, or more than one")
+            clean_path(rest)
+        except InvalidPath as error:
+            raise ValueError(
+                "must be 'manuals/{manual}/' and a file inside the manual's folder"
+            ) from error
+        return value
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools, in the order in which a client meets them."""
+        from fumishirube_chapters.offered import reader, tools
+
+        kept = reader(desk, lambda: self.reading(desk), self.keeping(desk))
+        return tools(
+            desk, kept, max_results=self.max_results, resolve_reference=self.resolve_reference
+        )
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+        """Look through all manuals once, beside the calls, and log what is wrong."""
+        from fumishirube_chapters.offered import reader, validated
+
+        return validated(reader(desk, lambda: self.reading(desk), self.keeping(desk)))
+
+    def complaints(self, desk: Desk) -> Sequence[Complaint]:
+        """Look through all manuals, and return what is wrong with tables of contents and files."""
+        from fumishirube_chapters.offered import reader
+
+        kept = reader(desk, lambda: self.reading(desk), self.keeping(desk))
+        kept.validate()
+        found = kept.library.complaints()
+        return [Complaint(f"manual {name}", told, _REMEDY) for name, told in found]
+
+    def reading(self, desk: Desk) -> Reading:
+        """Return where tables of contents are looked for, and which links are followed.
+
+        Raises:
+            ConfigError: when nothing could be read that way.
+        """
+        workspace, manuals = desk.folder("workspace").path, desk.root.path
+        prefix, _, toc = self.path_pattern.partition(_MANUAL)
+        if prefix != "manuals/" and (workspace / prefix).resolve() != manuals:
+            raise ConfigError(
+                f"path_pattern: {self.path_pattern!r} does not begin with the root of the manuals; "
+                "write manuals/{manual}/00_目次.json"
+            )
+        allowed = [(workspace / one).resolve() for one in self.allowed_roots] or [manuals]
+        if not any(manuals.is_relative_to(one) for one in allowed):
+            raise ConfigError(
+                "allowed_roots: the root of the manuals lies outside all of them, so that nothing "
+                "could be read; add it, or name none"
+            )
+        return Reading(clean_path(toc), allowed, self.allow_symlink)
+
+    def keeping(self, desk: Desk) -> Keeping:
+        """Return how chapters are kept."""
+        file, seconds = self._file(desk), float(self.section_ttl_seconds)
+        return Keeping(self.max_sections_in_memory, seconds, file)
+
+    def _file(self, desk: Desk) -> Path:
+        workspace, state = desk.folder("workspace").path, desk.folder("state").path
+        if self.cache_file is not None:
+            return workspace / self.cache_file
+        folder = state if self.indices_dir is None else workspace / self.indices_dir
+        return folder / "chapters" / "projections.sqlite"

@@ -1,0 +1,79 @@
+"""``.ubp/config.json``: what an earlier configuration says, in the words of this one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fumishirube import Adopted, ConfigError, Root, ToolError, clean_path
+
+SOURCE = ".ubp/config.json"
+
+
+class _Part(BaseModel):
+    """What is not named here is nobody's."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class _Source(_Part):
+    include: list[str] | None = None
+    exclude: list[str] | None = None
+
+
+class _Search(_Part):
+    alpha: Annotated[float | None, Field(ge=0, le=1)] = None
+    default_limit: Annotated[int | None, Field(ge=1, le=20)] = None
+    max_depth: Annotated[int | None, Field(ge=1, le=3)] = None
+
+
+class _Staleness(_Part):
+    threshold_days: Annotated[int | None, Field(ge=0, le=3650)] = None
+
+
+class _File(_Part):
+    docs_dir: str | None = None
+    source: _Source = _Source()
+    search: _Search = _Search()
+    staleness: _Staleness = _Staleness()
+
+
+def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Adopted:
+    """Return what the file says, over the surface's default pipeline.
+
+    Raises:
+        ConfigError: when it is no JSON object, or says what cannot be.
+    """
+    try:
+        told = _File.model_validate(json.loads(workspace.read_bytes(SOURCE)))
+        folder = None if told.docs_dir is None else clean_path(told.docs_dir, "docs_dir")
+        roots = {} if folder is None else {"docs": folder}
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise ConfigError(f"{SOURCE}: {place}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{SOURCE}: it is not valid JSON in UTF-8; mend it or remove it"
+        ) from error
+    except ToolError as error:
+        if error.code == "not_found":
+            return Adopted(SOURCE)
+        raise ConfigError(f"{SOURCE}: {error}") from error
+    alpha = {} if told.search.alpha is None else {"alpha": told.search.alpha}
+    globs = told.source.model_dump(exclude_none=True)
+    pipelines = {
+        "loaders": [_with(use, globs) for use in default["loaders"]] if globs else None,
+        "fusers": [_with(use, alpha) for use in default["fusers"]] if alpha else None,
+    }
+    given = {key: uses for key, uses in pipelines.items() if uses}
+    settings = told.search.model_dump(include={"default_limit", "max_depth"}, exclude_none=True)
+    settings |= told.staleness.model_dump(exclude_none=True)
+    return Adopted(SOURCE, roots, {pipeline: given} if given else {}, settings)
+
+
+def _with(use: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {**use, "with": {**use.get("with", {}), **settings}}

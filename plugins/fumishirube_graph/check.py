@@ -1,0 +1,76 @@
+"""``fumishirube docs check``: links that lead nowhere, to several pages, or past a heading."""
+
+from __future__ import annotations
+
+from fumishirube import Answer, Call, Tool
+from fumishirube_graph.arguments import Closed, Room
+from fumishirube_graph.refusals import refusing
+
+
+class CheckParams(Closed):
+    """Nothing."""
+
+
+class CheckedLink(Answer):
+    """A link, and where it stands."""
+
+    filepath: str
+    line: int
+    target: str
+
+
+class AmbiguousLink(CheckedLink):
+    """A link that may mean several pages."""
+
+    candidates: tuple[str, ...]
+
+
+class CheckAnswer(Answer):
+    """What is not as it should be; orphans have no link either way."""
+
+    dangling: tuple[CheckedLink, ...]
+    ambiguous: tuple[AmbiguousLink, ...]
+    broken_anchors: tuple[CheckedLink, ...]
+    orphans: tuple[str, ...]
+
+
+def check_tool(room: Room) -> Tool[CheckParams, CheckAnswer]:
+    """Return the tool."""
+
+    def run(params: CheckParams, call: Call) -> CheckAnswer:
+        del params, call
+        view = room.docs.view()
+        rows = [(path, issue) for path, issues in view.issues.items() for issue in issues]
+
+        def links(status: str) -> tuple[CheckedLink, ...]:
+            return tuple(
+                CheckedLink(filepath=path, line=issue.line, target=issue.target)
+                for path, issue in rows
+                if issue.status == status
+            )
+
+        return CheckAnswer(
+            dangling=links("dangling"),
+            ambiguous=tuple(
+                AmbiguousLink(
+                    filepath=path,
+                    line=issue.line,
+                    target=issue.target,
+                    candidates=issue.candidates,
+                )
+                for path, issue in rows
+                if issue.status == "ambiguous"
+            ),
+            broken_anchors=links("anchor_missing"),
+            orphans=tuple(p for p in view.docs if not view.out[p] and not view.back.get(p)),
+        )
+
+    return Tool(
+        name="docs_check",
+        title="Check the links",
+        summary="List dangling and ambiguous links, broken anchors, and orphans.",
+        params=CheckParams,
+        answer=CheckAnswer,
+        run=run,
+        refused=refusing(CheckParams),
+    )

@@ -1,0 +1,118 @@
+"""``ubp_get_context``: a document, and the beginnings of those around it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, LinkKind, Tool
+from fumishirube_graph.arguments import (
+    DATA,
+    Closed,
+    Depth3,
+    FilePath,
+    NotNull,
+    Room,
+    Trusting,
+)
+from fumishirube_graph.refusals import refusing
+from fumishirube_graph.walk import walk
+
+MOST_SIZE = 50_000
+
+
+class ContextParams(Closed):
+    """Around which page, how far, and how much."""
+
+    filepath: FilePath
+    depth: Depth3 = None
+    max_size: Annotated[
+        Annotated[int, Field(ge=1)] | None,
+        NotNull,
+        Field(description="Characters of the answer's texts. Default 50000."),
+    ] = None
+
+
+class ContextCenter(Answer):
+    """The page in the middle, whole."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    content: str
+
+
+class RelatedPage(Answer):
+    """A page around it: how it was reached, and how it begins."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    link_type: LinkKind
+    direction: Literal["outlink", "backlink"]
+    summary: str
+    depth: int
+
+
+class ContextAnswer(Trusting):
+    """A page and its neighbourhood, nearest first."""
+
+    center: ContextCenter
+    related: tuple[RelatedPage, ...]
+    total_size: int
+    truncated_count: int
+
+
+def context_tool(room: Room) -> Tool[ContextParams, ContextAnswer]:
+    """Return the tool."""
+
+    def run(params: ContextParams, call: Call) -> ContextAnswer:
+        del call
+        view = room.view()
+        doc = room.page(view, params.filepath, "filepath")
+        depth = params.depth or room.settings.max_depth
+        found = walk(doc.path, depth, view.neighbours, view.title, most=room.settings.max_nodes)
+        size = len(doc.record.content)
+        related: list[RelatedPage] = []
+        for step in found.steps:
+            near = view.docs[step.path]
+            if size + len(near.summary) > (params.max_size or MOST_SIZE):
+                break
+            size += len(near.summary)
+            related.append(
+                RelatedPage(
+                    doc_id=near.id,
+                    filepath=near.path,
+                    title=near.title,
+                    link_type=step.kind,
+                    direction=step.direction,
+                    summary=near.summary,
+                    depth=step.depth,
+                )
+            )
+        text = doc.record.content
+        more = ["the walk stopped at max_nodes"] if found.truncated else []
+        return ContextAnswer(
+            center=ContextCenter(doc_id=doc.id, filepath=doc.path, title=doc.title, content=text),
+            related=tuple(related),
+            total_size=size,
+            truncated_count=len(found.steps) - len(related),
+            warnings=room.warned(view, *more),
+        )
+
+    return Tool(
+        name="ubp_get_context",
+        title="Read a document with its neighbours",
+        summary=(
+            "Read one document whole, and the first 500 characters of each document within depth "
+            "links of it, either way, nearest first. Use it to fill a context in one call, after "
+            "ubp_search. Neighbours that would exceed max_size characters are counted in "
+            f"truncated_count; read them with ubp_get_page. {DATA}"
+        ),
+        params=ContextParams,
+        answer=ContextAnswer,
+        run=run,
+        refused=refusing(ContextParams),
+        examples=({"filepath": "guide/install.md", "depth": 1},),
+    )

@@ -1,0 +1,300 @@
+"""The documents of a folder, and the index that follows them: one generation after the other."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from threading import Event, Lock, RLock
+from typing import Any, NamedTuple
+
+from fumishirube import Budget, Desk, NamedEmbedder, OpenIndex, Page, Passage, ToolError, Watch
+from fumishirube_graph.lock import FOLDER, NAME, holder
+from fumishirube_graph.narrowing import Narrower
+from fumishirube_graph.reading import Reader, Spoken, sha_of
+from fumishirube_graph.records import Doc, Record
+from fumishirube_graph.refusals import docs_missing, still_indexing
+from fumishirube_graph.staleness import Baselines
+from fumishirube_graph.vectors import Embedding, Vectors
+from fumishirube_graph.view import View
+
+PATIENCE = 5.0
+"""Seconds that a call waits for the first index."""
+FRESH = 0.3
+"""Seconds for which the folder is not looked at again; changes in quick succession are one."""
+
+_NAME = "docs"
+
+_log = logging.getLogger("fumishirube")
+
+
+class Change(NamedTuple):
+    """What one look at the folder brought."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    busy: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.added or self.updated or self.removed)
+
+
+class Docs:
+    """The documents of a desk's root. Calls from several threads take turns at updating.
+
+    A follower only reads what others have written. ``news`` is set by every change taken in, and
+    ``marked`` says that the system marks changes of the folder.
+    """
+
+    def __init__(self, desk: Desk, baseline_file: str) -> None:
+        self.desk = desk
+        self.follower = False
+        self._baseline_file = baseline_file
+        self._lock = RLock()
+        self._embedding = Lock()
+        self._index: OpenIndex | None = None
+        self._seen: tuple[Mapping[str, Page], View] | None = None
+        self._docs: dict[str, tuple[Page, Doc]] = {}
+        self._unwritten: Mapping[str, Page] = {}
+        self._looked = -1.0
+        self._first = Event()
+        self.news = Event()
+        self._watch = Watch(desk.root.path)
+        self.marked = False
+        self._reader = Reader(desk)
+        self._narrower = Narrower(desk.tokenizer())
+
+    @property
+    def root_name(self) -> str:
+        """The name of the documents' folder, with which callers may begin a path."""
+        return self.desk.root.path.name
+
+    def current(self, *, served: bool = False) -> View:
+        """Return the newest generation; changes on disk are taken in first.
+
+        Raises:
+            Refused: when there is no folder, or a served first index is not ready in time.
+        """
+        if not self.desk.root.exists:
+            raise docs_missing(self.root_name)
+        if served:
+            if not self._first.wait(PATIENCE):
+                raise still_indexing()
+            self._catch_up_at_call()
+        elif self.follower:
+            return self._followed()
+        elif time.monotonic() - self._looked > FRESH:
+            self.refresh()
+            self.embed()
+        return self.view()
+
+    def catch_up(self, *, at_call: bool = False) -> bool:
+        """Look at the folder, unless nothing can have changed; tell whether that was done.
+
+        At a call this is done only where the system marks changes: a look at every file takes long.
+        """
+        with self._lock:
+            if self._watch.quiet() or (at_call and not self.marked) or self.refresh().busy:
+                return False
+            self._watch.looked()
+            self.marked = self._watch.quiet()
+            return True
+
+    def _catch_up_at_call(self) -> None:
+        """Take in what has just changed; if that fails, the answer is of the index before."""
+        try:
+            self.catch_up(at_call=True)
+        except ToolError:
+            raise
+        except Exception:
+            _log.exception("the documents could not be indexed")
+            self.view().behind = ("the folder could not be indexed; this is the state before",)
+
+    def _followed(self) -> View:
+        """Return what others have indexed, or what the folder holds while nobody has."""
+        with self._lock:
+            if self._index is not None or self.desk.stored(_NAME):
+                view = self.view()
+                view.behind = tuple(self._unfollowed())
+                return view
+            spoken = self._reader.spoken()
+            known = self._reader.compared(self._unwritten, spoken, full=False)
+            if known.gone or known.changed:
+                pages = {p: one for p, one in self._unwritten.items() if p in spoken}
+                for path in known.changed:
+                    pages[path] = self._reader.page(spoken[path], pages.get(path))
+                self._unwritten = pages
+            return self._viewed(self._unwritten)
+
+    def _unfollowed(self) -> Iterator[str]:
+        """Yield how far the index is behind the folder, when no other process follows that."""
+        lock = self.desk.folder("workspace").path / FOLDER / NAME
+        if holder(lock) not in (None, os.getpid()):
+            return
+        known = self._reader.compared(self._opened().pages(), self._reader.spoken(), full=False)
+        if known.gone or known.changed:
+            differing = len(known.gone) + len(known.changed)
+            yield (
+                "these answers are of an older index, and no server follows the folder: "
+                f"{differing} {'file differs' if differing == 1 else 'files differ'}; "
+                "run 'fumishirube docs index'"
+            )
+
+    def view(self) -> View:
+        """Return the newest generation that is committed, without a look into the folder."""
+        if not self.desk.root.exists:
+            raise docs_missing(self.root_name)
+        with self._lock:
+            index = self._opened()
+            index.refresh()
+            return self._viewed(index.pages(), index)
+
+    def _viewed(self, pages: Mapping[str, Page], index: OpenIndex | None = None) -> View:
+        if self._seen is None or self._seen[0] is not pages:
+            with _uncollected():
+                self._docs = dict(self._documents(pages))
+                docs = {path: doc for path, (_, doc) in self._docs.items()}
+                skipped = {p: page.skipped for p, page in sorted(pages.items()) if page.skipped}
+                narrowing = self._narrower.over(index.corpus(_NAME)) if index else None
+                self._seen = (pages, View(_NAME, docs, self.vectors, skipped, narrowing))
+        return self._seen[1]
+
+    def refresh(self, *, full: bool = False, only: str | None = None) -> Change:
+        """Bring the index up to date with the folder, in one commit; wait for another writer.
+
+        With ``only`` no other file is looked at.
+        """
+        if not self.desk.root.exists:
+            raise docs_missing(self.root_name)
+        with self._lock:
+            index = self._opened()
+            began = time.monotonic()
+            spoken = self._reader.spoken()
+            index.refresh()
+            known = self._reader.compared(index.pages(), spoken, full=full, only=only)
+            change = Change(unchanged=known.unchanged)
+            if known.gone or known.changed:
+                with index.writing(Budget()) as mine:
+                    if not mine:
+                        before = self._viewed(index.pages(), index)
+                        before.behind = ("another process is indexing; this is the state before",)
+                        return change._replace(busy=True)
+                    with _uncollected():
+                        change = self._write(index, spoken, full=full, only=only)
+            if change.any:
+                self.news.set()
+            self._looked = began if only is None else self._looked
+            self._first.set()
+            view = self.view()
+            view.behind = ()
+            self.baselines.cover({path: doc.record for path, doc in view.docs.items()})
+            return change
+
+    def _write(
+        self, index: OpenIndex, spoken: Mapping[str, Spoken], *, full: bool, only: str | None
+    ) -> Change:
+        pages = index.pages()
+        known = self._reader.compared(pages, spoken, full=full, only=only)
+        done = Counter[str]()
+
+        def read() -> Iterator[tuple[Page, Sequence[Passage]]]:
+            # One at a time, so that the index works on a page while the next is read.
+            for path in known.changed:
+                before = pages.get(path)
+                page = self._reader.page(spoken[path], before, full=full)
+                done["added"] += before is None
+                done["updated"] += before is not None and sha_of(before) != sha_of(page)
+                yield page, self._narrower.passages(page)
+
+        index.sync(known.gone, read())
+        return Change(done["added"], done["updated"], len(known.gone), len(spoken) - done.total())
+
+    def embed(self, go_on: Callable[[], bool] = lambda: True) -> Embedding:
+        """Make the vectors that are missing, one thread at a time; a failure becomes a warning."""
+        with self._embedding:
+            try:
+                return self.vectors.bring_up_to_date(self.view().docs.values(), go_on)
+            except Exception as error:
+                if self.vectors.failure is None:
+                    self.vectors.fail(error)
+                return Embedding()
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors of the pipeline's embedder."""
+        return self._vectors_of(self.desk.embedder())
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder; ``none`` for one whose vectors have no dimensions."""
+        named = self.desk.embedder()
+        gives = self.vectors.active or self.vectors.failure
+        return named.name if named and gives else "none"
+
+    def likeness_vectors(self) -> Vectors:
+        """Return complete vectors; where the pipeline has none, those of hashed characters."""
+        if self.vectors.active:
+            self.embed()
+            return self.vectors
+        hashed = self._vectors_of(self.desk.embedder("hashing"))
+        hashed.bring_up_to_date(self.view().docs.values())
+        return hashed
+
+    def _vectors_of(self, named: NamedEmbedder | None) -> Vectors:
+        folder = self.desk.folder("state").path / "vectors"
+        if named is None:
+            return Vectors(None, folder)
+        return Vectors(named.embedder, folder / f"{named.fingerprint}.db")
+
+    @cached_property
+    def baselines(self) -> Baselines:
+        """The baselines of the sources that the documents describe."""
+        return Baselines(self.desk.folder("workspace"), self._baseline_file)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        with self._lock:
+            self._watch.close()
+            if self._index is not None:
+                self._index.close()
+            self._index, self._seen = None, None
+
+    # --- the index ---------------------------------------------------------------------------
+
+    def _opened(self) -> OpenIndex:
+        if self._index is None:
+            self._index = self.desk.store(_NAME)
+        return self._index
+
+    def _documents(self, pages: Mapping[str, Page]) -> Iterator[tuple[str, tuple[Page, Doc]]]:
+        """Yield a document a page; those that have not changed are the same objects."""
+        for path, page in pages.items():
+            if page.about is None:
+                continue
+            known = self._docs.get(path)
+            if known is not None and known[0].about is page.about:
+                yield path, known
+            else:
+                row: Any = page.about
+                yield path, (page, Doc(path, Record.read(row)))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from looking at what is being made here: it took half the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -1,0 +1,107 @@
+"""Following the folder while tools are served: the lock, the first index, and what changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from fumishirube import FumishirubeError, Held, Root, Watch
+from fumishirube_graph.arguments import Room
+from fumishirube_graph.lock import ServeLock
+
+SOON = 0.3
+"""Seconds in which several changes are one."""
+EVERY = 1.0
+"""Seconds between two looks at a folder that cannot be watched."""
+_LAST = 0.3
+
+_log = logging.getLogger("fumishirube")
+
+
+@contextmanager
+def following(room: Room, *, lock: bool) -> Iterator[None]:
+    """Hold the lock, and keep the index up to date in a thread; without the lock only read.
+
+    Raises:
+        Held: when another process has the lock. The tools then only read, until that process is
+            gone and this one takes over.
+    """
+    if not lock:
+        room.docs.follower = True
+        yield
+        return
+    held = ServeLock(room.docs.desk.folder("workspace"))
+    try:
+        held.take()
+    except Held:
+        room.docs.follower = True
+        room.closing.enter_context(_running(_inherit, room, held))
+        raise
+    room.served = True
+    with _running(_follow, room, held):
+        yield
+
+
+@contextmanager
+def _running(
+    body: Callable[[Room, ServeLock, Event], None], room: Room, held: ServeLock
+) -> Iterator[None]:
+    """Run a thread beside the calls; in the end give the lock back, if it was taken."""
+    stop = Event()
+    thread = Thread(target=body, args=(room, held, stop), name="fumishirube documents", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        held.release()
+        thread.join(_LAST)
+
+
+def _inherit(room: Room, held: ServeLock, stop: Event) -> None:
+    """Try for the lock until its holder is gone, and then do what that one did."""
+    while not stop.wait(SOON):
+        try:
+            held.take()
+        except (FumishirubeError, OSError):
+            continue
+        if stop.is_set():
+            held.release()
+            return
+        # Calls wait for the first look at the folder before they answer of the index again.
+        room.served = True
+        room.docs.follower = False
+        _log.warning("the process that followed the documents is gone; this one follows them now")
+        _follow(room, held, stop)
+        return
+
+
+def _follow(room: Room, _held: ServeLock, stop: Event) -> None:
+    """Take in what changes; what fails is told in the log, and tried again."""
+    docs = room.docs
+    while not stop.is_set():
+        looked = False
+        try:
+            looked = docs.desk.root.exists and docs.catch_up()
+            if looked or docs.news.is_set():
+                docs.news.clear()
+                docs.view().prepare()
+                docs.embed(lambda: not stop.is_set())
+        except FumishirubeError as error:
+            _log.warning("the documents could not be indexed: %s", error)
+        except Exception:
+            _log.exception("the documents could not be indexed")
+        stop.wait(SOON if not looked or docs.marked else EVERY)
+
+
+def watches(root: Root) -> bool:
+    """Tell whether the operating system marks what changes in a folder."""
+    watch = Watch(root.path)
+    watch.quiet()
+    watch.looked()
+    try:
+        return watch.quiet()
+    finally:
+        watch.close()

@@ -1,0 +1,114 @@
+"""``ubp_fulltext_search``: the sections in which words stand, letter by letter."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Tool
+from fumishirube_graph.arguments import (
+    DATA,
+    Closed,
+    NotNull,
+    OneDocType,
+    Room,
+    Trusting,
+)
+from fumishirube_graph.records import Doc
+from fumishirube_graph.refusals import refusing
+from fumishirube_graph.scanning import Scored
+from fumishirube_graph.texts import beginning, snippet, units
+
+
+class FulltextParams(Closed):
+    """What to look for."""
+
+    query: Annotated[
+        str, Field(description='Words that must all stand in a section; "a phrase" in quotes.')
+    ]
+    limit: Annotated[
+        Annotated[int, Field(ge=1, le=50)] | None,
+        NotNull,
+        Field(description="How many. Default 10."),
+    ] = None
+    doc_type: OneDocType = None
+
+
+class FulltextHit(Answer):
+    """A section; the lower the rank, the better."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    section_heading: str | None
+    snippet: str
+    rank: float
+    section_id: str
+    line_start: int
+
+
+class FulltextAnswer(Trusting):
+    """The best sections, and how many there are."""
+
+    results: tuple[FulltextHit, ...]
+    total_found: int
+
+
+def fulltext_tool(room: Room) -> Tool[FulltextParams, FulltextAnswer]:
+    """Return the tool."""
+
+    def run(params: FulltextParams, call: Call) -> FulltextAnswer:
+        del call
+        view = room.view()
+        asked = units(params.query)
+        within = room.within(view, params.doc_type)
+        found = view.texts.standing(asked.units, within, 1.0)
+        chosen = found.best(params.limit or room.settings.default_limit)
+        return FulltextAnswer(
+            results=tuple(_hit(one, asked.units) for one in chosen),
+            total_found=found.total,
+            warnings=room.warned_of(view, *asked.warnings),
+        )
+
+    return Tool(
+        name="ubp_fulltext_search",
+        title="Search the text",
+        summary=(
+            "Find the sections in which every word of the query stands, letter by letter: Japanese "
+            "text and parts of words too, case and width aside. Use it for names, codes and exact "
+            "phrases, or when there are no embeddings; for questions use ubp_search. Then read the "
+            f"page with ubp_get_page. {DATA}"
+        ),
+        params=FulltextParams,
+        answer=FulltextAnswer,
+        run=run,
+        refused=refusing(FulltextParams),
+        examples=({"query": "設計"}, {"query": '"access token" refresh', "doc_type": "api"}),
+    )
+
+
+def _hit(one: Scored, wanted: tuple[str, ...]) -> FulltextHit:
+    doc, number = one.place
+    heading, text, section_id, line = _section(doc, number)
+    shown = snippet(text, wanted)
+    if shown is None:
+        shown = beginning(text or heading or doc.title)
+    return FulltextHit(
+        doc_id=doc.id,
+        filepath=doc.path,
+        title=doc.title,
+        section_heading=heading,
+        snippet=shown,
+        rank=-max(round(one.score, 6), 0.000001),
+        section_id=section_id,
+        line_start=line,
+    )
+
+
+def _section(doc: Doc, number: int) -> tuple[str | None, str, str, int]:
+    """Return heading, content, id and first line; of an empty document, of the one it counts as."""
+    if not doc.record.parts:
+        return None, "", f"{doc.id}.e3b0c442", 1
+    part = doc.record.parts[number]
+    return part.heading, doc.text(part), doc.section_ids[number], part.line_start

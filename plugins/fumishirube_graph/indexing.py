@@ -1,0 +1,113 @@
+"""``fumishirube docs index``: bringing the index and the vectors up to date."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Tool
+from fumishirube.answers import Lean
+from fumishirube_graph.arguments import Closed, NotNull, Room, a_path
+from fumishirube_graph.refusals import Failed, Refused, refusing
+from fumishirube_graph.status import links_of
+from fumishirube_graph.warnings import FileWarning, warnings
+
+
+class IndexParams(Closed):
+    """Everything anew, or one file only."""
+
+    full: bool = False
+    file: Annotated[str | None, NotNull, Field(description="Only this file.")] = None
+
+
+class IndexLinks(Answer):
+    """How many links lead where."""
+
+    resolved: int
+    dangling: int
+    ambiguous: int
+
+
+class IndexEmbeddings(Lean):
+    """What became of the vectors; ``failure`` says why there are none."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"failure"})
+
+    embedder: str
+    embedded: int
+    reused: int
+    dropped: int
+    failure: str | None = None
+
+
+class IndexAnswer(Answer):
+    """What was indexed."""
+
+    documents: int
+    added: int
+    updated: int
+    removed: int
+    unchanged: int
+    sections: int
+    links: IndexLinks
+    embeddings: IndexEmbeddings
+    warnings: tuple[FileWarning, ...]
+
+
+def index_tool(room: Room) -> Tool[IndexParams, IndexAnswer]:
+    """Return the tool."""
+
+    def run(params: IndexParams, call: Call) -> IndexAnswer:
+        del call
+        docs = room.docs
+        only = _only(room, params.file)
+        change = docs.refresh(full=params.full, only=only)
+        if change.busy:
+            raise Failed("another process is indexing; try again when it is done", reason="busy")
+        view = docs.view()
+        if only is not None and only not in view.docs and not change.removed:
+            raise Refused(
+                f"there is no document '{only}' below the docs folder",
+                parameter="file",
+                reason="not_found",
+            )
+        made = docs.embed()
+        links = links_of(view)
+        return IndexAnswer(
+            documents=len(view.docs),
+            added=change.added,
+            updated=change.updated,
+            removed=change.removed,
+            unchanged=change.unchanged,
+            sections=view.sections,
+            links=IndexLinks(
+                resolved=links.resolved, dangling=links.dangling, ambiguous=links.ambiguous
+            ),
+            embeddings=IndexEmbeddings(
+                embedder=docs.embedder_name, failure=docs.vectors.failure, **made._asdict()
+            ),
+            warnings=tuple(warnings(view)),
+        )
+
+    return Tool(
+        name="docs_index",
+        title="Index the documents",
+        summary="Bring the index of the documents up to date.",
+        params=IndexParams,
+        answer=IndexAnswer,
+        run=run,
+        refused=refusing(IndexParams),
+        read_only=False,
+    )
+
+
+def _only(room: Room, file: str | None) -> str | None:
+    """Return the one file that is meant, below the docs folder or below the workspace."""
+    if file is None:
+        return None
+    path = a_path(file, "file").replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:]
+    root = room.docs.desk.root.path
+    return path if (root / path).exists() else path.removeprefix(f"{room.docs.root_name}/")

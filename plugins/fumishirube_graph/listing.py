@@ -1,0 +1,149 @@
+"""``ubp_list_pages``: all documents, sorted, page by page."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Tool
+from fumishirube_graph.arguments import (
+    DATA,
+    Closed,
+    Cursor,
+    NotNull,
+    OneDocType,
+    Room,
+    Trusting,
+)
+from fumishirube_graph.records import Doc, DocType
+from fumishirube_graph.refusals import Refused, refusing
+from fumishirube_graph.view import View
+
+Sort = Literal["title", "updated_at", "filepath"]
+Order = Literal["asc", "desc"]
+
+
+class ListParams(Closed):
+    """Which documents, in which order."""
+
+    doc_type: OneDocType = None
+    sort: Annotated[Sort | None, NotNull, Field(description="Default title.")] = None
+    order: Annotated[Order | None, NotNull, Field(description="Default asc.")] = None
+    cursor: Cursor = None
+
+
+class ListedPage(Answer):
+    """A document, in short."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    doc_type: DocType
+    link_count: int
+    updated_at: str
+
+
+class ListAnswer(Trusting):
+    """Documents, and how many there are in all."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"warnings", "next_cursor"})
+
+    pages: tuple[ListedPage, ...]
+    total: int
+    next_cursor: str | None = None
+
+
+def list_tool(room: Room) -> Tool[ListParams, ListAnswer]:
+    """Return the tool."""
+
+    def run(params: ListParams, call: Call) -> ListAnswer:
+        del call
+        view = room.view()
+        sort, order = params.sort or "title", params.order or "asc"
+        asked = [params.doc_type, sort, order]
+        docs = _sorted(view, params.doc_type, sort, order)
+        rest = docs
+        if params.cursor is not None:
+            last = decoded(params.cursor, asked)
+            rest = list(_after(docs, sort, order, str(last[0]), str(last[1])))
+        shown = rest[: room.settings.page_size]
+        more = len(rest) > len(shown)
+        return ListAnswer(
+            pages=tuple(_listed(view, doc) for doc in shown),
+            total=len(docs),
+            next_cursor=encoded(asked, [_key(shown[-1], sort), shown[-1].path]) if more else None,
+            warnings=room.warned_of(view),
+        )
+
+    return Tool(
+        name="ubp_list_pages",
+        title="List documents",
+        summary=(
+            "List the documents with their types, link counts and dates: all of them, or those of "
+            "one doc_type, sorted by title, updated_at or filepath. Beyond a page, go on with "
+            f"cursor = next_cursor. Next: ubp_get_page or ubp_get_context. {DATA}"
+        ),
+        params=ListParams,
+        answer=ListAnswer,
+        run=run,
+        refused=refusing(ListParams),
+        examples=({"doc_type": "design"}, {"sort": "updated_at", "order": "desc"}),
+    )
+
+
+def encoded(asked: Any, last: Any) -> str:
+    """Return a cursor: what it was issued for, and the last item that was delivered."""
+    text = json.dumps([asked, last], ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def decoded(cursor: str, asked: Any) -> Any:
+    """Return the last item that a cursor names.
+
+    Raises:
+        Refused: when it was not issued for these arguments.
+    """
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        known, last = json.loads(text)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        known, last = None, None
+    if known != asked or not isinstance(last, list) or len(last) != 2:  # noqa: PLR2004 - a pair
+        told = "cursor was not issued for these arguments; take next_cursor as it was answered"
+        raise Refused(told, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
+    return last
+
+
+def _key(doc: Doc, sort: str) -> str:
+    return {"title": doc.title, "updated_at": doc.updated_at}.get(sort, doc.path)
+
+
+def _sorted(view: View, doc_type: str | None, sort: str, order: str) -> list[Doc]:
+    """Return the documents in order; ties are by ascending path in either direction."""
+    docs = [d for d in view.docs.values() if doc_type in (None, d.record.doc_type)]
+    return sorted(docs, key=lambda doc: _key(doc, sort), reverse=order == "desc")
+
+
+def _after(docs: list[Doc], sort: str, order: str, key: str, path: str) -> Iterator[Doc]:
+    """Yield what comes after an item, whether or not that is still there."""
+    for doc in docs:
+        mine = _key(doc, sort)
+        beyond = mine > key if order == "asc" else mine < key
+        if beyond or (mine == key and doc.path > path):
+            yield doc
+
+
+def _listed(view: View, doc: Doc) -> ListedPage:
+    return ListedPage(
+        doc_id=doc.id,
+        filepath=doc.path,
+        title=doc.title,
+        doc_type=doc.record.doc_type,
+        link_count=len(view.out[doc.path]),
+        updated_at=doc.updated_at,
+    )

@@ -1,0 +1,169 @@
+"""The lock of the server: one process at a time follows a workspace's documents."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from fumishirube import ConfigError, Forbidden, Held, Root, take_lock
+
+FOLDER, NAME = ".ubp", "serve.lock"
+
+_READING = "'fumishirube docs serve --no-lock', or {use: graph, with: {lock: false}}"
+_PATIENCE = 1.0
+_FAR = 1 << 30
+"""Where Windows locks a byte: what is locked there cannot be read either."""
+
+
+class ServeLock:
+    """``.ubp/serve.lock``: the process number on line 1, the time it began on line 2.
+
+    It is held while the operating system's lock on it is, or while a process of that number lives
+    that began then: other programs write the number only.
+    """
+
+    def __init__(self, workspace: Root) -> None:
+        self._workspace = workspace
+        self._handle: int | None = None
+
+    @property
+    def _path(self) -> Path:
+        return self._workspace.path / FOLDER / NAME
+
+    def take(self) -> None:
+        """Take the lock.
+
+        Raises:
+            Held: when another process has it.
+            ConfigError: when its file cannot be written.
+        """
+        while True:
+            handle = self._opened()
+            if not _locked(handle):
+                os.close(handle)
+                raise _held(self._named())
+            if self._is_still(handle):
+                break
+            os.close(handle)  # its last holder has just removed it
+        other = holder(self._path)
+        if other is not None and other != os.getpid():
+            os.close(handle)
+            raise _held(other)
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n{began(os.getpid())}\n".encode())
+        self._handle = handle
+
+    def release(self) -> None:
+        """Remove the lock, if it is still ours."""
+        handle, self._handle = self._handle, None
+        if handle is None:
+            return
+        with suppress(OSError):
+            if self._is_still(handle):
+                if sys.platform == "win32":
+                    os.close(handle)
+                    handle = None
+                self._path.unlink()
+        if handle is not None:
+            os.close(handle)
+
+    def _opened(self) -> int:
+        try:
+            self._workspace.make(FOLDER)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+        except (Forbidden, OSError) as error:
+            raise ConfigError(
+                f"{FOLDER}/{NAME}: it cannot be opened as a file; make {FOLDER} a folder where it "
+                f"can, or only read: {_READING}"
+            ) from error
+
+    def _is_still(self, handle: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(handle), os.stat(self._path))  # noqa: PTH116 - as above
+        except OSError:
+            return False
+
+    def _named(self) -> int | None:
+        """Return who has just taken the lock; the number is written a moment later."""
+        deadline = time.monotonic() + _PATIENCE
+        while (number := _read(self._path)[0]) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return number
+
+
+def holder(path: Path) -> int | None:
+    """Return the process that a lock file names, if that is the one which wrote it."""
+    number, start = _read(path)
+    if number is None or not _lives(number):
+        return None
+    return number if start in ("", began(number)) else None
+
+
+def began(number: int) -> str:
+    """Return when a process began, in the words of the system; empty where that is not told."""
+    with suppress(OSError, IndexError):
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        return fields[19]
+    if sys.platform == "win32":
+        return ""
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(  # noqa: S603 - a fixed command and a number
+            ["ps", "-o", "lstart=", "-p", str(number)],  # noqa: S607 - wherever it is
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            timeout=5,
+            text=True,
+        )
+        return " ".join(done.stdout.split())
+    return ""
+
+
+def _held(number: int | None) -> Held:
+    who = f"process {number}" if number is not None else "another process"
+    told = f"{who} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
+    return Held(told, number)
+
+
+def _read(path: Path) -> tuple[int | None, str]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None, ""
+    first = lines[0].strip() if lines else ""
+    number = int(first) if first.isascii() and first.isdigit() and len(first) < 10 else None  # noqa: PLR2004 - as many as systems count
+    return number, lines[1].strip() if len(lines) > 1 else ""
+
+
+def _lives(number: int) -> bool:
+    if sys.platform == "win32":
+        import ctypes  # noqa: PLC0415 - os.kill would end the process there
+
+        limited = 0x1000
+        process = ctypes.windll.kernel32.OpenProcess(limited, False, number)  # noqa: FBT003
+        if process:
+            ctypes.windll.kernel32.CloseHandle(process)
+        return bool(process)
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    with suppress(OSError):
+        # What has ended and was not yet waited for holds nothing.
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        return state[0] != "Z"
+    return True
+
+
+def _locked(handle: int) -> bool:
+    """Take the operating system's lock, which goes with the process however it ends."""
+    os.lseek(handle, _FAR, os.SEEK_SET)
+    taken = take_lock(handle, 0)
+    os.lseek(handle, 0, os.SEEK_SET)
+    return taken

@@ -1,0 +1,44 @@
+"""Whether a section matches a clause, told by looking at its texts."""
+
+from __future__ import annotations
+
+from fumishirube import (
+    Bool,
+    Clause,
+    Everything,
+    Holds,
+    Pages,
+    Part,
+    Passage,
+    Phrase,
+    Term,
+    fold,
+    occurs,
+)
+
+
+def matches(passage: Passage, clause: Clause) -> bool:
+    """Tell whether a section matches; a term is found as a word, as Japanese text anywhere."""
+    match clause:
+        case Term(text, field) | Part(text, field):
+            return any(occurs(one, text) for one in _fields(passage, field))
+        case Phrase(terms, field):
+            text = fold(" ".join(terms))
+            return any(occurs(one, text) for one in _fields(passage, field))
+        case Holds(text):
+            return any(occurs(one, fold(text)) for one in passage.fields.values())
+        case Bool(should, must, must_not):
+            free = bool(must or (must_not and not should))
+            return (
+                all(matches(passage, one) for one in must)
+                and not any(matches(passage, one) for one in must_not)
+                and (free or any(matches(passage, one) for one in should))
+            )
+        case Pages(paths):
+            return passage.path in paths
+        case Everything():
+            return True
+
+
+def _fields(passage: Passage, field: str | None) -> list[str]:
+    return [passage.fields.get(field, "")] if field else [*passage.fields.values()]

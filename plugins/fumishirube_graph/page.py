@@ -1,0 +1,145 @@
+"""``ubp_get_page``: one document with its sections, links and staleness."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from fumishirube import Answer, Call, LinkKind, Tool
+from fumishirube.answers import Lean
+from fumishirube_graph.arguments import (
+    DATA,
+    Closed,
+    FilePath,
+    LinkedPage,
+    Room,
+    Trusting,
+)
+from fumishirube_graph.records import Doc, DocType
+from fumishirube_graph.refusals import refusing
+from fumishirube_graph.resolution import Edge, Issue
+from fumishirube_graph.staleness import Level
+from fumishirube_graph.view import View
+
+
+class PageParams(Closed):
+    """Which page."""
+
+    filepath: FilePath
+
+
+class PageSection(Answer):
+    """A section, as it is written."""
+
+    heading: str | None
+    content: str
+    section_id: str
+    level: int
+    heading_path: tuple[str, ...]
+    line_start: int
+    line_end: int
+
+
+class LinkIssue(Lean):
+    """A link that is not as it should be."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    target: str
+    link_type: LinkKind
+    line: int
+    status: Literal["dangling", "ambiguous", "anchor_missing"]
+    candidates: tuple[str, ...] | None = None
+
+
+class PageAnswer(Trusting):
+    """A whole document."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    doc_type: DocType
+    content: str
+    sections: tuple[PageSection, ...]
+    outlinks: tuple[LinkedPage, ...]
+    backlinks: tuple[LinkedPage, ...]
+    staleness: Level
+    stale_refs: tuple[str, ...]
+    updated_at: str
+    link_issues: tuple[LinkIssue, ...]
+
+
+def page_tool(room: Room) -> Tool[PageParams, PageAnswer]:
+    """Return the tool."""
+
+    def run(params: PageParams, call: Call) -> PageAnswer:
+        del call
+        view = room.view()
+        doc = room.page(view, params.filepath, "filepath")
+        stale = room.staleness(doc)
+        out, back = view.out[doc.path], view.back.get(doc.path, [])
+        return PageAnswer(
+            doc_id=doc.id,
+            filepath=doc.path,
+            title=doc.title,
+            doc_type=doc.record.doc_type,
+            content=doc.record.content,
+            sections=tuple(_sections(doc)),
+            outlinks=tuple(_linked(view, edge, edge.target) for edge in out),
+            backlinks=tuple(_linked(view, edge, edge.source) for edge in back),
+            staleness=stale.level,
+            stale_refs=tuple(ref.path for ref in stale.refs),
+            updated_at=doc.updated_at,
+            link_issues=tuple(_issue(issue) for issue in view.issues[doc.path]),
+            warnings=room.warned(view),
+        )
+
+    return Tool(
+        name="ubp_get_page",
+        title="Read a document",
+        summary=(
+            "Read one document whole: its text and sections, the links out of it and back to it, "
+            "links that lead nowhere, and whether the sources it describes have changed since. "
+            f"Take filepath from ubp_search or ubp_list_pages. Costs the whole text. {DATA}"
+        ),
+        params=PageParams,
+        answer=PageAnswer,
+        run=run,
+        refused=refusing(PageParams),
+        examples=({"filepath": "design/search.md"},),
+    )
+
+
+def _sections(doc: Doc) -> list[PageSection]:
+    return [
+        PageSection(
+            heading=part.heading,
+            content=doc.text(part),
+            section_id=section_id,
+            level=part.level,
+            heading_path=part.heading_path,
+            line_start=part.line_start,
+            line_end=part.line_end,
+        )
+        for part, section_id in zip(doc.record.parts, doc.section_ids, strict=True)
+    ]
+
+
+def _linked(view: View, edge: Edge, path: str) -> LinkedPage:
+    doc = view.docs[path]
+    return LinkedPage(
+        doc_id=doc.id,
+        filepath=path,
+        title=doc.title,
+        link_type=edge.kind,
+        section_id=edge.section_id,
+    )
+
+
+def _issue(issue: Issue) -> LinkIssue:
+    return LinkIssue(
+        target=issue.target,
+        link_type=issue.kind,
+        line=issue.line,
+        status=issue.status,
+        candidates=issue.candidates or None,
+    )

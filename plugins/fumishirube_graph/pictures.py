@@ -1,0 +1,105 @@
+"""``fumishirube docs get-graph --format``: the graph as a picture for other programs, or a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Tool
+from fumishirube_graph.arguments import Room
+from fumishirube_graph.network import GraphAnswer, GraphParams, graph_tool
+from fumishirube_graph.refusals import refusing
+
+Format = Literal["dot", "mermaid", "html"]
+
+_PAGE = "graph.html"
+_DATA = "/*GRAPH*/null"
+_STYLES = {
+    "references": "solid",
+    "depends_on": "bold",
+    "implements": "dashed",
+    "extends": "dotted",
+    "conflicts_with": "solid",
+}
+_ARROWS = {
+    "references": "-->",
+    "depends_on": "==>",
+    "implements": "-.->",
+    "extends": "--o",
+    "conflicts_with": "--x",
+}
+
+
+class PictureParams(GraphParams):
+    """The graph to draw, and for whom."""
+
+    format: Annotated[Format, Field(description="dot, mermaid or html.")]
+
+
+class PictureAnswer(Answer):
+    """The picture."""
+
+    text: str
+
+
+def picture_tool(room: Room) -> Tool[PictureParams, PictureAnswer]:
+    """Return the tool."""
+
+    def run(params: PictureParams, call: Call) -> PictureAnswer:
+        asked = params.model_dump(exclude_unset=True, exclude={"format"})
+        graph = graph_tool(room).run(GraphParams.model_validate(asked), call)
+        drawn = {"dot": _dot, "mermaid": _mermaid, "html": _html}[params.format]
+        return PictureAnswer(text="\n".join(drawn(graph)))
+
+    return Tool(
+        name="docs_picture",
+        title="Draw the graph",
+        summary="Draw the graph of links.",
+        params=PictureParams,
+        answer=PictureAnswer,
+        run=run,
+        refused=refusing(PictureParams),
+    )
+
+
+def _dot(graph: GraphAnswer) -> Iterator[str]:
+    yield "digraph documents {"
+    yield "  rankdir=LR; node [shape=box];"
+    for node in graph.nodes:
+        label = _quoted(f"{node.title}\n{node.filepath}")
+        yield f"  {_quoted(node.id)} [label={label}, class={_quoted(node.doc_type)}];"
+    for edge in graph.edges:
+        look = f'label={_quoted(edge.type)}, style="{_STYLES[edge.type]}"'
+        yield f"  {_quoted(edge.source)} -> {_quoted(edge.target)} [{look}];"
+    yield "}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _mermaid(graph: GraphAnswer) -> Iterator[str]:
+    yield "graph LR"
+    for node in graph.nodes:
+        yield f'  {node.id}["{_entities(node.title)}"]:::{node.doc_type}'
+    for edge in graph.edges:
+        yield f"  {edge.source} {_ARROWS[edge.type]}|{edge.type}| {edge.target}"
+
+
+def _entities(text: str) -> str:
+    """Return a text in which nothing means anything to mermaid: by numbers of characters."""
+    return "".join(c if c.isalnum() or c in " -_./" else f"#{ord(c)};" for c in text)
+
+
+def _html(graph: GraphAnswer) -> Iterator[str]:
+    page = resources.files(__package__).joinpath(_PAGE).read_text(encoding="utf-8")
+    data = json.dumps(graph.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+    # Inside a script element only the tag's own characters could end it.
+    for character in "<>&\u2028\u2029":
+        data = data.replace(character, f"\\u{ord(character):04x}")
+    yield page.replace(_DATA, data).rstrip("\n")

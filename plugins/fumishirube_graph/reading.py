@@ -1,0 +1,160 @@
+"""The files of a folder, and what the index is to keep of each: read anew only when it changed."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fumishirube import (
+    RACY_NS,
+    Desk,
+    Document,
+    Entry,
+    Lines,
+    Loader,
+    Page,
+    Section,
+    Source,
+    Studying,
+    ToolError,
+    Unreadable,
+)
+from fumishirube_graph.records import Record, record_of
+
+MOST_BYTES = 8 * 1024 * 1024
+
+_UNSURE = "?"
+
+
+class Spoken(NamedTuple):
+    """A file, and the loader that speaks for it."""
+
+    loader: Loader
+    source: Source
+    entry: Entry
+
+
+class Comparison(NamedTuple):
+    """What is in the index and no more in the folder, what is to be read, and what is neither."""
+
+    gone: list[str]
+    changed: list[str]
+    unchanged: int
+
+
+class Reader:
+    """Looks at the desk's root, and reads files."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._sure: dict[str, str] = {}
+
+    def spoken(self) -> dict[str, Spoken]:
+        """Return every file that a loader speaks for; the first loader keeps it."""
+        root = self._desk.root
+        entries = {entry.path: entry for entry in root.files()}
+        found: dict[str, Spoken] = {}
+        for loader in self._desk.loaders():
+            for source in loader.sources(root):
+                if source.path in entries:
+                    one = Spoken(loader, source, entries[source.path])
+                    found.setdefault(source.path, one)
+        return found
+
+    def compared(
+        self,
+        pages: Mapping[str, Page],
+        spoken: Mapping[str, Spoken],
+        *,
+        full: bool,
+        only: str | None = None,
+    ) -> Comparison:
+        """Compare the index with the folder; with ``full`` everything is to be read."""
+        gone = [path for path in pages if path not in spoken and only in (None, path)]
+        changed = [
+            path
+            for path, one in spoken.items()
+            if only in (None, path)
+            if full or path not in pages or not self._same(pages[path], one.entry)
+        ]
+        return Comparison(gone, changed, len(spoken) - len(changed))
+
+    def page(self, one: Spoken, before: Page | None, *, full: bool = False) -> Page:
+        """Read one file; what has only been touched stays what it was."""
+        entry = one.entry
+        stamp = _stamp(entry)
+        if time.time_ns() - entry.modified_ns <= RACY_NS:
+            stamp += _UNSURE
+        if entry.size > min(MOST_BYTES, self._desk.root.limits.file_bytes):
+            return Page(entry.path, stamp, "too_large")
+        sha = self._sha(entry)
+        if not sha:
+            return Page(entry.path, stamp, "unreadable")
+        same = before is not None and sha_of(before) == sha
+        if before is not None and same and not full:
+            return before._replace(stamp=stamp)
+        updated_ms = entry.modified_ns // 1_000_000
+        if before is not None and same:
+            row: Any = before.about
+            updated_ms = Record.read(row).updated_ms
+        try:
+            document = self._studied(one)
+        except Unreadable as error:
+            return Page(entry.path, stamp, error.reason)
+        except ToolError:
+            return Page(entry.path, stamp, "unreadable")
+        about: Any = record_of(document, sha, updated_ms, self._inside)
+        return Page(entry.path, stamp, sections=len(document.sections), about=about)
+
+    def _same(self, page: Page, entry: Entry) -> bool:
+        """Compare stamps; a file indexed within two seconds of its change is read once more.
+
+        The clock of a file system may be too coarse to tell two quick changes apart.
+        """
+        stamp, unsure, _ = page.stamp.partition(_UNSURE)
+        if stamp != _stamp(entry):
+            return False
+        if not unsure or self._sure.get(entry.path) == page.stamp:
+            return True
+        if self._sha(entry) != sha_of(page):
+            return False
+        if time.time_ns() - entry.modified_ns > RACY_NS:
+            self._sure[entry.path] = page.stamp
+        return True
+
+    def _sha(self, entry: Entry) -> str:
+        """Return the hash of a file's bytes; empty when it cannot be read."""
+        try:
+            return hashlib.sha256(self._desk.root.read_bytes(entry.path)).hexdigest()
+        except ToolError:
+            return ""
+
+    def _inside(self, path: str) -> bool:
+        workspace = self._desk.folder("workspace").path
+        try:
+            return (workspace / path).resolve().is_relative_to(workspace.resolve())
+        except (OSError, RuntimeError):  # links in a circle
+            return False
+
+    def _studied(self, one: Spoken) -> Document:
+        """Read a document; a loader that does not study gives its sections and no links."""
+        if isinstance(one.loader, Studying):
+            return one.loader.study(self._desk.root, one.source)
+        document = one.loader.load(self._desk.root, one.source)
+        if document.sections:
+            return document
+        text = document.text
+        whole = Section("", 1, Lines(text).total, 0, len(text), len(text), 0, level=0)
+        return document._replace(sections=(whole,))
+
+
+def sha_of(page: Page) -> str:
+    """Return the hash of the bytes that a page was read from; empty for a skipped one."""
+    row: Any = page.about
+    return str(row[-2]) if row else ""
+
+
+def _stamp(entry: Entry) -> str:
+    return f"{entry.size}:{entry.modified_ns}"

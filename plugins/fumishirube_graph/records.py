@@ -1,0 +1,260 @@
+"""What the index keeps of one document: its text, its sections, its links as written."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple, get_args
+
+from fumishirube import Document, Link, Remark, nfc
+from fumishirube_graph.texts import encoded, folded
+
+DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"]
+DOC_TYPES: tuple[DocType, ...] = get_args(DocType)
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DEEPER = re.compile(r"^ {0,3}#{4,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_NO_SLUG = re.compile(r"[^\w\- ]")
+
+
+class Part(NamedTuple):
+    """A section: its heading, its lines in the file, and where it stands in the content."""
+
+    heading: str | None
+    level: int
+    heading_path: tuple[str, ...]
+    line_start: int
+    line_end: int
+    begin: int
+    end: int
+
+
+class Record(NamedTuple):
+    """A document, as it is kept; ``sha`` is of its bytes, ``updated_ms`` when they were first."""
+
+    title: str
+    doc_type: DocType
+    aliases: tuple[str, ...]
+    source_refs: tuple[str, ...]
+    content: str
+    parts: tuple[Part, ...]
+    links: tuple[Link, ...]
+    remarks: tuple[Remark, ...]
+    sha: str
+    updated_ms: int
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> Record:
+        """Return a record from the index, which keeps it as JSON."""
+        title, doc_type, aliases, refs, content, parts, links, remarks, sha, updated_ms = row
+        return cls(
+            title,
+            doc_type,
+            tuple(aliases),
+            tuple(refs),
+            content,
+            tuple(Part(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
+            tuple(Link(*link) for link in links),
+            tuple(Remark(*remark) for remark in remarks),
+            sha,
+            updated_ms,
+        )
+
+
+class Searched(NamedTuple):
+    """What a document is searched by: its texts as they are compared, in UTF-8.
+
+    Bytes are half as long as text that holds some Japanese, and looked through in half the time.
+    ``lengths`` are the contents' in characters, ``characters`` those of everything with a line
+    end between two texts.
+    """
+
+    title: bytes
+    headings: tuple[bytes, ...]
+    contents: tuple[bytes, ...]
+    lengths: tuple[int, ...]
+    characters: int
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The title, and in turn a heading and its content."""
+        inner = zip(self.headings, self.contents, strict=True)
+        return [self.title, *(line for section in inner for line in section)]
+
+
+class Doc:
+    """A document of one generation, under its path and its id."""
+
+    def __init__(self, path: str, record: Record) -> None:
+        self.path = path
+        self.record = record
+        self.id = f"d_{_digest(path, 16)}"
+        self.title = record.title
+        self.summary = record.content[:500]
+
+    @cached_property
+    def section_ids(self) -> tuple[str, ...]:
+        """The sections' ids: of their headings, so that they survive edits."""
+        seen: dict[str, int] = {}
+        ids = []
+        for part in self.record.parts:
+            mark = _digest("\n".join(part.heading_path), 8)
+            seen[mark] = seen.get(mark, 0) + 1
+            ids.append(f"{self.id}.{mark}" + (f"-{seen[mark]}" if seen[mark] > 1 else ""))
+        return tuple(ids)
+
+    @cached_property
+    def searched(self) -> Searched:
+        """What this document is searched by; one without sections has an empty one."""
+        title = folded(self.title)
+        headings = [folded(part.heading or "") for part in self.record.parts] or [""]
+        contents = [folded(self.text(part)) for part in self.record.parts] or [""]
+        lengths = tuple(map(len, contents))
+        around = len(title) + sum(map(len, headings)) + 2 * len(headings)
+        return Searched(
+            encoded(title),
+            tuple(map(encoded, headings)),
+            tuple(map(encoded, contents)),
+            lengths,
+            around + sum(lengths),
+        )
+
+    def text(self, part: Part) -> str:
+        """Return the content of a section."""
+        return self.record.content[part.begin : part.end]
+
+    @cached_property
+    def anchors(self) -> dict[str, str]:
+        """The id of the section that each heading opens or stands in, by text and by slug."""
+        found: dict[str, str] = {}
+        repeats: dict[str, int] = {}
+        for part, section_id in zip(self.record.parts, self.section_ids, strict=True):
+            for heading in filter(None, (part.heading, *_DEEPER.findall(self.text(part)))):
+                # As GitHub numbers them: a number that another heading is called by is left out.
+                plain = slug = _slug(heading)
+                while slug in repeats:
+                    repeats[plain] += 1
+                    slug = f"{plain}-{repeats[plain]}"
+                repeats[slug] = 0
+                for key in (folded(heading), slug):
+                    found.setdefault(key, section_id)
+        found.pop("", None)
+        return found
+
+    def anchor(self, anchor: str) -> str | None:
+        """Return the id of the section that an anchor means, if there is one."""
+        return self.anchors.get(folded(anchor)) or self.anchors.get(anchor.casefold())
+
+    @property
+    def updated_at(self) -> str:
+        """When the present bytes were first seen, in UTC."""
+        moment = datetime.fromtimestamp(self.record.updated_ms / 1000, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def record_of(
+    document: Document, sha: str, updated_ms: int, inside: Callable[[str], bool]
+) -> Record:
+    """Return what is kept of a document that a loader has studied.
+
+    ``inside`` tells whether a path below the workspace stays there, links followed.
+    """
+    begin, end = _trimmed(document.text, document.content, len(document.text))
+    remarks = list(document.remarks)
+    facts = document.facts
+    parts = tuple(_parts(document, begin))
+    heading = next((p.heading for p in parts if p.level == 1 and p.heading), None)
+    stated = facts.get("title")
+    title = stated.strip() if isinstance(stated, str) else ""
+    return Record(
+        title or heading or PurePosixPath(document.path).stem,
+        _doc_type(facts.get("doc_type"), remarks),
+        tuple(_texts(facts.get("aliases"))),
+        tuple(_source_refs(facts.get("source_refs"), remarks, inside)),
+        document.text[begin:end],
+        parts,
+        document.links,
+        tuple(remarks),
+        sha,
+        updated_ms,
+    )
+
+
+def _parts(document: Document, origin: int) -> Iterator[Part]:
+    text = document.text
+    for section in document.sections:
+        heading = section.title if section.level else None
+        begin, end = _trimmed(text, section.body, section.end)
+        own = text[section.start : section.end].rstrip()
+        last = section.end_line if heading is None else section.start_line + own.count("\n")
+        path = (*section.ancestors, section.title) if heading is not None else ()
+        low, high = max(begin - origin, 0), max(end - origin, 0)
+        yield Part(heading, section.level, path, section.start_line, last, low, high)
+
+
+def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return the bounds of a text without the blank lines around it."""
+    piece = text[begin:end]
+    if not piece.strip():
+        return begin, begin
+    leading = len(piece) - len(piece.lstrip())
+    start = begin + piece.rfind("\n", 0, leading) + 1
+    kept = len(piece.rstrip())
+    stop = piece.find("\n", kept)
+    return start, begin + (stop if stop >= 0 else len(piece))
+
+
+def _doc_type(stated: Any, remarks: list[Remark]) -> DocType:
+    if stated is None:
+        return "other"
+    word = stated.strip().casefold() if isinstance(stated, str) else ""
+    for known in DOC_TYPES:
+        if known == word:
+            return known
+    shown = word[:40] or "a value that is no text"
+    allowed = ", ".join(DOC_TYPES)
+    remarks.append(Remark("doc_type_unknown", 1, f"doc_type {shown!r} is none of {allowed}"))
+    return "other"
+
+
+def _texts(stated: Any) -> list[str]:
+    """Return the texts of a text or a list; what else may stand there is passed over."""
+    listed = stated if isinstance(stated, list) else [stated]
+    return list(dict.fromkeys(nfc(t.strip()) for t in listed if isinstance(t, str) and t.strip()))
+
+
+def _source_refs(
+    stated: Any, remarks: list[Remark], inside: Callable[[str], bool]
+) -> Iterator[str]:
+    """Yield the paths below the workspace that a document says it describes, each once."""
+    seen: set[str] = set()
+    for one in stated if isinstance(stated, list) else [] if stated is None else [stated]:
+        path = nfc(one.strip()).replace("\\", "/") if isinstance(one, str) else ""
+        path = "/".join(step for step in path.split("/") if step != ".") if path else ""
+        if (
+            not path.strip("/")
+            or path.startswith("/")
+            or _DRIVE.match(path)
+            or "\0" in path
+            or ".." in path.split("/")
+            or not inside(path)
+        ):
+            shown = repr(one[:80]) if isinstance(one, str) else "one that is no text"
+            told = f"source_refs: {shown} is no path below the workspace"
+            remarks.append(Remark("source_ref_rejected", 1, told))
+        elif path not in seen:
+            seen.add(path)
+            yield path
+
+
+def _digest(text: str, digits: int) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+
+
+def _slug(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return _NO_SLUG.sub("", heading.strip().casefold()).replace(" ", "-")

@@ -1,0 +1,125 @@
+"""How these tools refuse: JSON-RPC codes, and a message that names the parameter and the value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from fumishirube import InternalError, Params, ToolError
+
+INVALID_PARAMS, INTERNAL = -32602, -32603
+
+_GOT = 80
+_NOUNS = {"string": "a string", "boolean": "true or false", "array": "a list"}
+
+
+class Refused(ToolError):
+    """A call that is answered with a JSON-RPC error code."""
+
+    code = "invalid_parameter"
+    number = INVALID_PARAMS
+
+    def payload(self) -> dict[str, JsonValue]:
+        """``{"code", "message", "details"}``, with the number for the code."""
+        said = super().payload()
+        return {"code": self.number, "message": said["message"], "details": said.get("details", {})}
+
+
+class Failed(Refused):
+    """A call that cannot be answered, through no fault of the caller."""
+
+    code = "internal_error"
+    number = INTERNAL
+
+
+def docs_missing(name: str) -> Failed:
+    """Say that there is no folder of documents."""
+    told = f"there is no folder '{name}'; create it, or name the right one in roots.docs"
+    return Failed(told, reason="docs_missing")
+
+
+def still_indexing() -> Failed:
+    """Say that the first index is not ready."""
+    return Failed("the first index is still being made; try again soon", reason="indexing")
+
+
+def unknown_page(wanted: str, parameter: str, near: list[str]) -> Refused:
+    """Say that there is no such page, and what is spelled alike."""
+    shown = wanted if len(wanted) <= _GOT else wanted[: _GOT - 1] + "…"
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    listed: Any = near
+    return Refused(
+        f"Unknown page '{shown}'.{hint}", parameter=parameter, reason="not_found", near=listed
+    )
+
+
+def skipped_page(path: str, parameter: str, code: str, told: str) -> Refused:
+    """Say that there is such a file, and why it is no page."""
+    none: Any = []
+    return Refused(
+        f"No page '{path}': {told}", parameter=parameter, reason="not_found", near=none, why=code
+    )
+
+
+def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
+    """Return what puts any failure of a tool with these arguments into the words used here."""
+    properties: dict[str, Any] = {}
+
+    def refused(error: ToolError, arguments: object) -> ToolError:
+        if isinstance(error, Refused):
+            return error
+        if isinstance(error, InternalError):
+            return Failed(str(error), **error.details)
+        name = str(error.details.get("parameter", ""))
+        if not properties:
+            properties.update(params.model_json_schema().get("properties", {}))
+        if name.partition("[")[0] not in properties or not isinstance(arguments, dict):
+            return Refused(str(error), **{"reason": "invalid", **error.details})
+        return _restated(name, properties[name.partition("[")[0]], arguments, error)
+
+    return refused
+
+
+def _restated(
+    name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any], error: ToolError
+) -> Refused:
+    """Say what an argument must be, and what it was."""
+    if name.partition("[")[0] not in arguments:
+        return Refused(f"{name} is required", parameter=name, reason="missing")
+    got = arguments.get(name.partition("[")[0])
+    if error.details.get("reason"):
+        return Refused(str(error), **{**error.details, "got": _shown(got)})
+    rule, details = _rule(_arm(schema))
+    if isinstance(got, list) and (allowed := details.get("allowed")):
+        got = next((one for one in got if one not in allowed), got)  # type: ignore[operator]
+    shown = _shown(got)
+    told = f"{name} must be {rule}" + ("" if "allowed" in details else f", got {shown}")
+    return Refused(told, parameter=name.partition("[")[0], **details, got=shown)
+
+
+def _arm(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a schema that says what may be given; null never is."""
+    arms = [arm for arm in schema.get("anyOf", [schema]) if arm.get("type") != "null"]
+    return arms[0] if arms else schema
+
+
+def _rule(schema: Mapping[str, Any]) -> tuple[str, dict[str, JsonValue]]:
+    listed = schema.get("items", {}) if schema.get("type") == "array" else schema
+    if "enum" in listed:
+        allowed: list[JsonValue] = list(listed["enum"])
+        several = "a list of any of " if listed is not schema else "one of "
+        return several + ", ".join(map(str, allowed)), {"allowed": allowed}
+    if schema.get("type") == "integer":
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if high is None:
+            return f"an integer of at least {low}", {"min": low}
+        return f"an integer from {low} to {high}", {"min": low, "max": high}
+    return _NOUNS.get(str(schema.get("type")), "something else"), {}
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _GOT else text[: _GOT - 1] + "…"

@@ -1,0 +1,166 @@
+"""From links as written to edges between documents, and what is wrong with the rest."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from fumishirube import Link, LinkKind, nfc
+from fumishirube_graph.records import Doc
+
+_EXTENSIONS = ("", ".md", ".markdown")
+_RELATIVE = ("./", "../")
+
+
+class Edge(NamedTuple):
+    """A link from one page to another, by their paths; ``section_id`` is what its anchor means."""
+
+    source: str
+    target: str
+    kind: LinkKind
+    section_id: str | None = None
+
+
+class Issue(NamedTuple):
+    """A link that leads nowhere, to several pages, or to a heading that is not there."""
+
+    target: str
+    kind: LinkKind
+    line: int
+    status: Literal["dangling", "ambiguous", "anchor_missing"]
+    candidates: tuple[str, ...] = ()
+    outside: bool = False
+
+
+class Resolved(NamedTuple):
+    """What became of one document's links."""
+
+    edges: tuple[Edge, ...]
+    issues: tuple[Issue, ...]
+
+
+class Catalogue:
+    """The documents by everything that a link may call them: path, name, title, alias."""
+
+    def __init__(self, docs: Mapping[str, Doc]) -> None:
+        self._docs = docs
+        self._paths = _Names()
+        self._names = _Names()
+        self._titles = _Names()
+        self._aliases = _Names()
+        for path, doc in docs.items():
+            self._paths.add(path, path)
+            self._names.add(posixpath.basename(path), path)
+            self._titles.add(nfc(doc.title), path)
+            for alias in doc.record.aliases:
+                self._aliases.add(alias, path)
+
+    def resolved(self, path: str) -> Resolved:
+        """Return the edges and issues of one document's links."""
+        edges: dict[tuple[str, str], Edge] = {}
+        issues: list[Issue] = []
+        by_wiki: set[str] = set()
+        found = [(link, *self._candidates(path, link)) for link in self._docs[path].record.links]
+        found.sort(key=lambda one: not one[0].wiki)
+        for link, candidates, outside in found:
+            shown = f"{link.target}#{link.anchor}" if link.anchor else link.target
+            if not candidates:
+                issue = Issue(link.target, link.kind, link.line, "dangling", outside=outside)
+                issues.append(issue)
+                continue
+            if len(candidates) > 1:
+                issue = Issue(link.target, link.kind, link.line, "ambiguous", candidates)
+                issues.append(issue)
+            target = candidates[0]
+            section_id = self._docs[target].anchor(link.anchor) if link.anchor else None
+            if link.anchor and section_id is None:
+                issues.append(Issue(shown, link.kind, link.line, "anchor_missing"))
+            if link.wiki:
+                by_wiki.add(target)
+            elif target in by_wiki:
+                continue
+            known = edges.get((target, link.kind))
+            if known is None or known.section_id is None:
+                edges[target, link.kind] = Edge(path, target, link.kind, section_id)
+        issues.sort(key=lambda issue: issue.line)
+        return Resolved(tuple(edges.values()), tuple(issues))
+
+    def _candidates(self, source: str, link: Link) -> tuple[tuple[str, ...], bool]:
+        """Return the pages that a link may mean, the best first, and whether it leads outside."""
+        target = nfc(link.target)
+        relative = target.startswith(_RELATIVE)
+        if not target.startswith("/"):
+            below = _joined(posixpath.dirname(source), target)
+            if below is None:
+                return (), True
+            if found := self._paths.spelled(below):
+                return found[:1], False
+        if not relative:
+            below = _joined("", target.lstrip("/"))
+            if below is None:
+                return (), True
+            if found := self._paths.spelled(below):
+                return found[:1], False
+        if not link.wiki or relative or target.startswith("/"):
+            return (), False
+        steps: Sequence[Callable[[str], tuple[str, ...]]] = (
+            self._trailing,
+            self._titles.spelled,
+            self._aliases.spelled,
+        )
+        for step in steps:
+            if found := step(target):
+                return tuple(sorted(found, key=lambda p: (p.count("/"), p))), False
+        return (), False
+
+    def _trailing(self, target: str) -> tuple[str, ...]:
+        """Return the pages whose last segments are the target's."""
+
+        def ends(path: str, wanted: str) -> bool:
+            return f"/{path}".endswith(f"/{wanted}")
+
+        return self._names.spelled(target, ends)
+
+
+class _Names:
+    """Names and the paths that go by them, in their own case and in none."""
+
+    def __init__(self) -> None:
+        self._exact: defaultdict[str, list[str]] = defaultdict(list)
+        self._folded: defaultdict[str, list[str]] = defaultdict(list)
+        self._bare: set[str] = set()
+
+    def add(self, name: str, path: str) -> None:
+        folded = name.casefold()
+        self._exact[name].append(path)
+        self._folded[folded].append(path)
+        self._bare.update(folded.removesuffix(extension) for extension in _EXTENSIONS)
+
+    def spelled(self, name: str, fits: Callable[[str, str], bool] | None = None) -> tuple[str, ...]:
+        """Return who goes by a name: exactly before in other case, as written before extended."""
+        bare = name.casefold()
+        if (posixpath.basename(bare) if fits else bare) not in self._bare:
+            return ()  # which holds of most names that are tried
+        for known, case in ((self._exact, str), (self._folded, str.casefold)):
+            for extension in _EXTENSIONS:
+                wanted = case(name + extension)
+                found = known.get(posixpath.basename(wanted) if fits else wanted, ())
+                kept = [one for one in found if not fits or fits(case(one), wanted)]
+                if kept:
+                    return tuple(dict.fromkeys(kept))
+        return ()
+
+
+def _joined(folder: str, target: str) -> str | None:
+    """Return the path that a relative one leads to, or ``None`` when it leaves the root."""
+    steps: list[str] = folder.split("/") if folder else []
+    for step in target.split("/"):
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    return "/".join(steps)

@@ -1,0 +1,84 @@
+"""``fumishirube docs stale``: documents that are behind their sources."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Tool
+from fumishirube_graph.arguments import Closed, NotNull, Room
+from fumishirube_graph.refusals import refusing
+from fumishirube_graph.staleness import Level, Reason
+
+
+class StaleParams(Closed):
+    """Whether to look at the bytes of every source, and which documents to take as current."""
+
+    verify: bool = False
+    ack: Annotated[str | None, NotNull, Field(description="A page, or all.")] = None
+
+
+class StaleSource(Answer):
+    """A source that is not fresh."""
+
+    path: str
+    reason: Reason
+
+
+class StaleDocument(Answer):
+    """A document with such sources."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    staleness: Level
+    stale_refs: tuple[StaleSource, ...]
+
+
+class StaleAnswer(Answer):
+    """The documents with a source that is not fresh."""
+
+    stale_documents: tuple[StaleDocument, ...]
+    total: int
+    threshold_days: Annotated[int, Field(ge=0)]
+
+
+ALL: Literal["all"] = "all"
+
+
+def stale_tool(room: Room) -> Tool[StaleParams, StaleAnswer]:
+    """Return the tool."""
+
+    def run(params: StaleParams, call: Call) -> StaleAnswer:
+        del call
+        view = room.docs.view()
+        if params.ack is not None:
+            docs = view.docs.values()
+            chosen = docs if params.ack == ALL else [room.page(view, params.ack, "ack")]
+            room.docs.baselines.acknowledge({doc.path: doc.record for doc in chosen})
+        found = [(doc, room.staleness(doc, verify=params.verify)) for doc in view.docs.values()]
+        rows = tuple(
+            StaleDocument(
+                doc_id=doc.id,
+                filepath=doc.path,
+                title=doc.title,
+                staleness=stale.level,
+                stale_refs=tuple(StaleSource(path=r.path, reason=r.reason) for r in stale.refs),
+            )
+            for doc, stale in found
+            if stale.refs
+        )
+        days = room.settings.threshold_days
+        return StaleAnswer(stale_documents=rows, total=len(rows), threshold_days=days)
+
+    return Tool(
+        name="docs_stale",
+        title="Stale documents",
+        summary="List the documents whose sources have changed.",
+        params=StaleParams,
+        answer=StaleAnswer,
+        run=run,
+        refused=refusing(StaleParams),
+        read_only=False,
+    )

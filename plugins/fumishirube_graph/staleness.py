@@ -1,0 +1,202 @@
+"""Whether a document is behind the sources it describes: told when it is asked, not before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any, Literal, NamedTuple
+
+from fumishirube import RACY_NS, Root, ToolError, Writable
+from fumishirube_graph.records import Record
+from fumishirube_graph.refusals import Failed
+
+Level = Literal["fresh", "possibly_stale", "stale", "untracked"]
+Reason = Literal["modified", "deleted", "not_found", "created"]
+
+ABSENT = "absent"
+LOCKS = ".fumishirube/locks"
+"""Where in the workspace the locks of baselines are."""
+
+_WORST: tuple[Level, ...] = ("stale", "possibly_stale", "untracked", "fresh")
+_DAY = 86_400
+
+
+class StaleRef(NamedTuple):
+    """A source that is not fresh: why, and what that makes of the document."""
+
+    path: str
+    reason: Reason
+    level: Level
+
+
+class Staleness(NamedTuple):
+    """The level of a document, and its sources that are not fresh."""
+
+    level: Level
+    refs: tuple[StaleRef, ...]
+
+
+class _Seen(NamedTuple):
+    """A source as it was hashed: size, time of change, when it was looked at, and its hash."""
+
+    size: int
+    modified_ns: int
+    looked_ns: int
+    sha: str
+
+
+class Baselines:
+    """The hashes of the sources as they were when each document was last written or approved.
+
+    They are changed under a lock that all processes share, from what stands in the file then.
+    """
+
+    def __init__(self, workspace: Root, file: str) -> None:
+        self._workspace = workspace
+        self._file = file
+        self._files = Writable(workspace, LOCKS)
+        self._lock = RLock()
+        self._known: dict[str, dict[str, Any]] = {}
+        self._read_ns = -1
+        self._seen: dict[str, _Seen] = {}
+
+    def cover(self, records: Mapping[str, Record]) -> None:
+        """Take a baseline of every document whose own bytes are new; forget those that are gone."""
+        with self._lock:
+            self._load()
+            if self._covered(records) != self._known:
+                self._change(lambda: self._covered(records))
+
+    def acknowledge(self, records: Mapping[str, Record]) -> None:
+        """Take the present sources as what the documents describe."""
+        fresh = {path: self._taken(one) for path, one in records.items() if one.source_refs}
+        with self._lock:
+            self._change(lambda: {**self._known, **fresh})
+
+    def _covered(self, records: Mapping[str, Record]) -> dict[str, dict[str, Any]]:
+        """Return the baselines as they are to be: one a document with sources, of its bytes."""
+        covered = {}
+        for path, record in records.items():
+            if record.source_refs:
+                known = self._known.get(path, {})
+                same = known.get("doc") == record.sha
+                covered[path] = known if same else self._taken(record)
+        return covered
+
+    def staleness(
+        self, path: str, record: Record, threshold_days: int, *, verify: bool = False
+    ) -> Staleness:
+        """Return how a document stands to its sources now."""
+        with self._lock:
+            self._load()
+            known = self._known.get(path, {}).get("sources", {})
+            levels: list[Level] = []
+            refs: list[StaleRef] = []
+            for source in record.source_refs:
+                level, reason = self._judged(
+                    source, known.get(source), threshold_days, verify=verify
+                )
+                levels.append(level)
+                if reason is not None:
+                    refs.append(StaleRef(source, reason, level))
+        level = next((one for one in _WORST if one in levels), "untracked")
+        return Staleness(level, tuple(refs))
+
+    def _judged(
+        self, source: str, baseline: str | None, threshold_days: int, *, verify: bool
+    ) -> tuple[Level, Reason | None]:
+        now, modified_ns = self._hashed(source, verify=verify)
+        if now == baseline and now != ABSENT:
+            return "fresh", None
+        if now == ABSENT:
+            gone = baseline not in (None, ABSENT)
+            return ("stale", "deleted") if gone else ("untracked", "not_found")
+        recent = time.time_ns() - modified_ns <= threshold_days * _DAY * 1_000_000_000
+        reason: Reason = "created" if baseline in (None, ABSENT) else "modified"
+        return ("possibly_stale" if recent else "stale"), reason
+
+    def _taken(self, record: Record) -> dict[str, Any]:
+        sources = {source: self._hashed(source, verify=True)[0] for source in record.source_refs}
+        return {"doc": record.sha, "sources": sources}
+
+    def _hashed(self, source: str, *, verify: bool) -> tuple[str, int]:
+        """Return the hash of a source and its time of change; no regular file is absent."""
+        path = self._inside(source)
+        try:
+            status = path.stat() if path else None
+            if path is None or status is None or not stat.S_ISREG(status.st_mode):
+                return ABSENT, 0
+            seen = self._seen.get(source)
+            if (
+                not verify
+                and seen
+                and (seen.size, seen.modified_ns) == (status.st_size, status.st_mtime_ns)
+                and seen.looked_ns - seen.modified_ns > RACY_NS
+            ):
+                return seen.sha, seen.modified_ns
+            looked = time.time_ns()
+            with path.open("rb") as stream:
+                sha = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            return ABSENT, 0
+        self._seen[source] = _Seen(status.st_size, status.st_mtime_ns, looked, sha)
+        return sha, status.st_mtime_ns
+
+    def _inside(self, source: str) -> Path | None:
+        """Return where a source is, unless links lead out of the workspace."""
+        path = self._workspace.path / source
+        with suppress(OSError, RuntimeError):
+            if path.resolve().is_relative_to(self._workspace.path.resolve()):
+                return path
+        return None
+
+    def _load(self) -> None:
+        """Read the file when it has changed; what cannot be read is as if it were not there."""
+        try:
+            changed_ns = self._workspace.stat(self._file).modified_ns
+            if changed_ns != self._read_ns:
+                self._known = dict(_rows(self._workspace.read_bytes(self._file)))
+                self._read_ns = changed_ns
+        except ToolError:
+            self._known, self._read_ns = {}, -1
+
+    def _change(self, changed: Callable[[], dict[str, dict[str, Any]]]) -> None:
+        """Put other baselines in the place of those that stand in the file now.
+
+        Raises:
+            Failed: when they cannot be written.
+        """
+        files, path = self._files, self._file
+        try:
+            with files.locked(files.lock_of(path)):
+                before = files.read(path)
+                self._known = dict(_rows(before or b""))
+                self._known = dict(sorted(changed().items()))
+                content = {"version": 1, "documents": self._known}
+                after = (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+                if after != before:
+                    files.make_folder(path.rpartition("/")[0])
+                    files.swap(path, before, after, f"baselines-{os.getpid()}")
+                self._read_ns = self._workspace.stat(path).modified_ns
+        except (ToolError, OSError) as error:
+            self._read_ns = -1
+            told = "the baselines cannot be written; make the file of the setting baseline_file so"
+            raise Failed(told, reason="baselines") from error
+
+
+def _rows(written: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the baselines that a file holds; one that is damaged holds none."""
+    content: Any = None
+    with suppress(ValueError, RecursionError):
+        content = json.loads(written)
+    documents = content.get("documents") if isinstance(content, dict) else None
+    for path, row in documents.items() if isinstance(documents, dict) else ():
+        if isinstance(row, dict) and isinstance(row.get("sources"), dict):
+            yield path, row

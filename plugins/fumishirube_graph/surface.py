@@ -1,0 +1,101 @@
+"""The surface over linked documents: search, read, walk, list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, ClassVar
+
+from pydantic import ConfigDict, Field, field_validator
+
+from fumishirube import Adopted, Desk, InvalidPath, Root, Stage, Tool, clean_path
+from fumishirube_graph.settings import Settings
+
+INCLUDE = ("**/*.md", "**/*.markdown")
+EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
+
+
+class GraphSurface(Stage):
+    """Offers the six ``ubp_*`` tools over the documents below ``roots.docs``.
+
+    ``pipeline`` is the key under which the file configures its stages. A document is behind a
+    source that changed up to ``threshold_days`` ago only possibly. Without ``lock`` a server only
+    reads what another one has indexed.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    root: ClassVar[str] = "docs"
+    instructions: ClassVar[str] = (
+        "Documents: find them with ubp_search, read one with ubp_get_page, or with its neighbours "
+        "with ubp_get_context. ubp_list_pages and ubp_get_graph show what there is."
+    )
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [
+            {"use": "markdown", "with": {"include": list(INCLUDE), "exclude": list(EXCLUDE)}}
+        ],
+        "tokenizer": {"use": "ngram"},
+        "embedder": {"use": "none"},
+        "index": {"use": "tantivy"},
+        "scorers": [{"use": "vector"}, {"use": "graph"}, {"use": "fulltext"}],
+        "fusers": [{"use": "weighted-sum"}],
+        "refiners": [],
+    }
+
+    pipeline_name: Annotated[str, Field(alias="pipeline", min_length=1)] = "docs"
+    default_limit: Annotated[int, Field(ge=1, le=20)] = 10
+    max_depth: Annotated[int, Field(ge=1, le=3)] = 2
+    threshold_days: Annotated[int, Field(ge=0, le=3650)] = 7
+    max_nodes: Annotated[int, Field(ge=1)] = 1000
+    max_edges: Annotated[int, Field(ge=1)] = 5000
+    page_size: Annotated[int, Field(ge=1)] = 1000
+    lock: bool = True
+    baseline_file: Annotated[str, Field(min_length=1)] = ".fumishirube/docs-baseline.json"
+
+    @field_validator("baseline_file")
+    @classmethod
+    def _below_the_workspace(cls, value: str) -> str:
+        try:
+            return clean_path(value)
+        except InvalidPath as error:
+            raise ValueError("must be a file below the workspace") from error
+
+    @classmethod
+    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:
+        """Take over what ``.ubp/config.json`` says.
+
+        Raises:
+            ConfigError: when it is no JSON object, or says what cannot be.
+        """
+        from fumishirube_graph.adopted import adopted
+
+        return adopted(workspace, str(settings.get("pipeline", "docs")), cls.pipeline)
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the six tools, in the order in which an agent meets them."""
+        from fumishirube_graph.offered import room, tools
+
+        return tools(room(desk, self._settings(), self.baseline_file))
+
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return what only the command line is offered; the six tools as they stand, too."""
+        from fumishirube_graph.offered import commands, room
+
+        return commands(room(desk, self._settings(), self.baseline_file))
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+        """Hold the lock and follow the folder; without ``lock`` read what others follow."""
+        from fumishirube_graph.following import following
+        from fumishirube_graph.offered import room
+
+        return following(room(desk, self._settings(), self.baseline_file), lock=self.lock)
+
+    def _settings(self) -> Settings:
+        return Settings(
+            self.default_limit,
+            self.max_depth,
+            self.threshold_days,
+            self.max_nodes,
+            self.max_edges,
+            self.page_size,
+        )

@@ -1,0 +1,251 @@
+"""Vectors of passages: made when their text is new, kept beside the index, compared by cosine."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import sqlite3
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from operator import mul
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from fumishirube import Embedder, FumishirubeError, estimate_tokens
+from fumishirube import Vectors as EmbedderVectors
+from fumishirube_graph.records import Doc
+
+PASSAGE_TOKENS = 256
+
+_log = logging.getLogger("fumishirube")
+
+_BATCH = 64
+_BLOCKS = re.compile(r"\n[ \t]*\n")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
+
+
+class Progress(NamedTuple):
+    """How many of the passages have their vectors."""
+
+    completed: int
+    total: int
+
+
+class Embedding(NamedTuple):
+    """What one round of embedding did."""
+
+    embedded: int = 0
+    reused: int = 0
+    dropped: int = 0
+
+
+class Near(NamedTuple):
+    """A section, and how similar it is."""
+
+    doc: Doc
+    number: int
+    likeness: float
+
+
+class Vectors:
+    """The vectors that one embedder made; another one, or another setting, has a file of its own.
+
+    Without an embedder, or with one that fails or whose vectors have no dimensions, there are none.
+    A model is not asked, and so not loaded, before something is to be embedded. ``failure`` says
+    what went wrong the last time.
+    """
+
+    def __init__(self, embedder: Embedder | None, file: Path) -> None:
+        self._embedder = embedder
+        self._file = file
+        self._known: dict[str, array[float]] = {}
+        self._keys: dict[str, tuple[Doc, list[list[str]]]] = {}
+        self._progress: tuple[Mapping[str, Doc], Mapping[str, array[float]], Progress] | None = None
+        self.failure: str | None = None
+        if embedder is not None and file.exists():
+            self._load()
+
+    @cached_property
+    def active(self) -> bool:
+        """Whether there is an embedder that gives vectors; who has given any is not asked again."""
+        if self._known or self._embedder is None:
+            return self._embedder is not None
+        try:
+            return bool(len(self._embed(["a"], "query")[0]))
+        except Exception:  # it is told, and words alone decide
+            return False
+
+    @property
+    def present(self) -> bool:
+        """Whether any vector is there."""
+        return bool(self._known)
+
+    def progress(self, docs: Mapping[str, Doc]) -> Progress:
+        """Tell how far the documents' passages are embedded."""
+        if not self.active:
+            return Progress(0, 0)
+        known = self._known
+        kept = self._progress
+        if kept is None or kept[0] is not docs or kept[1] is not known:
+            keys = {key for doc in docs.values() for section in self._of(doc) for key in section}
+            kept = (docs, known, Progress(len(keys & known.keys()), len(keys)))
+            self._progress = kept
+        return kept[2]
+
+    def bring_up_to_date(
+        self, docs: Iterable[Doc], go_on: Callable[[], bool] = lambda: True
+    ) -> Embedding:
+        """Embed the passages that have no vector yet, and drop those of no document."""
+        if not self.active:
+            return Embedding()
+        docs = list(docs)
+        paths = {doc.path for doc in docs}
+        for path in [*self._keys]:
+            if path not in paths:
+                self._keys.pop(path, None)
+        wanted = {_key(text): text for doc in docs for section in passages(doc) for text in section}
+        gone = self._known.keys() - wanted.keys()
+        new = [key for key in wanted if key not in self._known]
+        done = 0
+        with closing(self._open()) as base:
+            for start in range(0, len(new), _BATCH):
+                if not go_on():
+                    break
+                batch = new[start : start + _BATCH]
+                made = self._embed([wanted[key] for key in batch], "passage")
+                rows = [(key, array("f", vector)) for key, vector in zip(batch, made, strict=True)]
+                with base:
+                    base.executemany(
+                        "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                        [(key, vector.tobytes()) for key, vector in rows],
+                    )
+                self._known = {**self._known, **dict(rows)}
+                done += len(batch)
+            with base:
+                base.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in gone])
+        self._known = {key: one for key, one in self._known.items() if key not in gone}
+        return Embedding(done, len(wanted) - len(new), len(gone))
+
+    def nearest(self, text: str, docs: Iterable[Doc], limit: int) -> list[Near]:
+        """Return the sections whose best passage is most similar to a text, best first."""
+        if not self._known:
+            return []
+        (asked,) = self._embed([text], "query")
+        found = [
+            Near(doc, number, likeness)
+            for doc in docs
+            for number, likeness in self._likenesses(doc, asked)
+            if likeness > 0
+        ]
+        found.sort(key=lambda one: (-one.likeness, one.doc.path, one.number))
+        return found[:limit]
+
+    def likeness(self, one: Doc, other: Doc) -> tuple[float, int, int]:
+        """Return how similar the nearest sections of two documents are, and which they are."""
+        best = (0.0, 0, 0)
+        for number, keys in enumerate(self._of(one)):
+            for mine in (self._known[key] for key in keys if key in self._known):
+                for place, likeness in self._likenesses(other, mine):
+                    if likeness > best[0]:
+                        best = (likeness, number, place)
+        return best
+
+    def fail(self, error: Exception) -> None:
+        """Take note of what went wrong: in words for the answers, in full for the log."""
+        if isinstance(error, FumishirubeError):
+            self.failure = str(error)
+            _log.warning("%s", error)
+        else:
+            self.failure = "the embedder failed; the log has the details"
+            _log.exception("the embedder failed")
+
+    def _embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> EmbedderVectors:
+        if self._embedder is None:
+            return []
+        try:
+            made = self._embedder.embed(texts, role)
+        except Exception as error:
+            self.fail(error)
+            raise
+        self.failure = None
+        return made
+
+    def _likenesses(self, doc: Doc, asked: Sequence[float]) -> Iterator[tuple[int, float]]:
+        for number, keys in enumerate(self._of(doc)):
+            values = [_dot(asked, self._known[key]) for key in keys if key in self._known]
+            if values:
+                yield number, min(1.0, max(0.0, *values, 0.0))
+
+    def _of(self, doc: Doc) -> list[list[str]]:
+        kept = self._keys.get(doc.path)
+        if kept is None or kept[0].record is not doc.record:
+            kept = (doc, [[_key(text) for text in section] for section in passages(doc)])
+            self._keys[doc.path] = kept
+        return kept[1]
+
+    def _load(self) -> None:
+        try:
+            with closing(self._open()) as base:
+                rows = base.execute("SELECT key, vector FROM vectors").fetchall()
+        except sqlite3.OperationalError:
+            _log.exception("the vectors cannot be read now; they are made again")
+            return
+        except sqlite3.DatabaseError:
+            # Derived state that cannot be read is made anew.
+            self._file.unlink(missing_ok=True)
+            return
+        for key, data in rows:
+            vector = array("f")
+            vector.frombytes(data)
+            self._known[key] = vector
+
+    def _open(self) -> sqlite3.Connection:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        base = sqlite3.connect(self._file, timeout=30)
+        base.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+        )
+        return base
+
+
+def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+    dot: float = sum(map(mul, one, other))
+    return dot
+
+
+def passages(doc: Doc) -> Iterator[list[str]]:
+    """Yield the passages of each section: blocks, packed while they stay within the size.
+
+    Nothing that a blank line inside a fence separates is cut, and no passage spans two sections.
+    """
+    for part in doc.record.parts:
+        packed: list[str] = []
+        for block in _blocks(doc.text(part)):
+            joined = f"{packed[-1]}\n\n{block}" if packed else block
+            if packed and estimate_tokens(joined) <= PASSAGE_TOKENS:
+                packed[-1] = joined
+            else:
+                packed.append(block)
+        heading = part.heading or doc.title
+        yield [f"{heading}\n{text}" for text in packed] or [heading]
+    if not doc.record.parts:
+        yield [doc.title]
+
+
+def _blocks(text: str) -> Iterator[str]:
+    waiting = ""
+    for block in _BLOCKS.split(text):
+        waiting = f"{waiting}\n\n{block}" if waiting else block
+        if len(_FENCE.findall(waiting)) % 2 == 0:
+            if waiting.strip():
+                yield waiting
+            waiting = ""
+    if waiting.strip():
+        yield waiting
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,222 @@
+"""One generation of the documents: pages, edges, sections; and what may be asked of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+
+from rapidfuzz import fuzz, process
+
+from fumishirube import (
+    Clause,
+    Count,
+    Floor,
+    Found,
+    Neighbour,
+    Passage,
+    Standing,
+    fold,
+    nfc,
+)
+from fumishirube_graph.matching import matches
+from fumishirube_graph.narrowing import Narrowing
+from fumishirube_graph.records import Doc
+from fumishirube_graph.resolution import Catalogue, Edge, Issue
+from fumishirube_graph.scanning import Texts
+from fumishirube_graph.texts import decoded
+from fumishirube_graph.vectors import Vectors
+
+_NEAR, _NEAR_ENOUGH = 5, 60
+_EXTENSIONS = ("", ".md", ".markdown")
+
+
+class View:
+    """All documents as they stood at one moment; a corpus of the framework besides.
+
+    ``skipped`` are the files that could not be read, each with the reason; ``narrowing`` is the
+    index of this generation, where that can say which documents may hold a text; ``behind`` is what
+    an answer has to say when this is not known to be the folder's newest state.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        docs: Mapping[str, Doc],
+        vectors: Vectors,
+        skipped: Mapping[str, str],
+        narrowing: Narrowing | None = None,
+    ) -> None:
+        self.manual_id = name
+        self.behind: tuple[str, ...] = ()
+        self._narrowing = narrowing
+        self.skipped = skipped
+        self.docs = dict(sorted(docs.items()))
+        self.by_id = {doc.id: doc for doc in self.docs.values()}
+        self._vectors = vectors
+        catalogue = Catalogue(self.docs)
+        self.out: dict[str, tuple[Edge, ...]] = {}
+        self.back: defaultdict[str, list[Edge]] = defaultdict(list)
+        self.issues: dict[str, tuple[Issue, ...]] = {}
+        for path in self.docs:
+            resolved = catalogue.resolved(path)
+            self.out[path] = resolved.edges
+            self.issues[path] = resolved.issues
+            for edge in resolved.edges:
+                self.back[edge.target].append(edge)
+
+    @cached_property
+    def generation(self) -> str:
+        """What changes with every change of a document."""
+        rows = [(path, doc.record.sha) for path, doc in self.docs.items()]
+        return hashlib.sha256(repr(rows).encode()).hexdigest()[:12]
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The folded texts of all sections."""
+        return Texts(list(self.docs.values()), self._narrowing)
+
+    def prepare(self) -> None:
+        """Make what the first search would have to wait for."""
+        _ = self.texts.everything
+
+    def named(self, wanted: str, root: str) -> Doc | None:
+        """Return the page that a caller names, by path, with or without extension, or by id."""
+        path, paths = _meant(wanted, root)
+        known = next((self.docs[one] for one in paths if one in self.docs), None)
+        return known or self.by_id.get(path)
+
+    def named_skipped(self, wanted: str, root: str) -> str | None:
+        """Return the skipped file that a caller names."""
+        return next((one for one in _meant(wanted, root)[1] if one in self.skipped), None)
+
+    def near(self, wanted: str) -> list[str]:
+        """Return the paths that are spelled most alike."""
+        found = process.extract(
+            wanted, self.docs.keys(), scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_ENOUGH
+        )
+        return [path for path, _, _ in sorted(found, key=lambda one: (-one[1], one[0]))]
+
+    def title(self, path: str) -> str:
+        """Return a page's title."""
+        return self.docs[path].title
+
+    @property
+    def sections(self) -> int:
+        """How many sections the documents have."""
+        return sum(len(doc.record.parts) for doc in self.docs.values())
+
+    # --- what a stage may ask ----------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many sections there are."""
+        return self.texts.size
+
+    @property
+    def vectors(self) -> bool:
+        """Whether there is any vector to be near to."""
+        return self._vectors.present
+
+    def neighbours(self, path: str) -> Sequence[Neighbour]:
+        """Return every link of a page, either way, but those to itself."""
+        out = (Neighbour(e.target, e.kind, "outlink") for e in self.out.get(path, ()))
+        back = (Neighbour(e.source, e.kind, "backlink") for e in self.back.get(path, ()))
+        return [one for one in (*out, *back) if one.path != path]
+
+    def standing(
+        self,
+        texts: Sequence[str],
+        limit: int | None,
+        within: frozenset[str] | None = None,
+        share: float = 1.0,
+    ) -> Standing:
+        """Return the best sections in which the texts stand, and how many there are."""
+        found = self.texts.standing(texts, within, share)
+        chosen = [
+            Found(self.passage(one.place.doc, one.place.number), one.score)
+            for one in found.best(limit)
+        ]
+        return Standing(chosen, found.total)
+
+    def nearest(
+        self, text: str, limit: int, within: frozenset[str] | None = None
+    ) -> Sequence[Found]:
+        """Return the sections most similar to a text."""
+        docs = [doc for path, doc in self.docs.items() if within is None or path in within]
+        found = self._vectors.nearest(text, docs, limit)
+        return [Found(self.passage(doc, number), likeness) for doc, number, likeness in found]
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the words of a text."""
+        return fold(text).split()
+
+    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+        """Return sections that match a clause, by path and line: nothing is weighed here."""
+        del floor  # all estimates are the same
+        return [Found(one, 1.0) for one in self._passages if matches(one, clause)][:limit]
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the sections that match a clause."""
+        del searched  # here every section is searched
+        number = sum(matches(one, clause) for one in self._passages)
+        return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return in how many sections each term stands."""
+        return {term: self.texts.standing([term], None, 1.0).total for term in terms}
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field."""
+        lengths = [len(one.fields.get(field, "")) for one in self._passages]
+        return sum(lengths) / len(lengths) if lengths else 0.0
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the sections of one document, in order."""
+        doc = self.docs.get(path)
+        if doc is None:
+            return []
+        return [self.passage(doc, number) for number in range(len(doc.searched.contents))]
+
+    @cached_property
+    def _passages(self) -> list[Passage]:
+        return [passage for path in self.docs for passage in self.page(path)]
+
+    def passage(self, doc: Doc, number: int) -> Passage:
+        """Return a section as stages know it; a document without any counts as an empty one."""
+        texts = doc.searched
+        fields = {
+            "title": decoded(texts.headings[number]),
+            "headings": decoded(texts.title),
+            "path": fold(doc.path),
+            "body": decoded(texts.contents[number]),
+        }
+        if not doc.record.parts:
+            return Passage(doc.path, 1, 1, "", (), 0, "", fields)
+        part = doc.record.parts[number]
+        mark = doc.section_ids[number].partition(".")[2]
+        return Passage(
+            path=doc.path,
+            start_line=part.line_start,
+            end_line=part.line_end,
+            title=part.heading or "",
+            ancestors=part.heading_path[:-1],
+            level=part.level,
+            digest=mark,
+            fields=fields,
+        )
+
+    def number_of(self, doc: Doc, line: int) -> int:
+        """Return which section of a document begins at a line."""
+        starts = [part.line_start for part in doc.record.parts]
+        return starts.index(line) if line in starts else 0
+
+
+def _meant(wanted: str, root: str) -> tuple[str, list[str]]:
+    """Return a path as it is kept, and the files that it may mean, the likeliest first."""
+    path = nfc(wanted.replace("\\", "/"))
+    while path.startswith("./"):
+        path = path[2:]
+    places = (path, path.removeprefix(f"{root}/"))
+    return path, [place + extension for place in places for extension in _EXTENSIONS]

@@ -1,0 +1,66 @@
+"""What authors may want to mend in their documents, as the command line shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fumishirube import Answer
+from fumishirube_graph.resolution import Issue
+from fumishirube_graph.view import View
+
+_SKIPPED = {
+    "too_large": "the file is too large and was skipped; divide it",
+    "undecodable": "the file is in no known encoding and was skipped; save it as UTF-8",
+    "unreadable": "the file cannot be read and was skipped; check it and its permissions",
+}
+_NAMED = 3
+
+
+class FileWarning(Answer):
+    """One thing, and where it stands."""
+
+    code: str
+    filepath: str
+    line: int
+    message: str
+
+
+def warnings(view: View) -> Iterator[FileWarning]:
+    """Yield what was noticed, by path: skipped files, then each document's own."""
+    for path in view.skipped:
+        code, message = skipped(view, path)
+        yield FileWarning(code=code, filepath=path, line=1, message=message)
+    for path, doc in view.docs.items():
+        for code, line, message in doc.record.remarks:
+            yield FileWarning(code=code, filepath=path, line=line, message=message)
+        for issue in view.issues[path]:
+            code, message = _told(issue)
+            if code:
+                yield FileWarning(code=code, filepath=path, line=issue.line, message=message)
+
+
+def skipped(view: View, path: str) -> tuple[str, str]:
+    """Return why a file was skipped: the code, and a sentence."""
+    reason = view.skipped[path]
+    code = reason if reason in _SKIPPED else "unreadable"
+    return code, _SKIPPED[code]
+
+
+def left_out(view: View) -> Iterator[str]:
+    """Yield, when files were skipped, how many are not in any answer, and the first of them."""
+    if view.skipped:
+        number = len(view.skipped)
+        named = ", ".join([*view.skipped][:_NAMED]) + (", …" if number > _NAMED else "")
+        told = f"{number} file is" if number == 1 else f"{number} files are"
+        yield f"{told} left out, too large or unreadable: {named}; 'fumishirube docs status' says why"
+
+
+def _told(issue: Issue) -> tuple[str, str]:
+    if issue.outside:
+        return "link_outside_root", f"'{issue.target}' leads out of the docs folder"
+    if issue.status == "ambiguous":
+        named = ", ".join(issue.candidates)
+        return "link_ambiguous", f"'{issue.target}' may mean any of {named}; the first was taken"
+    if issue.status == "anchor_missing":
+        return "anchor_missing", f"'{issue.target}' names a heading that is not there"
+    return "", ""

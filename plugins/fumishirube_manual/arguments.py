@@ -1,0 +1,61 @@
+"""Arguments that several manual tools share, and what is checked before any of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from fumishirube import (
+    Call,
+    Desk,
+    FailsWith,
+    InvalidParameter,
+    InvalidPath,
+    Shelved,
+    clean_name,
+    clean_path,
+)
+
+ROOT_ID = "manuals"
+
+_CANDIDATES = 20
+
+
+def _one_folder(value: str) -> str:
+    return clean_name(value, "manual_id")
+
+
+ManualId = Annotated[
+    str,
+    AfterValidator(_one_folder),
+    Field(description="From manual_ls.", min_length=1),
+]
+
+FilePath = Annotated[
+    str,
+    AfterValidator(clean_path),
+    FailsWith(InvalidPath),
+    Field(description="Path of a file inside the manual."),
+]
+
+
+def after_discovery(call: Call) -> None:
+    """Refuse a session that has not yet called ``manual_ls``; no session, nothing to refuse."""
+    if call.session is not None and not call.session.discovered:
+        raise InvalidParameter(
+            "call manual_ls first, then use the ids it returns",
+            required_first_call="manual_ls",
+        )
+
+
+def shelved(desk: Desk, manual_id: str) -> Shelved:
+    """Return a manual by its id; the root's own id is refused, with the ids that would do."""
+    if manual_id == ROOT_ID:
+        candidates: Any = list(desk.manuals()[:_CANDIDATES])
+        raise InvalidParameter(
+            "manual_id must be one manual: use manual_ls(id='manuals').items[].id",
+            parameter="manual_id",
+            candidate_ids=candidates,
+        )
+    return desk.manual(manual_id)

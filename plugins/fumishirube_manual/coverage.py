@@ -1,0 +1,120 @@
+"""The coverage account of a search, as the tools answer it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from pydantic import Field
+
+from fumishirube import Account, Answer, Asked, Skipped, Unlisted
+from fumishirube.answers import Lean
+from fumishirube_manual.diagnosis import CutoffReason
+
+SkipReason: TypeAlias = Literal[
+    "heading_only",
+    "time_budget",
+    "excluded_by_trace",
+    "navigation_file",
+    "undecodable",
+    "too_large",
+    "symlink",
+    "ignored",
+]
+Unit: TypeAlias = Literal["file", "folder", "section"]
+UnreadReason: TypeAlias = Literal[
+    "stage_cap",
+    "candidate_cap",
+    "time_budget",
+    "per_file_cap",
+    "navigation_file",
+    "undecodable",
+    "too_large",
+]
+
+_SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
+_UNLISTED = frozenset(get_args(Unlisted)) - {"symlink"}
+_UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
+    "pool_full": "candidate_cap"
+}
+
+
+class Extent(Answer):
+    """How many files and sections."""
+
+    files: int
+    sections: int
+
+
+class SkippedRow(Answer):
+    """How many files or sections were not searched, or folders not looked into, and why."""
+
+    reason: SkipReason
+    unit: Unit
+    count: int
+
+
+class TermRow(Lean):
+    """In how many sections a required term stands; spellings near it when it stands in none."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"sections", "near"})
+
+    term: str
+    sections: int | None = None
+    near: tuple[str, ...] | None = None
+
+
+class Coverage(Lean):
+    """How much of the manual a search saw.
+
+    ``scope`` is all of the manual's files and sections; ``scanned`` is what the index ruled out or
+    ranked. Of those ``matched`` hold something of what was asked, and ``returned`` are in the
+    answer. ``skipped`` was not searched; symlinks and ignored files are not in scope at all.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"matched_at_least"})
+
+    scope: Extent
+    scanned: Extent
+    matched: int
+    matched_at_least: bool | None = Field(None, description="There may be more matches than that.")
+    returned: int
+    cutoff_reason: CutoffReason | None
+    skipped: tuple[SkippedRow, ...]
+    terms: tuple[TermRow, ...]
+
+
+def coverage_of(account: Account, cutoff: CutoffReason | None) -> Coverage:
+    """Return an account as the tools answer it."""
+    return Coverage(
+        scope=Extent(files=account.files, sections=account.sections),
+        scanned=Extent(files=account.scanned_files, sections=account.scanned_sections),
+        matched=account.matched,
+        matched_at_least=True if account.at_least else None,
+        returned=account.returned,
+        cutoff_reason=cutoff,
+        skipped=_merged(account.skipped),
+        terms=tuple(map(_term, account.terms)),
+    )
+
+
+def unread_reason(reason: str, *, whole_file: bool) -> UnreadReason:
+    """Return why something was not returned, in the words of the contract.
+
+    A file that could not be read, for whatever reason, counts as undecodable. What a stage
+    dropped, for whatever reason, ended at the cap of a stage.
+    """
+    return _UNREAD.get(reason, "undecodable" if whole_file else "stage_cap")
+
+
+def _merged(skipped: tuple[Skipped, ...]) -> tuple[SkippedRow, ...]:
+    counts: Counter[tuple[SkipReason, Unit]] = Counter()
+    for one in skipped:
+        reason = "ignored" if one.reason in _UNLISTED else one.reason
+        counts[_SKIPPED.get(reason, "undecodable"), one.unit] += one.number
+    return tuple(SkippedRow(reason=r, unit=unit, count=n) for (r, unit), n in counts.items())
+
+
+def _term(asked: Asked) -> TermRow:
+    near = asked.near if asked.sections == 0 else None
+    return TermRow(term=asked.term, sections=asked.sections, near=near)

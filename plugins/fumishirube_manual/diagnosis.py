@@ -1,0 +1,154 @@
+"""What a finished search says of itself: status, gaps, and where it stopped. All from its trace."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube import Row, Span, Trace
+
+FREE = "g0"
+REQUIRED = "g_req"
+
+Status = Literal[
+    "required_effective",
+    "term_dropped_or_weakened",
+    "required_none_matched",
+    "required_fallback",
+]
+CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "dynamic_cutoff"]
+
+_TOP = 5
+_REQUIRED_MARKS = frozenset({"required_term", "required_term_and"})
+_MANY = 5
+_SEVERAL_FILES = 2
+
+
+class Diagnosis(NamedTuple):
+    """The verdict on one search."""
+
+    status: Status
+    failure_reason: str | None
+    cutoff_reason: CutoffReason | None
+    file_bias: float
+    gaps: tuple[Mapping[str, JsonValue], ...]
+    conflicts: tuple[Mapping[str, JsonValue], ...] = ()
+
+
+def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
+    """Say how a search went; ``coverage_min`` is how much of a query an answer covers.
+
+    Thin or lopsided is what was found before the caller's own limit took a part of it.
+    """
+    rows = trace.search.rows
+    notes = gate_notes(trace)
+    status, reason = _status(trace, notes)
+    paths = [row.path for row in rows] + [
+        out.path for out in trace.search.left_out if out.reason == "candidate_cap"
+    ]
+    bias = file_bias(paths)
+    cutoff = _cutoff(trace, paths, bias)
+    gaps = tuple(_gaps(trace, notes, cutoff, coverage_min))
+    return Diagnosis(status, reason, cutoff, bias, gaps)
+
+
+def top_hits(trace: Trace) -> tuple[int, int]:
+    """Return how many rows are at the top, and how many of them hold a requested term."""
+    top = trace.search.rows[:_TOP]
+    return len(top), sum(bool(_REQUIRED_MARKS & row.marks) for row in top)
+
+
+def recall_ok(trace: Trace) -> bool | None:
+    """Tell whether a requested term that stands in the manual stands at the top, if any."""
+    notes = gate_notes(trace)
+    standing = any(notes["counts"].get(term) for term in notes["requested"])
+    return top_hits(trace)[1] > 0 if standing else None
+
+
+def file_bias(paths: Sequence[str]) -> float:
+    """Return the share of the path that comes most often; 0 without paths."""
+    return round(max(Counter(paths).values()) / len(paths), 4) if paths else 0.0
+
+
+def gate_spans(trace: Trace, gate: str) -> list[Span]:
+    """Return the runs of one gate."""
+    return [
+        span
+        for span in trace.search.children
+        if span.kind == "run" and span.name.partition(":")[0] == gate
+    ]
+
+
+def gate_notes(trace: Trace) -> Mapping[str, Any]:
+    """Return what the gates noted of the required terms."""
+    for span in trace.search.children:
+        if span.kind == "fuser" and "requested" in span.notes:
+            return span.notes
+    return {"requested": [], "kept": [], "counts": {}, "strict": 0, "filtered": 0}
+
+
+def _status(trace: Trace, notes: Mapping[str, Any]) -> tuple[Status, str | None]:
+    rows = trace.search.rows
+    requested, kept = notes["requested"], notes["kept"]
+    missing = [term for term in requested if not notes["counts"].get(term)]
+    scope = "not_found_in_manual_scope:" + ",".join(missing)
+    if requested and len(missing) == len(requested):
+        return "required_none_matched", f"required_terms_{scope}"
+    if missing:
+        return "term_dropped_or_weakened", f"some_required_terms_{scope}"
+    if requested and not notes["strict"]:
+        if not rows:
+            return "required_none_matched", "no_candidates_across_g0_and_greq"
+        return "required_none_matched", "required_terms_zero_candidates_in_manual_scope"
+    if len(kept) < len(requested):
+        if not notes["filtered"]:
+            return "term_dropped_or_weakened", "filtered_required_zero_after_df_guard"
+        if notes["filtered"] < notes["strict"]:
+            weaker = "filtered_required_weaker_than_strict_after_df_guard"
+            return "term_dropped_or_weakened", weaker
+    shown, holding = top_hits(trace)
+    if requested and not holding:
+        return "required_fallback", f"required_terms_not_in_top_{shown}"
+    return "required_effective", None
+
+
+def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | None:
+    notes: Mapping[str, Any] = trace.search.notes
+    waiting = any(row.reason == "time_budget" for row in trace.skipped)
+    if notes.get("time_budget") or waiting:
+        return "time_budget"
+    if notes.get("cut_by_limit") or notes.get("scan_capped"):
+        return "candidate_cap"
+    lopsided = len(paths) >= _MANY and len({*paths}) >= _SEVERAL_FILES
+    lopsided = lopsided and bias >= trace.thresholds.file_bias
+    if len(paths) < max(1, trace.thresholds.candidate_low) or lopsided:
+        return "stage_cap"
+    return "dynamic_cutoff" if notes.get("cut_by_score") else None
+
+
+def _gaps(
+    trace: Trace,
+    notes: Mapping[str, Any],
+    cutoff: CutoffReason | None,
+    coverage_min: float,
+) -> list[Mapping[str, JsonValue]]:
+    gaps: list[Mapping[str, JsonValue]] = []
+    rows: Sequence[Row] = trace.search.rows
+    if not rows:
+        hint = "nothing matched; try other words, or list the files with manual_toc"
+        if trace.excluded:
+            hint = "nothing more matched than was returned or read before; try other words"
+        gaps.append({"gap": "no_candidates", "gap_hint": hint})
+    elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
+        hint = "no section covers the whole query; search its parts one by one"
+        gaps.append({"gap": "thin_results", "gap_hint": hint})
+    missing = [term for term in notes["requested"] if not notes["counts"].get(term)]
+    if missing:
+        near = [one for term in missing for one in notes.get("near", {}).get(term, ())]
+        such = f", such as {', '.join(near)}" if near else ""
+        hint = f"not in this manual: {', '.join(missing)}; try another wording{such}"
+        gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})
+    return gaps

@@ -1,0 +1,207 @@
+"""The full answer of a search: what was applied, how it went, and what to do next."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from fumishirube import Account, Answer, Call, Desk, Tool, Trace
+from fumishirube.answers import Lean
+from fumishirube_manual.actions import Action, next_actions
+from fumishirube_manual.arguments import after_discovery
+from fumishirube_manual.claim_graph import ClaimGraph, graph_of
+from fumishirube_manual.diagnosis import (
+    Diagnosis,
+    Status,
+    diagnose,
+    gate_notes,
+    top_hits,
+)
+from fumishirube_manual.settings import Settings
+from fumishirube_manual.tools.find import FindParams, search, verdict
+
+_RATIO_DIGITS = 4
+_UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})
+
+
+class FilteredTerm(Answer):
+    """A required term that is nearly nowhere, or nearly everywhere and therefore dropped."""
+
+    term: str
+    doc_freq: int
+    doc_freq_ratio: float
+    reason: Literal["too_rare", "too_common"]
+    dropped: bool
+
+
+class TermStats(Answer):
+    """In how many sections a required term stands."""
+
+    term: str
+    matched_docs: int
+    matched_doc_ratio: float
+
+
+class Applied(Answer):
+    """What of the arguments was applied, and what came of it."""
+
+    manual_id: str
+    requested_expand_scope: bool | None
+    expand_scope: bool
+    required_terms_source: Literal["user"]
+    required_terms_decision_reason: str | None
+    requested_required_terms: tuple[str, ...]
+    required_terms: tuple[str, ...]
+    required_terms_df_filtered: tuple[FilteredTerm, ...]
+    required_terms_relaxed: bool
+    required_terms_relax_reason: str | None
+    required_effect_status: Status
+    required_failure_reason: str | None
+    required_strict_candidates: int
+    required_filtered_candidates: int
+    required_terms_match_stats: tuple[TermStats, ...]
+    required_terms_missing: tuple[str, ...]
+    required_top_k: int
+    required_top_hits: int
+    selected_gate: Literal["single", "single_base", "single_required", "g0", "g_req"]
+    gate_selection_reason: str | None
+    sem_cache_used: bool
+    sem_cache_hit: bool
+    sem_cache_mode: Literal["bypass", "miss", "exact", "semantic", "guard_revalidate"]
+    sem_cache_score: float | None
+    sem_cache_latency_saved_ms: float | None
+
+
+class Summary(Answer):
+    """How a search went, in numbers."""
+
+    scanned_files: int
+    scanned_nodes: int
+    candidates: int
+    file_bias_ratio: float
+    conflict_count: int
+    gap_count: int
+    integration_status: Literal["ready", "needs_followup", "blocked"]
+
+
+class FullAnswer(Lean):
+    """The whole answer, for callers inside the process and the command line.
+
+    The graph of claims is there if it was asked for; it is empty when a setting forbids it.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"claim_graph"})
+
+    trace_id: str
+    applied: Applied
+    claim_graph: ClaimGraph | None = None
+    summary: Summary
+    next_actions: tuple[Action, ...]
+
+
+def full_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FullAnswer]:
+    """Return ``manual_find`` with its full answer; no server offers it."""
+
+    def run(params: FindParams, call: Call) -> FullAnswer:
+        trace = search(desk, params, call, settings)
+        diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
+        paths = desk.manual(trace.manual_id).paths()
+        answer = FullAnswer(
+            trace_id=trace.id,
+            applied=_applied(trace, diagnosis, params),
+            claim_graph=graph_of(trace) if params.include_claim_graph else None,
+            summary=_summary(account, diagnosis),
+            next_actions=next_actions(trace, diagnosis, account, paths, settings.marginal_gain_min),
+        )
+        desk.conclude(trace.id, verdict(trace, diagnosis, account, answer))
+        return answer
+
+    return Tool(
+        name="manual_find",
+        title="Search a manual, and tell everything",
+        summary="Search one manual, and say what was applied, how it went, and what to do next.",
+        params=FindParams,
+        answer=FullAnswer,
+        run=run,
+        before=after_discovery,
+    )
+
+
+def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
+    notes = gate_notes(trace)
+    requested, kept, counts = notes["requested"], notes["kept"], notes["counts"]
+    gated = bool(notes.get("gated"))
+    relaxed = bool(kept) and not gated
+    shown, holding = top_hits(trace)
+    size = trace.sections
+    return Applied(
+        manual_id=trace.manual_id,
+        requested_expand_scope=params.expand_scope,
+        expand_scope=False,
+        required_terms_source="user",
+        required_terms_decision_reason="provided_by_caller",
+        requested_required_terms=trace.required,
+        required_terms=tuple(kept),
+        required_terms_df_filtered=tuple(
+            FilteredTerm(**row) for row in notes.get("filtered_by_frequency", ())
+        ),
+        required_terms_relaxed=relaxed,
+        required_terms_relax_reason="zero_candidates_with_required_terms" if relaxed else None,
+        required_effect_status=diagnosis.status,
+        required_failure_reason=diagnosis.failure_reason,
+        required_strict_candidates=notes["strict"],
+        required_filtered_candidates=notes["filtered"],
+        required_terms_match_stats=tuple(
+            TermStats(
+                term=term,
+                matched_docs=counts.get(term, 0),
+                matched_doc_ratio=_ratio(counts.get(term, 0), size),
+            )
+            for term in requested
+        ),
+        required_terms_missing=tuple(term for term in requested if not counts.get(term)),
+        required_top_k=shown,
+        required_top_hits=holding,
+        selected_gate="g_req" if gated else "g0",
+        gate_selection_reason=_why(gated=gated, kept=bool(kept)),
+        sem_cache_used=trace.cache.used,
+        sem_cache_hit=trace.cache.hit,
+        sem_cache_mode=trace.cache.mode,
+        sem_cache_score=trace.cache.score,
+        sem_cache_latency_saved_ms=trace.cache.saved_ms,
+    )
+
+
+def _why(*, gated: bool, kept: bool) -> str:
+    if gated:
+        return "rrf_fusion_with_required_gate"
+    return "required_gate_empty_fallback_to_g0" if kept else "required_terms_dropped_by_df_guard"
+
+
+def _ratio(number: int, size: int) -> float:
+    return round(min(1.0, number / size), _RATIO_DIGITS) if size else 0.0
+
+
+def _summary(account: Account, diagnosis: Diagnosis) -> Summary:
+    return Summary(
+        scanned_files=account.scanned_files,
+        scanned_nodes=account.scanned_sections,
+        candidates=account.returned,
+        file_bias_ratio=diagnosis.file_bias,
+        conflict_count=len(diagnosis.conflicts),
+        gap_count=len(diagnosis.gaps),
+        integration_status=_integration(account, diagnosis),
+    )
+
+
+def _integration(
+    account: Account, diagnosis: Diagnosis
+) -> Literal["ready", "needs_followup", "blocked"]:
+    if not account.returned:
+        return "blocked"
+    unread = any(
+        out.reason in _UNREAD or (out.start_line is None and out.reason != "navigation_file")
+        for out in account.unread
+    )
+    capped = diagnosis.cutoff_reason in ("time_budget", "candidate_cap")
+    open_ends = diagnosis.gaps or diagnosis.conflicts or unread or capped
+    return "needs_followup" if open_ends else "ready"

@@ -1,0 +1,64 @@
+"""Where a hit's text points: 「第3章を参照」 and its like, led to sections of the same manual."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+
+from pydantic import JsonValue
+
+from fumishirube import Desk, Row, Shelved, ToolError, Trace
+from fumishirube.text.numbering import Entry
+from fumishirube.text.references import mentioned, section_numbers
+
+ANNOTATION = "refers_to"
+
+_LOOKED_AT = 50
+
+
+def pointed(desk: Desk, trace: Trace) -> Trace:
+    """Note in a trace where its best hits point; every file of the manual is read for that."""
+    manual = desk.manual(trace.manual_id)
+    outline = dict(_outline(manual))
+    entries = [Entry(key, title) for key, (title, _) in outline.items()]
+
+    @cache
+    def sections(key: str) -> Collection[str]:
+        return section_numbers(unicodedata.normalize("NFKC", outline[key][1]))
+
+    found: dict[str, JsonValue] = {}
+    for row in trace.search.rows[:_LOOKED_AT]:
+        key = _key(row.path, row.start_line)
+        if key in outline:
+            told = mentioned(entries, outline[key][1], key, sections)
+            found[key] = [_ref(one.id, one.title) for one in told]
+    return desk.annotate(trace, ANNOTATION, found)
+
+
+def pointers(trace: Trace, row: Row) -> Sequence[JsonValue]:
+    """Return where a row of a trace points, each with path, line and title."""
+    noted = trace.annotations.get(ANNOTATION)
+    found = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _outline(manual: Shelved) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield every section of a manual: its key, its title and its own text."""
+    for path in manual.paths():
+        try:
+            document = manual.document(path)
+        except ToolError:
+            continue  # what cannot be read points nowhere, and nothing points there
+        for section in document.sections:
+            text = document.text[section.start : section.end]
+            yield _key(path, section.start_line), (section.title, text)
+
+
+def _key(path: str, line: int) -> str:
+    return f"{path}#L{line}"
+
+
+def _ref(key: str, title: str) -> JsonValue:
+    path, _, line = key.rpartition("#L")
+    return {"path": path, "start_line": int(line), "title": title}

@@ -1,0 +1,142 @@
+"""The manuals' files by URI: whole, or the lines that a citation names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from urllib.parse import quote
+
+from fumishirube import (
+    Call,
+    Citation,
+    Content,
+    Desk,
+    InvalidParameter,
+    Lines,
+    Resource,
+    Resources,
+    Template,
+    ToolError,
+    clean_name,
+    clean_path,
+    fold,
+)
+from fumishirube_manual.arguments import shelved
+
+SCHEME = "manual"
+MOST_CHARS = 24_000
+"""Characters of one reading: less than 25,000 tokens, whatever the script."""
+
+_PLAIN, _MARKDOWN = "text/plain", "text/markdown"
+_MIMES = {"md": _MARKDOWN, "markdown": _MARKDOWN, "json": "application/json"}
+
+
+def manual_resources(desk: Desk) -> Resources:
+    """Return what can be read: each file that a loader speaks for."""
+    return Resources(
+        scheme=SCHEME,
+        listed=partial(_listed, desk),
+        read=partial(_read, desk),
+        templates=(
+            Template(
+                uri="manual://{manual}/{+path}",
+                name="file",
+                title="A file of a manual",
+                summary="A whole file as text. A long one ends early and says how to go on.",
+            ),
+            Template(
+                uri="manual://{manual}/{+path}#L{start}-L{end}",
+                name="lines",
+                title="Lines of a file",
+                summary="Exactly these lines, counted from 1. The cite of a hit has this form.",
+            ),
+        ),
+        complete=partial(propose, desk),
+    )
+
+
+def propose(desk: Desk, argument: str, typed: str, others: Mapping[str, str]) -> Sequence[str]:
+    """Return ids for ``manual``, and for ``path`` the files of the manual that is named beside."""
+    if argument == "manual":
+        return _fitting(typed, desk.manuals())
+    manual_id = others.get("manual")
+    if argument != "path" or not manual_id:
+        return ()
+    return _fitting(typed, desk.manual(clean_name(manual_id, "manual")).paths())
+
+
+def _fitting(typed: str, names: Iterable[str]) -> list[str]:
+    """Return the names that hold what was typed, those first that begin with it."""
+    wanted = fold(typed)
+    found = [(not fold(name).startswith(wanted), name) for name in names if wanted in fold(name)]
+    return [name for _, name in sorted(found)]
+
+
+def _listed(desk: Desk) -> Iterator[Resource]:
+    for manual_id in desk.manuals():
+        with suppress(ToolError):  # one that has just gone, or cannot be read
+            for path in desk.manual(manual_id).paths():
+                # Strict clients take ASCII only.
+                uri = f"{SCHEME}://{quote(manual_id, safe='')}/{quote(path)}"
+                yield Resource(uri, f"{manual_id}/{path}", _mime(path))
+
+
+def _mime(path: str, *, whole: bool = True) -> str:
+    mime = _MIMES.get(path.rpartition(".")[2].lower(), _PLAIN)
+    # Some lines of JSON are no JSON.
+    return mime if whole or mime == _MARKDOWN else _PLAIN
+
+
+def _read(desk: Desk, uri: str, _: Call) -> Sequence[Content]:
+    """Return the text that a URI names, and a word where that is not all there is to say."""
+    cited = Citation.parse(uri)
+    manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
+    text = shelved(desk, manual_id).document(path).text
+    lines = Lines(text)
+    first, last = _range(cited, lines)
+    start, end = lines.start(first), lines.start(last + 1)
+    told: list[Content] = []
+    if cited.digest and not _digest(text[start:end]).startswith(cited.digest):
+        word = "These lines have changed since they were cited; search again with manual_find."
+        told.append(Content(uri, word))
+    if end - start <= MOST_CHARS:
+        mime = _mime(path, whole=end - start == len(text))
+        return [Content(uri, text[start:end], mime), *told]
+    stop = lines.at(start + MOST_CHARS) - 1
+    if stop < first:
+        return [Content(uri, text[start : start + MOST_CHARS], _PLAIN), _long_line(cited, start)]
+    held = Citation(manual_id, path, first, stop)
+    rest = Citation(manual_id, path, stop + 1, last)
+    word = f"This was {held}, not all that was asked for. Go on with {rest}."
+    part = text[start : lines.start(stop + 1)]
+    return [
+        Content(str(held), part, _mime(path, whole=False)),
+        Content(str(rest), word),
+        *told,
+    ]
+
+
+def _range(cited: Citation, lines: Lines) -> tuple[int, int]:
+    if cited.start_line is None:
+        return 1, lines.total
+    first, last = cited.start_line, cited.end_line or cited.start_line
+    if not first <= last <= lines.total:
+        raise InvalidParameter(
+            f"lines must be within 1..{lines.total}, the first before the last",
+            parameter="uri",
+            min=1,
+            max=lines.total,
+        )
+    return first, last
+
+
+def _long_line(cited: Citation, start: int) -> Content:
+    cursor = f'{{"char_offset":{start + MOST_CHARS}}}'
+    word = f"The line goes on: call manual_scan with this manual_id and path and cursor {cursor}."
+    return Content(str(cited), word)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

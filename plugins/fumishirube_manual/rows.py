@@ -1,0 +1,84 @@
+"""Rows of a trace, as the tools answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from fumishirube import Citation, Row, Trace
+from fumishirube_manual.addressed_tags import tags
+from fumishirube_manual.pointers import pointers
+
+Json = dict[str, JsonValue]
+
+SCORE_DIGITS = 4
+
+_SIGNALS = frozenset(
+    {
+        "exact",
+        "required_term",
+        "required_term_and",
+        "required_terms_rrf",
+        "gate_rrf",
+        "phrase",
+        "anchor",
+        "number_context",
+        "proximity",
+        "exceptions",
+        "code_exact",
+        "prf",
+        "exploration",
+        "query_decomp_rrf",
+        "definition_title",
+    }
+)
+
+
+def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+    """Return a row of ``candidates``; the manual's id stands above the rows."""
+    item: dict[str, Any] = {
+        "ref": {"path": row.path, "start_line": row.start_line},
+        "score": round(row.score, SCORE_DIGITS),
+        "matched_tokens": _longest(row.matched),
+    }
+    return item | _extra(trace, row, extras)
+
+
+def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+    """Return a row of ``integrated_top``: complete in itself, with the title."""
+    item: dict[str, Any] = {
+        "ref": {
+            "manual_id": trace.manual_id,
+            "path": row.path,
+            "start_line": row.start_line,
+        },
+        "title": row.title,
+        "score": round(row.score, SCORE_DIGITS),
+        "matched_tokens": _longest(row.matched),
+    }
+    return item | _extra(trace, row, extras)
+
+
+def signals(row: Row) -> list[str]:
+    """Return the reasons for a row that the contract knows, sorted."""
+    return sorted(_SIGNALS.intersection(row.marks))
+
+
+def _longest(spans: Sequence[str]) -> list[JsonValue]:
+    """Return each span once, and none that is only a part of another."""
+    each = dict.fromkeys(spans)
+    return [one for one in each if not any(one in other for other in each if other != one)]
+
+
+def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+    told: Json = {}
+    if "cite" in extras:
+        cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
+        told["cite"] = str(cited)
+    if "refers_to" in extras and (places := pointers(trace, row)):
+        told["refers_to"] = [*places]
+    if "addressed" in extras and (found := tags(trace, row)):
+        told["addressed"] = [*found]
+    return told

@@ -1,0 +1,61 @@
+"""The sentences of a Markdown text, each exactly as it stands there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fumishirube import is_cjk
+
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_NO_PROSE = re.compile(
+    r"[ \t]*(?:\||<|\[[^\]]+\]:|(?:[-*_=][ \t]*){3,}$)|.*\S(?:\u3000{2,}|[ \t]{3,})\S"
+)
+_MARKER = re.compile(
+    r"\s*(?:(?:[-*+]|\d{1,9}[.)]|>|#{1,6})(?:[ \t]+|$)"
+    r"|[（(][0-9０-９一-十]{1,3}[)）]\s*|[・○●◎■□◆①-⑳]\s*)+"
+)
+_WRAPPED = 40
+"""A line of fewer columns was not wrapped: what it says ends with it."""
+_SENTENCE = re.compile(
+    r".+?(?:[。！？][。！？」』）】]*|(?<!\b[A-Za-z])[.!?][)\"'\u201d]*(?=\s+[^\sa-z]|\s*\Z)|\Z)",
+    re.DOTALL,
+)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences in order; code, tables, rules and markup of lines are left out.
+
+    A sentence may go on over several lines, if they are long, and then holds their ends.
+    """
+    for block in _blocks(text):
+        for found in _SENTENCE.finditer(block):
+            sentence = found.group().strip()
+            if sentence:
+                yield sentence
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield paragraphs and items of lists, without their markers."""
+    fenced, place, start, end = False, 0, 0, 0
+    for line in text.splitlines(keepends=True):
+        marker = _MARKER.match(line)
+        apart = _FENCE.match(line) or _NO_PROSE.match(line) or not line.strip()
+        if apart or fenced or marker:
+            yield text[start:end]
+            start = place + (marker.end() if marker else 0)
+        if _FENCE.match(line):
+            fenced = not fenced
+            start = place + len(line)
+        elif apart or fenced:
+            start = place + len(line)
+        place += len(line)
+        end = place
+        if _columns(line.strip()) < _WRAPPED:
+            yield text[start:end]
+            start = end
+    yield text[start:end]
+
+
+def _columns(line: str) -> int:
+    return len(line) + sum(map(is_cjk, line))

@@ -1,0 +1,87 @@
+"""The surface over manuals: list, find, page through hits, read, scan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from fumishirube import Desk, Env, Prompt, Resources, Stage, Tool
+from fumishirube.text_sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
+from fumishirube_manual.settings import Extra, Settings
+
+
+class ManualSurface(Stage):
+    """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers.
+
+    ``claim_graph`` is whether a call that asks for the graph of claims gets one.
+    """
+
+    root: ClassVar[str] = "manuals"
+    instructions: ClassVar[str] = (
+        "Manuals: call manual_ls first. Then search one manual with manual_find, naming one or two "
+        "required_terms; read hits with manual_read by their ref, and go on with manual_scan. For "
+        "more hits use manual_hits with the trace_id."
+    )
+    pipeline: ClassVar[Mapping[str, Any]] = {
+        "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
+        "tokenizer": {"use": "bigram"},
+        "index": {"use": "tantivy"},
+        "scorers": [
+            {"use": "lexical"},
+            {"use": "phrase"},
+            {"use": "proximity"},
+            {"use": "numbers"},
+        ],
+        "fusers": [{"use": "required-terms"}, {"use": "decompose"}],
+        "refiners": [
+            {"use": "siblings"},
+            {"use": "exploration"},
+            {"use": "diversity"},
+            {"use": "cutoff"},
+        ],
+    }
+
+    scan_max_chars: Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS), Env("SCAN_MAX_CHARS")] = (
+        PAGE_CHARS
+    )
+    coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
+    marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
+    claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
+    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = ("coverage", "cite")
+
+    @field_validator("extras", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            names = [name.strip() for name in value.split(",") if name.strip()]
+            return () if names == ["none"] else tuple(names)
+        return value
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the six tools, in the order in which an agent meets them."""
+        from fumishirube_manual.tools.catalog import tools
+
+        return tools(desk, self._settings(), self.scan_max_chars)
+
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools whose whole answer callers inside the process may have."""
+        from fumishirube_manual.tools.catalog import commands
+
+        return commands(desk, self._settings())
+
+    def resources(self, desk: Desk) -> Resources:
+        """Return the manuals' files, to be read by URI."""
+        from fumishirube_manual.resources import manual_resources
+
+        return manual_resources(desk)
+
+    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+        """Return three ways to work with the tools."""
+        from fumishirube_manual.prompts import manual_prompts
+
+        return manual_prompts(desk)
+
+    def _settings(self) -> Settings:
+        return Settings(self.coverage_min, self.marginal_gain_min, self.extras, self.claim_graph)

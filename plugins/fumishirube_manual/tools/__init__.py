@@ -1,0 +1,1 @@
+"""The tools over manuals, a module a tool."""

@@ -1,0 +1,217 @@
+"""``manual_hits``: what a search left behind, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, Field, JsonValue
+
+from fumishirube import Account, Call, Desk, InvalidParameter, Params, Span, Tool, Trace
+from fumishirube.answers import Lean, fitting
+from fumishirube_manual.claim_graph import graph_of
+from fumishirube_manual.coverage import unread_reason
+from fumishirube_manual.diagnosis import (
+    FREE,
+    REQUIRED,
+    diagnose,
+    file_bias,
+    gate_notes,
+    gate_spans,
+)
+from fumishirube_manual.rows import (
+    SCORE_DIGITS,
+    Json,
+    candidate,
+    integrated,
+    signals,
+)
+from fumishirube_manual.settings import Settings
+
+Kind = Literal[
+    "candidates",
+    "unscanned",
+    "conflicts",
+    "gaps",
+    "integrated_top",
+    "claims",
+    "evidences",
+    "edges",
+    "gate_runs",
+    "fusion_debug",
+]
+
+_LIMIT = 50
+_MOST = 1000
+_FARTHEST = 2**53
+
+
+class HitsParams(Params):
+    """Which search, what of it, and which page."""
+
+    trace_id: Annotated[str, Field(description="From manual_find.")]
+    kind: Annotated[Kind | None, Field(description="Default 'candidates'.")] = None
+    offset: Annotated[int | None, Field(ge=0)] = None
+    limit: Annotated[
+        int | None,
+        Field(ge=1, description="Default 50, at most 1000; the answer says what was applied."),
+    ] = None
+
+
+class HitsAnswer(Lean):
+    """One page of rows; ``manual_id`` stands here when the rows leave it out."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
+
+    trace_id: str
+    kind: Kind
+    offset: int
+    limit: int
+    total: int
+    manual_id: str | None = None
+    items: tuple[dict[str, JsonValue], ...]
+
+
+def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
+    """Return the tool."""
+
+    def run(params: HitsParams, _call: Call) -> HitsAnswer:
+        trace_id = params.trace_id.strip()
+        if not trace_id:
+            raise InvalidParameter("trace_id must not be blank", parameter="trace_id")
+        trace = desk.trace(trace_id)
+        kind = params.kind or "candidates"
+        rows = _rows(trace, kind, settings)
+        # Beyond the last row all offsets are one; some would be no exact JSON number.
+        offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
+        wanted = rows[offset : offset + limit]
+        items = tuple(fitting(wanted))
+        return HitsAnswer(
+            trace_id=trace.id,
+            kind=kind,
+            offset=offset,
+            limit=limit if len(items) == len(wanted) else len(items),
+            total=len(rows),
+            manual_id=trace.manual_id if kind == "candidates" else None,
+            items=items,
+        )
+
+    return Tool(
+        name="manual_hits",
+        title="Page through hits",
+        summary=(
+            "Page through what a manual_find found. kind: 'candidates' all hits; "
+            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, and "
+            "why; 'gaps' what is missing; 'claims', 'evidences', 'edges' the graph of "
+            "include_claim_graph; 'gate_runs', 'fusion_debug' how the ranking came about. About "
+            "60 tokens a hit. Next: manual_read with a hit's ref."
+        ),
+        params=HitsParams,
+        answer=HitsAnswer,
+        run=run,
+        examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
+    )
+
+
+def _rows(trace: Trace, kind: Kind, settings: Settings) -> Sequence[Json]:
+    final, extras = trace.search.rows, settings.extras
+    made: dict[str, Callable[[], Sequence[Json]]] = {
+        "candidates": lambda: [candidate(trace, row, extras) for row in final],
+        "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
+        "unscanned": lambda: _unscanned(trace),
+        "gaps": lambda: [dict(gap) for gap in diagnose(trace, settings.coverage_min).gaps],
+        "claims": lambda: _plain(graph_of(trace).claims),
+        "evidences": lambda: _plain(graph_of(trace).evidences),
+        "edges": lambda: _plain(graph_of(trace).edges),
+        "gate_runs": lambda: _gate_runs(trace, settings),
+        "fusion_debug": lambda: _fusion_debug(trace),
+    }
+    return made[kind]() if kind in made else ()
+
+
+def _plain(items: Sequence[BaseModel]) -> list[Json]:
+    return [item.model_dump(mode="json") for item in items]
+
+
+def _unscanned(trace: Trace) -> list[Json]:
+    """List what was found but not returned, and the files that were not searched."""
+    return [
+        {
+            "manual_id": trace.manual_id,
+            "path": out.path,
+            "start_line": out.start_line,
+            "reason": unread_reason(out.reason, whole_file=out.start_line is None),
+        }
+        for out in Account.of(trace).unread
+    ]
+
+
+def _gate_runs(trace: Trace, settings: Settings) -> list[Json]:
+    notes = gate_notes(trace)
+    cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
+    rows: list[Json] = []
+    for gate, terms in ((FREE, []), (REQUIRED, notes.get("kept", []))):
+        spans = gate_spans(trace, gate)
+        if not spans and not notes.get("weights"):
+            continue  # a pipeline without gates has none to tell of
+        found = {(row.path, row.start_line): row for span in spans for row in span.rows}
+        rows.append(
+            {
+                "gate": gate,
+                "required_terms": terms,
+                "candidates_count": len(found),
+                "file_bias_ratio": file_bias([path for path, _ in found]),
+                "top_score": round(
+                    max((r.score for r in found.values()), default=0.0), SCORE_DIGITS
+                ),
+                "scoring_mode": _scoring_mode(spans),
+                "cutoff_reason": cutoff,
+                "weight": notes.get("weights", {}).get(gate, 1.0),
+                "weight_reason": "configured",
+                "selected": gate == (REQUIRED if notes.get("gated") else FREE),
+            }
+        )
+    return rows
+
+
+def _scoring_mode(spans: Sequence[Span]) -> str:
+    split = any(child.name.startswith("side:") for span in spans for child in span.children)
+    return "query_decomp_rrf" if split else "lexical"
+
+
+def _fusion_debug(trace: Trace) -> list[Json]:
+    runs = [span for span in trace.search.children if span.kind == "run"]
+    ranks = [
+        {(row.path, row.start_line): rank for rank, row in enumerate(span.rows, start=1)}
+        for span in runs
+    ]
+    k = gate_notes(trace).get("rrf_k", 60)
+    items: list[Json] = []
+    for place, row in enumerate(trace.search.rows, start=1):
+        key = (row.path, row.start_line)
+        contributions: list[Any] = [
+            {
+                "gate": span.name,
+                "rank": ranked[key],
+                "weight": span.weight,
+                "rrf": round(span.weight / (k + ranked[key]), 6),
+            }
+            for span, ranked in zip(runs, ranks, strict=True)
+            if key in ranked
+        ]
+        items.append(
+            {
+                "candidate_key": f"{trace.manual_id}|{row.path}|{row.start_line}",
+                "rank": place,
+                "score": round(row.score, SCORE_DIGITS),
+                "ref": {
+                    "manual_id": trace.manual_id,
+                    "path": row.path,
+                    "start_line": row.start_line,
+                    "signals": [*signals(row)],
+                },
+                "contributions": contributions,
+                "guaranteed_top": "pinned" in row.marks,
+            }
+        )
+    return items

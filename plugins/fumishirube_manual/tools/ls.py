@@ -1,0 +1,142 @@
+"""``manual_ls``: the manuals, and what a folder of one holds."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from fumishirube import (
+    Call,
+    Desk,
+    Entry,
+    InvalidParameter,
+    NotFound,
+    Params,
+    Tool,
+    clean_name,
+    clean_path,
+    nfc,
+)
+from fumishirube.answers import Lean
+from fumishirube_manual.arguments import ROOT_ID
+
+_FOLDER, _FILE = "dir", "file"
+
+
+class LsParams(Params):
+    """What to list."""
+
+    id: Annotated[
+        str | None,
+        Field(description="'manuals' (the default), a manual's id, or a folder id from here."),
+    ] = None
+
+
+class LsItem(Lean):
+    """A manual, a folder, or a file."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"path", "file_type"})
+
+    id: str
+    name: str
+    kind: Literal["dir", "file"]
+    path: str | None = None
+    file_type: str | None = None
+
+
+class LsAnswer(Lean):
+    """What one folder holds."""
+
+    id: str
+    items: tuple[LsItem, ...]
+
+
+class _Place(NamedTuple):
+    manual_id: str
+    path: str
+
+
+def ls_tool(desk: Desk) -> Tool[LsParams, LsAnswer]:
+    """Return the tool; any successful call opens the other manual tools to its session."""
+
+    def run(params: LsParams, call: Call) -> LsAnswer:
+        wanted = _wanted(params.id)
+        items = _manuals(desk) if wanted == ROOT_ID else _children(desk, wanted)
+        if call.session is not None:
+            call.session.discovered = True
+        return LsAnswer(id=wanted, items=tuple(items))
+
+    return Tool(
+        name="manual_ls",
+        title="List manuals",
+        summary=(
+            "List the manuals, or what lies directly inside one. Call this first: the other "
+            "manual_* tools need its ids. Without arguments it lists all manuals; with the id of "
+            "a manual or a folder its folders and files. Cheap. Next: manual_find to search, "
+            "manual_toc for files and headings."
+        ),
+        params=LsParams,
+        answer=LsAnswer,
+        run=run,
+        examples=({}, {"id": "handbook"}),
+    )
+
+
+def _wanted(raw: str | None) -> str:
+    if not raw:
+        return ROOT_ID
+    wanted = nfc(raw.strip())
+    if wanted.startswith(f"{_FOLDER}::"):
+        return wanted
+    if wanted.startswith(f"{_FILE}::"):
+        raise InvalidParameter(
+            "a file cannot be listed; read it with manual_read or manual_scan", parameter="id"
+        )
+    return clean_name(wanted, "id")
+
+
+def _manuals(desk: Desk) -> list[LsItem]:
+    return [LsItem(id=name, name=name, kind="dir") for name in desk.manuals()]
+
+
+def _children(desk: Desk, wanted: str) -> list[LsItem]:
+    place = _decoded(wanted) if "::" in wanted else _Place(wanted, "")
+    manual = desk.manual(place.manual_id)
+    try:
+        entries = manual.entries(place.path)
+    except NotFound as error:
+        raise NotFound("folder not found", path=place.path or None) from error
+    return [_item(place.manual_id, entry) for entry in entries]
+
+
+def _item(manual_id: str, entry: Entry) -> LsItem:
+    if entry.kind == "dir":
+        return LsItem(id=_encoded(_FOLDER, manual_id, entry.path), name=entry.name, kind="dir")
+    return LsItem(
+        id=_encoded(_FILE, manual_id, entry.path),
+        name=entry.name,
+        kind="file",
+        path=entry.path,
+        file_type=entry.name.rpartition(".")[2].lower(),
+    )
+
+
+def _encoded(kind: str, manual_id: str, path: str) -> str:
+    coded = base64.urlsafe_b64encode(path.encode()).rstrip(b"=").decode()
+    return f"{kind}::{manual_id}::{coded}"
+
+
+def _decoded(wanted: str) -> _Place:
+    parts: Sequence[str] = wanted.split("::")
+    if len(parts) == len(_Place._fields) + 1 and parts[1] and parts[2]:
+        coded = parts[2]
+        try:
+            path = base64.b64decode(coded + "=" * (-len(coded) % 4), altchars=b"-_", validate=True)
+            return _Place(clean_name(parts[1], "id"), clean_path(path.decode(), "id"))
+        except (binascii.Error, UnicodeDecodeError):
+            pass
+    raise InvalidParameter("id is no folder id; take one from manual_ls", parameter="id")

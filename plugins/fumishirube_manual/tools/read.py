@@ -1,0 +1,164 @@
+"""``manual_read``: one section, with its children."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+
+from fumishirube import (
+    Answer,
+    Call,
+    Desk,
+    Document,
+    InvalidScope,
+    NotFound,
+    Params,
+    Reading,
+    Section,
+    Session,
+    Tool,
+)
+from fumishirube.answers import Lean
+from fumishirube.text_pages import (
+    LineRange,
+    MaxChars,
+    NextChar,
+    page,
+)
+from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube_manual.addressed_tags import Tags, tags_of
+from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, shelved
+from fumishirube_manual.deliveries import record
+from fumishirube_manual.settings import Settings
+
+
+class ReadRef(Params):
+    """Which section; a hit's ref can be passed as it is."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    manual_id: ManualId
+    path: FilePath
+    start_line: Annotated[
+        int | None,
+        Field(ge=1, description="Line of its heading; default the first."),
+    ] = None
+
+
+class ReadParams(Params):
+    """Which section, and how much of it."""
+
+    ref: ReadRef
+    max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
+    scope: Literal["section"] | None = None
+
+
+class ReadApplied(Answer):
+    """What was applied; ``scan_fallback`` when the section had been read before."""
+
+    scope: Literal["section"]
+    max_sections: None
+    max_chars: int
+    mode: Literal["read", "scan_fallback"]
+
+
+class ReadAnswer(Lean):
+    """The text, its lines, and where the file goes on."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
+
+    text: str
+    truncated: bool
+    applied: ReadApplied
+    applied_range: LineRange
+    next_cursor: NextChar
+    eof: bool
+    addressed: Tags | None = None
+
+
+def read_tool(desk: Desk, settings: Settings) -> Tool[ReadParams, ReadAnswer]:
+    """Return the tool."""
+
+    def run(params: ReadParams, call: Call) -> ReadAnswer:
+        ref = params.ref
+        manual = shelved(desk, ref.manual_id)
+        document = manual.document(ref.path)
+        if document.file_type == "json":
+            raise InvalidScope(
+                "manual_read serves markdown sections; use manual_scan for JSON", path=ref.path
+            )
+        section = _section(document, ref.start_line)
+        most = params.max_chars or PAGE_CHARS
+        place = (manual.id, ref.path)
+        before = _before(call.session, place, section, document)
+        if before is not None and before < len(document.text):
+            read = page(document.text, before, before + most)
+            truncated, mode = not read.eof, "scan_fallback"
+        else:
+            read = page(document.text, section.start, min(section.extent, section.start + most))
+            truncated, mode = read.next_offset < section.extent, "read"
+        _remember(
+            call.session, place, Reading(section.start_line, read.next_offset, hash(document.text))
+        )
+        record(call.session, manual.id, document, read)
+        return ReadAnswer(
+            text=read.text,
+            truncated=truncated,
+            applied=ReadApplied(
+                scope="section",
+                max_sections=None,
+                max_chars=most,
+                mode="read" if mode == "read" else "scan_fallback",
+            ),
+            applied_range=read.lines,
+            next_cursor=read.next_cursor,
+            eof=read.eof,
+            addressed=tags_of(document.text, read, settings),
+        )
+
+    return Tool(
+        name="manual_read",
+        title="Read a section",
+        summary=(
+            "Read one section with its sub-sections: pass a hit's ref, or a path with a "
+            "heading's line from manual_toc. Asked again for the same section, it goes on after "
+            "it. For JSON, or a file from end to end, use manual_scan. Costs up to max_chars "
+            "characters; Japanese is about a token each."
+        ),
+        params=ReadParams,
+        answer=ReadAnswer,
+        run=run,
+        before=after_discovery,
+        examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
+    )
+
+
+def _section(document: Document, start_line: int | None) -> Section:
+    for section in document.sections:
+        if start_line is None or section.start_line == start_line:
+            return section
+    raise NotFound(
+        "no section starts on this line; take line_start from manual_toc(depth='deep')",
+        path=document.path,
+        start_line=start_line,
+    )
+
+
+def _before(
+    session: Session | None, place: tuple[str, str], section: Section, document: Document
+) -> int | None:
+    """Return where the session's last reading of the same section of the same text ended."""
+    if session is None:
+        return None
+    with session.lock:
+        reading = session.readings.get(place)
+    if reading is None or reading.text_hash != hash(document.text):
+        return None
+    return reading.next_offset if reading.start_line == section.start_line else None
+
+
+def _remember(session: Session | None, place: tuple[str, str], reading: Reading) -> None:
+    if session is not None:
+        with session.lock:
+            session.readings[place] = reading

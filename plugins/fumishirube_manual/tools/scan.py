@@ -1,0 +1,100 @@
+"""``manual_scan``: a file from any place on, page by page."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Desk, Params, Tool
+from fumishirube.answers import Lean
+from fumishirube.text_pages import (
+    LineRange,
+    MaxChars,
+    NextChar,
+    ScanCursor,
+    page,
+    start_offset,
+)
+from fumishirube_manual.addressed_tags import Tags, tags_of
+from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, shelved
+from fumishirube_manual.deliveries import record
+from fumishirube_manual.settings import Settings
+
+
+class ScanParams(Params):
+    """Which file, from where, and how much."""
+
+    manual_id: ManualId
+    path: FilePath
+    start_line: Annotated[int | None, Field(ge=1, description="Wins over the cursor.")] = None
+    cursor: Annotated[
+        ScanCursor | None, Field(description="next_cursor of the last page, or its char_offset.")
+    ] = None
+    max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
+
+
+class ScanApplied(Answer):
+    """What was applied."""
+
+    max_chars: int
+
+
+class ScanAnswer(Lean):
+    """One page of a file."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
+
+    manual_id: str
+    path: str
+    text: str
+    applied_range: LineRange
+    next_cursor: NextChar
+    eof: bool
+    truncated: bool
+    truncated_reason: Literal["none", "max_chars"]
+    applied: ScanApplied
+    addressed: Tags | None = None
+
+
+def scan_tool(desk: Desk, settings: Settings, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
+    """Return the tool; ``page_chars`` is the size of a page when the caller names none."""
+
+    def run(params: ScanParams, call: Call) -> ScanAnswer:
+        manual = shelved(desk, params.manual_id)
+        document = manual.document(params.path)
+        text = document.text
+        most = params.max_chars or page_chars
+        start = start_offset(text, params.start_line, params.cursor)
+        read = page(text, start, start + most)
+        record(call.session, manual.id, document, read)
+        return ScanAnswer(
+            manual_id=manual.id,
+            path=params.path,
+            text=read.text,
+            applied_range=read.lines,
+            next_cursor=read.next_cursor,
+            eof=read.eof,
+            truncated=not read.eof,
+            truncated_reason="none" if read.eof else "max_chars",
+            applied=ScanApplied(max_chars=most),
+            addressed=tags_of(text, read, settings),
+        )
+
+    return Tool(
+        name="manual_scan",
+        title="Read on, page by page",
+        summary=(
+            "Read a file as it stands from a line or a cursor on: JSON, what follows a "
+            "manual_read, or all of it when nothing may be missed. Pass next_cursor until eof is "
+            "true: every character comes exactly once. Costs up to max_chars characters."
+        ),
+        params=ScanParams,
+        answer=ScanAnswer,
+        run=run,
+        before=after_discovery,
+        examples=(
+            {"manual_id": "handbook", "path": "leave.md", "start_line": 40},
+            {"manual_id": "handbook", "path": "rates.json", "cursor": {"char_offset": 12000}},
+        ),
+    )

@@ -1,0 +1,226 @@
+"""``manual_toc``: the files of a manual, and their headings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from fumishirube import (
+    Answer,
+    Call,
+    Desk,
+    FailsWith,
+    InvalidParameter,
+    InvalidPath,
+    NeedsNarrowScope,
+    Params,
+    Shelved,
+    Tool,
+    Unreadable,
+    clean_path,
+)
+from fumishirube.answers import Lean, fitting
+from fumishirube.text_pages import cursor_at
+from fumishirube_manual.arguments import ManualId, after_discovery, shelved
+
+_FILES = 20
+_MOST_FILES = 200
+_MOST_FILES_WIDE = 50
+_HEADINGS = 20
+
+
+class Offset(Params):
+    """How many files to pass over."""
+
+    offset: Annotated[int, Field(ge=0)]
+
+
+TocCursor = Annotated[
+    Offset,
+    BeforeValidator(partial(cursor_at, "offset")),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"offset": {"type": "integer", "minimum": 0}},
+                    "required": ["offset"],
+                    "additionalProperties": False,
+                },
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^[0-9]+$"},
+            ]
+        }
+    ),
+]
+
+
+def _lowered(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+class TocParams(Params):
+    """Which files, and whether with their headings."""
+
+    manual_id: ManualId
+    path_prefix: Annotated[
+        str | None,
+        FailsWith(InvalidPath),
+        Field(description="A file or a folder."),
+    ] = None
+    max_files: Annotated[
+        int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; at most 50 when deep.")
+    ] = None
+    cursor: Annotated[TocCursor | None, Field(description="next_cursor of the last page.")] = None
+    depth: Annotated[
+        Annotated[Literal["shallow", "deep"], BeforeValidator(_lowered)] | None,
+        Field(description="Default 'shallow'."),
+    ] = None
+    max_headings_per_file: Annotated[int | None, Field(ge=1, le=_MOST_FILES)] = None
+
+
+class Heading(Answer):
+    """One heading, and the line on which its section starts."""
+
+    title: str
+    line_start: int
+    level: int
+
+
+class TocItem(Lean):
+    """One file, and its first headings; ``headings_total`` where there are more."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"headings_total"})
+
+    path: str
+    headings: tuple[Heading, ...]
+    headings_total: int | None = None
+
+
+class TocApplied(Answer):
+    """What was applied."""
+
+    manual_id: str
+    path_prefix: str
+    depth: Literal["shallow", "deep"]
+    max_files: int
+    include_headings: bool
+    max_headings_per_file: int
+    offset: int
+
+
+class NextOffset(Answer):
+    """Where the next page starts."""
+
+    offset: int
+
+
+class TocAnswer(Answer):
+    """One page of files."""
+
+    applied: TocApplied
+    total_files: int
+    next_cursor: NextOffset | None
+    items: tuple[TocItem, ...]
+
+
+def toc_tool(desk: Desk) -> Tool[TocParams, TocAnswer]:
+    """Return the tool."""
+
+    def run(params: TocParams, _call: Call) -> TocAnswer:
+        applied = _applied(params)
+        manual = shelved(desk, params.manual_id)
+        paths = _below(manual.paths(), applied.path_prefix)
+        if len(paths) > _MOST_FILES:
+            raise NeedsNarrowScope(
+                f"{len(paths)} files match, at most {_MOST_FILES} are listed: narrow it with "
+                "path_prefix, or walk the folders with manual_ls, which has no limit",
+                parameter="path_prefix",
+                max=_MOST_FILES,
+            )
+        if applied.offset > len(paths):
+            raise InvalidParameter(
+                f"cursor must be within 0..{len(paths)}",
+                parameter="cursor",
+                min=0,
+                max=len(paths),
+            )
+        wanted = paths[applied.offset : applied.offset + applied.max_files]
+        items = tuple(fitting(_item(manual, path, applied) for path in wanted))
+        end = applied.offset + len(items)
+        return TocAnswer(
+            applied=applied,
+            total_files=len(paths),
+            next_cursor=NextOffset(offset=end) if end < len(paths) else None,
+            items=items,
+        )
+
+    return Tool(
+        name="manual_toc",
+        title="List files and headings",
+        summary=(
+            "List a manual's files; with depth='deep', which needs a path_prefix, also their "
+            "headings with line numbers. For a section by its place; by content, use "
+            "manual_find. About 15 tokens a heading. Go on with next_cursor. Next: manual_read "
+            "with a path and a heading's line_start."
+        ),
+        params=TocParams,
+        answer=TocAnswer,
+        run=run,
+        before=after_discovery,
+        examples=(
+            {"manual_id": "handbook"},
+            {"manual_id": "handbook", "path_prefix": "leave.md", "depth": "deep"},
+        ),
+    )
+
+
+def _applied(params: TocParams) -> TocApplied:
+    blank = not (params.path_prefix or "").strip()
+    deep = params.depth == "deep"
+    if deep and blank:
+        raise InvalidParameter(
+            "path_prefix is required when depth is deep", parameter="path_prefix"
+        )
+    if (deep or blank) and (params.max_files or 0) > _MOST_FILES_WIDE:
+        when = "when depth is deep" if deep else "without a path_prefix"
+        raise InvalidParameter(
+            f"max_files must be within 1..{_MOST_FILES_WIDE} {when}",
+            parameter="max_files",
+            min=1,
+            max=_MOST_FILES_WIDE,
+        )
+    return TocApplied(
+        manual_id=params.manual_id,
+        path_prefix="" if blank else clean_path(params.path_prefix, "path_prefix"),
+        depth="deep" if deep else "shallow",
+        max_files=params.max_files or _FILES,
+        include_headings=deep,
+        max_headings_per_file=params.max_headings_per_file or _HEADINGS,
+        offset=params.cursor.offset if params.cursor else 0,
+    )
+
+
+def _below(paths: Sequence[str], prefix: str) -> list[str]:
+    """Return the file of this path, or the files below it; part of a name matches nothing."""
+    return [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
+
+
+def _item(manual: Shelved, path: str, applied: TocApplied) -> TocItem:
+    if not applied.include_headings:
+        return TocItem(path=path, headings=())
+    try:
+        sections = manual.document(path).sections
+    except Unreadable:
+        sections = ()
+    shown = sections[: applied.max_headings_per_file]
+    return TocItem(
+        path=path,
+        headings=tuple(
+            Heading(title=s.title, line_start=s.start_line, level=s.level) for s in shown
+        ),
+        headings_total=len(sections) if len(sections) > len(shown) else None,
+    )

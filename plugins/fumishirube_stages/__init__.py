@@ -1,0 +1,120 @@
+"""The built-in stages, offered through the same hooks as anybody else's."""
+
+import sys
+
+from fumishirube import (
+    Embedder,
+    Fuser,
+    Index,
+    Loader,
+    Refiner,
+    Register,
+    Scorer,
+    Tokenizer,
+    Trace,
+    hook,
+)
+from fumishirube_stages.embedders.hashing import Hashing
+from fumishirube_stages.embedders.none import Nothing
+from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
+from fumishirube_stages.fusers.decompose import Decompose
+from fumishirube_stages.fusers.required_terms import RequiredTerms
+from fumishirube_stages.fusers.rrf import Rrf
+from fumishirube_stages.fusers.weighted_sum import WeightedSum
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.loaders.json import Json
+from fumishirube_stages.loaders.markdown import Markdown
+from fumishirube_stages.loaders.toc_text import TocText
+from fumishirube_stages.refiners.cutoff import Cutoff
+from fumishirube_stages.refiners.diversity import Diversity
+from fumishirube_stages.refiners.exploration import Exploration
+from fumishirube_stages.refiners.fuzzy import Fuzzy
+from fumishirube_stages.refiners.siblings import Siblings
+from fumishirube_stages.scorers.exceptions import Exceptions
+from fumishirube_stages.scorers.fulltext import Fulltext
+from fumishirube_stages.scorers.graph import Graph
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.scorers.loose import Loose
+from fumishirube_stages.scorers.numbers import Numbers
+from fumishirube_stages.scorers.phrase import Phrase
+from fumishirube_stages.scorers.plain import Plain
+from fumishirube_stages.scorers.proximity import Proximity
+from fumishirube_stages.scorers.regex import Regex
+from fumishirube_stages.scorers.vector import Vector
+from fumishirube_stages.tokenizers.bigram import Bigram
+from fumishirube_stages.tokenizers.ngram import NGram
+from fumishirube_stages.tokenizers.pairs import Pairs
+
+
+@hook
+def register_loaders(register: Register[Loader]) -> None:
+    """Offer the loaders of Markdown, JSON, and chapters with a table of contents."""
+    register("markdown", Markdown)
+    register("json", Json)
+    register("toc-text", TocText)
+
+
+@hook
+def register_tokenizers(register: Register[Tokenizer]) -> None:
+    """Offer character n-grams for Japanese, with whole words for all else; and pairs of all."""
+    register("bigram", Bigram)
+    register("ngram", NGram)
+    register("pairs", Pairs)
+
+
+@hook
+def register_embedders(register: Register[Embedder]) -> None:
+    """Offer what needs no model: none, and vectors of hashed terms; and what runs one."""
+    register("none", Nothing)
+    register("hashing", Hashing)
+    register("sentence-transformers", SentenceTransformers)
+
+
+@hook
+def register_indexes(register: Register[Index]) -> None:
+    """Offer the embedded index."""
+    register("tantivy", Tantivy)
+
+
+@hook
+def register_scorers(register: Register[Scorer]) -> None:
+    """Offer the scorers of manuals, those that read every text through, and those of links."""
+    register("lexical", Lexical)
+    register("phrase", Phrase)
+    register("proximity", Proximity)
+    register("numbers", Numbers)
+    register("plain", Plain)
+    register("regex", Regex)
+    register("loose", Loose)
+    register("exceptions", Exceptions)
+    register("vector", Vector)
+    register("graph", Graph)
+    register("fulltext", Fulltext)
+
+
+@hook
+def register_fusers(register: Register[Fuser]) -> None:
+    """Offer the gates, the comparisons, plain rank fusion, and the sum over documents."""
+    register("required-terms", RequiredTerms)
+    register("decompose", Decompose)
+    register("rrf", Rrf)
+    register("weighted-sum", WeightedSum)
+
+
+@hook
+def register_refiners(register: Register[Refiner]) -> None:
+    """Offer what reorders and shortens a ranking."""
+    register("siblings", Siblings)
+    register("exploration", Exploration)
+    register("diversity", Diversity)
+    register("cutoff", Cutoff)
+    register("fuzzy", Fuzzy)
+
+
+@hook
+def search_finished(trace: Trace) -> None:
+    """Make spans of a search where the process has OpenTelemetry's SDK, and nothing elsewhere."""
+    if "opentelemetry.sdk.trace" in sys.modules:
+        from fumishirube_stages.telemetry import make_spans  # noqa: PLC0415 - see above
+
+        make_spans(trace)

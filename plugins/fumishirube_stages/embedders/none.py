@@ -1,0 +1,16 @@
+"""No vectors at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from fumishirube import Stage, Vectors
+
+
+class Nothing(Stage):
+    """Gives every text a vector without dimensions: nothing is similar to anything."""
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
+        """Return an empty vector a text."""
+        return [() for _ in texts]

@@ -1,0 +1,110 @@
+"""Comparisons: each side is searched for itself, so that neither is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Corpus, Env, Holds, Outcome, Query, Ranking, Run, Stage, fold
+from fumishirube_stages.fusers.rrf import merge, normal, ranked
+
+BASE = "base"
+
+_JAPANESE = re.compile(
+    r"^(?P<both>.+?)(?:(?<!こ)と)?(?:の(?:違い|ちがい|相違|差|比較|どちら|どっち)|を比較|を比べ|で比べ"
+    r"|はどう(?:違|ちが)|はどちら|で?[はの]何が(?:違|ちが)|は(?:違い|違う|ちがい|ちがう))"
+)
+_ENGLISH = (
+    re.compile(r"\bdifferences? between (?P<a>.+?) and (?P<b>[^?.!,;]+)"),
+    re.compile(r"\bcompar(?:e|ing|ison of) (?P<a>.+?) (?:with|and|to) (?P<b>[^?.!,;]+)"),
+    re.compile(r"(?:^|\b)(?P<a>[^?.!,;]+?) (?:vs\.?|versus) (?P<b>[^?.!,;]+)"),
+)
+_CLAUSE_END = re.compile(r"[。、!?,]")
+_HIRAGANA = re.compile(r"[\u3041-\u309f]+")
+
+
+class Decompose(Stage):
+    """Splits a comparison into the question and its two sides, and merges what they find.
+
+    The best section of each side is kept among the first five. Everything else is one run.
+    """
+
+    enabled: Annotated[bool, Env("MANUAL_FIND_QUERY_DECOMP_ENABLED")] = True
+    max_sub_queries: Annotated[
+        int, Field(ge=1, le=8), Env("MANUAL_FIND_QUERY_DECOMP_MAX_SUB_QUERIES")
+    ] = 3
+    rrf_k: Annotated[int, Field(ge=1), Env("MANUAL_FIND_QUERY_DECOMP_RRF_K")] = 60
+    base_weight: Annotated[
+        float, Field(ge=0, le=1), Env("MANUAL_FIND_QUERY_DECOMP_BASE_WEIGHT")
+    ] = 0.3
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the query, and after it the sides of a comparison."""
+        base = Run(BASE, query)
+        if not self.enabled:
+            return (base,)
+        key = ("decompose", query.text)
+        if key not in query.memo:
+            query.memo[key] = sides(query.text, corpus)
+        asked: tuple[str, ...] = query.memo[key]
+        subs = [Run(f"side:{side}", replace(query, text=side)) for side in asked]
+        return (base, *subs)[: self.max_sub_queries]
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Blend the question's own ranking with the ranks that its sides give."""
+        if not any(outcome.ranking.hits for outcome in outcomes[1:]):
+            return outcomes[0].ranking
+        merged = merge(outcomes, self.rrf_k)
+        base = {hit.passage.key: hit.score for hit in outcomes[0].ranking.hits}
+        top_base = max(base.values(), default=0.0)
+        top_rank = merged[0].score
+        scale = top_base or max(one.best for one in merged)
+        pinned = _best_of_sides(outcomes)
+        hits = []
+        for one in merged:
+            key = one.hit.passage.key
+            rank = normal(one.score, top_rank)
+            score = self.base_weight * normal(base.get(key, 0.0), top_base)
+            score = scale * (score + (1 - self.base_weight) * rank)
+            marks = ("query_decomp_rrf", "pinned_top") if key in pinned else ("query_decomp_rrf",)
+            hits.append(one.hit.scored(score, *marks))
+        return ranked(hits, outcomes)
+
+
+def _best_of_sides(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
+    rankings = [outcome.ranking.hits for outcome in outcomes[1:]]
+    return {hits[0].passage.key for hits in rankings if hits}
+
+
+def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
+    """Return the two sides of a comparison, folded; nothing when the text compares nothing."""
+    folded = fold(text)
+    for pattern in _ENGLISH:
+        found = pattern.search(folded)
+        if found:
+            return _sound(found["a"], found["b"])
+    japanese = _JAPANESE.match(folded)
+    return _split_at_to(japanese["both"], corpus) if japanese else ()
+
+
+def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
+    """Split where と joins two sides; inside hiragana only if both stand in the corpus."""
+    both = _CLAUSE_END.split(both)[-1]
+    for place in (place for place, character in enumerate(both) if character == "と"):
+        found = _sound(both[:place], both[place + 1 :])
+        around = (both[place - 1 : place], both[place + 1 : place + 2])
+        inside = all(_HIRAGANA.fullmatch(character) for character in around)
+        if found and (not inside or all(corpus.count(Holds(side), 1).number for side in found)):
+            return found
+    return ()
+
+
+def _sound(one: str, other: str) -> tuple[str, ...]:
+    """Return both sides if they differ, and each has two characters, or one but no hiragana."""
+    found = tuple(side.strip(" 「」『』()\"'") for side in (one, other))
+    enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in found)
+    return found if enough and found[0] != found[1] else ()

@@ -1,0 +1,244 @@
+"""Two gates: the query by itself, and among the sections that hold the required terms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from pydantic import Field, JsonValue
+
+from fumishirube import (
+    Corpus,
+    Hit,
+    Holds,
+    LeftOut,
+    Outcome,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+    concepts,
+    fold,
+    is_cjk,
+    is_function,
+    occurs,
+)
+from fumishirube_stages.fusers.rrf import merge, normal, ranked
+from fumishirube_stages.fusers.spellings import near_spellings
+
+FREE = "g0"
+REQUIRED = "g_req"
+
+_STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
+_PICKED = 2
+_LONGEST = 24
+_CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
+
+
+class RequiredTerms(Stage):
+    """Runs the query without (g0) and with its required terms (g_req), and merges both gates.
+
+    Two terms make three runs of the second gate: both in one section, the first, the second.
+    Terms that stand in nearly every section say nothing and are dropped. When no section passes
+    the second gate, the first one's remain, without those that match only weakly. A query that
+    names no terms gets its rarest content words.
+    """
+
+    k: Annotated[int, Field(ge=1)] = 60
+    free_weight: Annotated[float, Field(gt=0)] = 1.0
+    required_weight: Annotated[float, Field(gt=0)] = 1.1
+    both_weight: Annotated[float, Field(gt=0)] = 1.1
+    score_share: Annotated[float, Field(ge=0, le=1)] = 0.65
+    too_rare: Annotated[float, Field(ge=0, le=1)] = 0.02
+    too_common: Annotated[float, Field(ge=0, le=1)] = 0.85
+    common_from: Annotated[int, Field(ge=1)] = 20
+    weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the run without terms, and those with them."""
+        terms = self._terms(query, corpus)
+        planned = [Run(FREE, query, self.free_weight)]
+        standing = [term for term in terms.kept if terms.counts[term]]
+        if len(standing) > 1:
+            both = replace(query, must=(*query.must, *standing))
+            planned.append(Run(f"{REQUIRED}:{_together(len(standing))}", both, self.both_weight))
+        for term in standing:
+            name = chr(ord("A") + terms.kept.index(term))
+            planned.append(Run(f"{REQUIRED}:{name}", replace(query, must=(*query.must, term))))
+        return planned
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Merge the runs of the second gate, then both gates, and say what the terms did."""
+        terms = self._terms(query, corpus)
+        free, *passes = outcomes
+        gated = _gate(passes, self.k)
+        if gated:
+            gates = [free, Outcome(Run(REQUIRED, query, self.required_weight), Ranking(gated))]
+            hits = _pinned(self._blend(gates), gates)
+        else:
+            hits = list(free.ranking.hits)
+        relaxed = bool(terms.kept) and not gated
+        dropped: list[LeftOut] = []
+        if relaxed:
+            hits, dropped = self._without_noise(hits)
+        marked = [_marked(hit, terms) for hit in hits]
+        ranking = ranked([hit for hit, _ in marked], outcomes)
+        return ranking._replace(
+            left_out=(*ranking.left_out, *dropped),
+            notes={
+                **ranking.notes,
+                **self._notes(terms, marked, gated=bool(gated)),
+                "near": {} if query.budget.spent else _near(terms, corpus),
+            },
+        )
+
+    def _terms(self, query: Query, corpus: Corpus) -> _Terms:
+        key = ("required-terms", self.fingerprint, query.text, query.required)
+        if key not in query.memo:
+            query.memo[key] = self._guard(query, corpus)
+        terms: _Terms = query.memo[key]
+        return terms
+
+    def _guard(self, query: Query, corpus: Corpus) -> _Terms:
+        requested, picked = tuple(dict.fromkeys(query.required)), None
+        if not requested:
+            requested = picked = _rarest(query.text, corpus)
+        counts = {term: corpus.count(Holds(term)).number for term in requested}
+        flagged: dict[str, Literal["too_rare", "too_common"]] = {}
+        for term, count in counts.items():
+            share = normal(count, corpus.size)
+            if count and share < self.too_rare:
+                flagged[term] = "too_rare"
+            elif corpus.size >= self.common_from and share > self.too_common:
+                flagged[term] = "too_common"
+        kept = tuple(term for term in requested if flagged.get(term) != "too_common")
+        folded = {term: fold(term) for term in requested}
+        return _Terms(requested, kept, picked, counts, flagged, folded, corpus.size)
+
+    def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
+        """Weigh each hit's normalised score against its normalised rank score."""
+        merged = merge(gates, self.k)
+        top_score = max((one.best for one in merged), default=0.0)
+        top_rank = max((one.score for one in merged), default=0.0)
+        share = self.score_share
+        return [
+            one.hit.scored(
+                top_score
+                * (share * normal(one.best, top_score) + (1 - share) * normal(one.score, top_rank)),
+                "gate_rrf",
+            )
+            for one in merged
+        ]
+
+    def _without_noise(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[LeftOut]]:
+        kept: list[Hit] = []
+        dropped: list[LeftOut] = []
+        for hit in hits:
+            if hit.coverage >= self.weak_coverage or hit.marks & _STRONG:
+                kept.append(hit)
+            else:
+                dropped.append(LeftOut(*hit.passage.key, "weak_match"))
+        return kept, dropped
+
+    def _notes(
+        self, terms: _Terms, marked: Sequence[_Marked], *, gated: bool
+    ) -> Mapping[str, JsonValue]:
+        size = terms.size
+        notes: dict[str, JsonValue] = {
+            "requested": [*terms.requested],
+            "kept": [*terms.kept],
+            "counts": {**terms.counts},
+            "filtered_by_frequency": [
+                {
+                    "term": term,
+                    "doc_freq": terms.counts[term],
+                    "doc_freq_ratio": round(normal(terms.counts[term], size), 4),
+                    "reason": reason,
+                    "dropped": reason == "too_common",
+                }
+                for term, reason in terms.flagged.items()
+            ],
+            "strict": sum(bool(held) for _, held in marked),
+            "filtered": sum(not held.isdisjoint(terms.kept) for _, held in marked),
+            "gated": gated,
+            "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
+            "rrf_k": self.k,
+        }
+        return notes if terms.picked is None else {**notes, "picked": [*terms.picked]}
+
+
+_Marked: TypeAlias = tuple[Hit, frozenset[str]]
+"""A hit, and which of the requested terms it holds."""
+
+
+class _Terms(NamedTuple):
+    """The terms asked for, those applied, those picked, and how often each stands there."""
+
+    requested: tuple[str, ...]
+    kept: tuple[str, ...]
+    picked: tuple[str, ...] | None
+    counts: Mapping[str, int]
+    flagged: Mapping[str, Literal["too_rare", "too_common"]]
+    folded: Mapping[str, str]
+    size: int
+
+
+def _near(terms: _Terms, corpus: Corpus) -> dict[str, JsonValue]:
+    """Return what is spelled nearly like the terms that stand nowhere."""
+    absent = [term for term in terms.requested if not terms.counts[term]]
+    return {term: [*near_spellings(term, corpus)] for term in absent}
+
+
+def _together(number: int) -> str:
+    return "+".join(chr(ord("A") + place) for place in range(number))
+
+
+def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
+    """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
+    if len(passes) == 1:
+        return passes[0].ranking.hits
+    return tuple(one.hit.marked("required_terms_rrf") for one in merge(passes, k))
+
+
+def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
+    """Mark the best hit of each gate, so that no later stage drops it."""
+    best = {gate.ranking.hits[0].passage.key for gate in gates if gate.ranking.hits}
+    return [hit.marked("pinned") if hit.passage.key in best else hit for hit in hits]
+
+
+def _marked(hit: Hit, terms: _Terms) -> _Marked:
+    """Say which of the requested terms stand in the passage, whichever run brought it."""
+    text = "\n".join(hit.passage.fields.values())
+    held = frozenset(term for term in terms.requested if occurs(text, terms.folded[term]))
+    if not held:
+        return hit, held
+    mark = "required_term_and" if len(held) == len(terms.requested) > 1 else "required_term"
+    return hit.marked(mark), held
+
+
+def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
+    """Pick the rarest words that a query is about, as far as they stand in the corpus."""
+    counts: dict[str, int] = {}
+    for part in text.split():
+        folded = fold(part)
+        words = _CODE.findall(folded)
+        words += [concept.text for concept in concepts(_CODE.sub(" ", folded))]
+        for word in words:
+            standing = _longest_standing(word, corpus)
+            if len(standing) > 1 and not standing.isdigit() and not is_function(standing):
+                counts[standing] = corpus.count(Holds(standing)).number
+    rarest = sorted((count, word) for word, count in counts.items())
+    return tuple(word for _, word in rarest[:_PICKED])
+
+
+def _longest_standing(word: str, corpus: Corpus) -> str:
+    """Return the longest part of a Japanese word that stands in the corpus; others are whole."""
+    shortest = 2 if any(is_cjk(character) for character in word) else len(word)
+    for length in range(min(len(word), _LONGEST), shortest - 1, -1):
+        for start in range(len(word) - length + 1):
+            part = word[start : start + length]
+            if corpus.count(Holds(part), 1).number:
+                return part
+    return ""

@@ -1,0 +1,90 @@
+"""Weighted sum: documents by vectors, links and full text together."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from fumishirube import Corpus, Hit, Outcome, Query, Ranking, Run, Stage
+
+_Share = Annotated[float, Field(ge=0, le=1)]
+_PARTS = ("vector", "graph", "fulltext")
+_CLOSE = 1e-6
+
+
+class WeightedSum(Stage):
+    """Adds up what the scorers ``vector``, ``graph`` and ``fulltext`` found out about documents.
+
+    ``alpha`` is the weight of vectors; of what is left, full text gets ``fulltext_share`` if it hit
+    anything, and links the rest. Explicit ``weights`` of the three, which sum to 1, replace that
+    rule. Where there are no vectors full text alone decides. The hits of a document stand together,
+    each with the document's score, and with its own as the signal ``section``.
+    """
+
+    alpha: _Share = 0.7
+    fulltext_share: _Share = 0.3
+    weights: dict[str, _Share] | None = None
+
+    @model_validator(mode="after")
+    def _three_that_sum_to_one(self) -> Self:
+        given = self.weights
+        if given is None:
+            return self
+        if given.keys() != set(_PARTS):
+            raise ValueError(f"weights: name {', '.join(_PARTS)}, each once")
+        if not math.isclose(sum(given.values()), 1, abs_tol=_CLOSE):
+            raise ValueError("weights: they must sum to 1")
+        return self
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the query itself, and let its scorers know the weights."""
+        query.shared("weigh", self._weigh)
+        return (Run("all", query),)
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Order documents by their score, then by path, and their sections by theirs."""
+        ranking = outcomes[0].ranking
+        documents: Mapping[str, Any] = query.shared("documents", {})
+        if not documents:
+            return ranking  # none of the three scorers had anything to say
+        hybrid = "vector" in documents
+        texts = documents.get("fulltext", {})
+        alpha, beta, gamma = self._weigh(bool(texts)) if hybrid else (0.0, 0.0, 1.0)
+        groups: defaultdict[str, list[Hit]] = defaultdict(list)
+        for hit in ranking.hits:
+            groups[hit.passage.path].append(hit)
+        fused: list[Hit] = []
+        for path, hits in groups.items():
+            parts = {name: documents.get(name, {}).get(path, 0.0) for name in _PARTS}
+            score = alpha * parts["vector"] + beta * parts["graph"] + gamma * parts["fulltext"]
+            for hit in hits:
+                found = hit.signals
+                own = alpha * found.get("vector", 0.0) + gamma * found.get("fulltext", 0.0)
+                signals = {**parts, "section": round(own, 6), "matched": _matched(found)}
+                fused.append(hit._replace(score=round(score, 6), signals=signals))
+        fused.sort(key=_place)
+        kind = "hybrid" if hybrid else "fulltext_fallback"
+        return ranking._replace(hits=tuple(fused), notes={**ranking.notes, "search_type": kind})
+
+    def _weigh(self, any_text: bool) -> tuple[float, float, float]:  # noqa: FBT001 - a rule
+        """Return the weights of vectors, links and full text."""
+        if self.weights is not None:
+            vector, graph, fulltext = (self.weights[name] for name in _PARTS)
+            return vector, graph, fulltext
+        rest = 1 - self.alpha
+        gamma = self.fulltext_share * rest if any_text else 0.0
+        return self.alpha, rest - gamma, gamma
+
+
+def _matched(signals: Mapping[str, float]) -> float:
+    """Return how well a section itself fits: 0 for one that only its document's links brought."""
+    return signals.get("fulltext", 0.0)
+
+
+def _place(hit: Hit) -> tuple[float, str, float, int]:
+    passage = hit.passage
+    return -hit.score, passage.path, -hit.signals["section"], passage.start_line

@@ -1,0 +1,196 @@
+"""A tantivy index as it stood at one commit, answering the clauses of stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+import tantivy
+from tantivy import Query
+
+from fumishirube import (
+    Bool,
+    Clause,
+    Count,
+    Fields,
+    Floor,
+    Found,
+    Pages,
+    Passage,
+    Term,
+    fold,
+    occurs,
+)
+from fumishirube_stages.indexes.tantivy_queries import PARTS, Kept, Translator, both, of_texts
+
+_PASSAGES_KEPT = 1024
+_FREQUENCIES_KEPT = 4096
+_TEXTS_KEPT = 256
+
+
+class TantivyCorpus(Translator):
+    """Searches one generation; what other generations hold is not seen."""
+
+    def __init__(
+        self,
+        manual_id: str,
+        searcher: tantivy.Searcher,
+        schema: tantivy.Schema,
+        fields: Fields,
+        lengths: Mapping[str, int],
+        verified: int,
+    ) -> None:
+        super().__init__(schema, fields.names)
+        self.manual_id = manual_id
+        self._searcher = searcher
+        self._fields = fields
+        self._lengths = lengths
+        self._verified = verified
+        self._searched = Query.term_query(schema, "kind", "section")
+        self._held = Query.term_set_query(schema, "kind", ["section", "blank"])
+        self.size = _number(searcher, self._searched)
+        self._blank = _number(searcher, self._held) - self.size
+        self._dirty = self._has_deletions()
+        self._passages = Kept[tuple[int, int], Passage](_PASSAGES_KEPT)
+        self._frequencies = Kept[str, int](_FREQUENCIES_KEPT)
+        self._terms = Kept[str, Sequence[str]](_TEXTS_KEPT)
+        self._held_texts = Kept[str, Query](_TEXTS_KEPT)
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text, as they stand in the index."""
+        return self._terms.of(text, lambda text: self._fields.tokenizer.terms(fold(text)))
+
+    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+        """Return the best matches above the floor, best first, ties by path and line."""
+        floor = floor or Floor()
+        query, among = self._query(clause), self.size + self._blank
+        if not of_texts(clause):
+            query, among = both(query, self._searched), self.size
+        wanted = max(1, limit * among // max(1, self.size))
+        while True:
+            hits = self._best(query, wanted)
+            found, whole = self._found(hits, floor)
+            if whole or len(found) >= limit or len(hits) < wanted:
+                found.sort(key=lambda one: (-one.estimate, one.passage.key))
+                return floor.hold(found[:limit])
+            wanted *= 2
+
+    def _found(
+        self, hits: Sequence[tuple[float, tantivy.DocAddress]], floor: Floor
+    ) -> tuple[list[Found], bool]:
+        """Read the hits that are searched sections; tell whether the floor was reached."""
+        found: list[Found] = []
+        for score, at in hits:
+            last = found[-1].estimate if len(found) >= max(1, floor.sure) else score
+            if score < last and score < floor.share * found[0].estimate:
+                return found, True
+            passage = self._passage(at.segment_ord, at.doc)
+            if passage.fields["body"]:
+                found.append(Found(passage, score))
+        return found, False
+
+    def _best(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        """Return the best hits, and all those that tie with the last of them.
+
+        The engine orders ties by where it happens to keep them; which of them are within the
+        limit must not depend on that.
+        """
+        wanted = limit + 1
+        while True:
+            hits = self._searcher.search(query, wanted, count=False).hits
+            if len(hits) < wanted or hits[-1][0] < hits[limit - 1][0]:
+                return hits
+            wanted *= 4
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the matching sections, those without a text of their own included unless told."""
+        if cap is not None and self._surely(clause) - self._blank * searched > cap:
+            return Count(cap, at_least=True)
+        query = self._query(clause)
+        if not of_texts(clause) or (searched and self._blank):
+            query = both(query, self._searched if searched else self._held)
+        number = _number(self._searcher, query)
+        return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return in how many live sections each term stands."""
+        return {term: self._frequency(term) for term in terms}
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field."""
+        return self._lengths.get(field, 0) / self.size if self.size else 0.0
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of one file, in order."""
+        found = self._all(both(self._query(Pages((path,))), self._held))
+        return sorted(found, key=lambda passage: passage.start_line)
+
+    def _has_deletions(self) -> bool:
+        """Tell whether the engine's own numbers still count sections that are gone."""
+        written = sum(self._searcher.doc_freq("kind", kind) for kind in ("section", "blank"))
+        return written != self.size + self._blank
+
+    def _surely(self, clause: Clause) -> int:
+        """Return how many sections match at the least, as far as that is known without looking."""
+        match clause:
+            case Term(term, None):
+                return self._frequency(term)
+            case Bool(should, (), ()):
+                return max(map(self._surely, should), default=0)
+        return 0
+
+    def _frequency(self, term: str) -> int:
+        return self._frequencies.of(term, self._count_term)
+
+    def _count_term(self, term: str) -> int:
+        if self._dirty:
+            return _number(self._searcher, self._query(Term(term)))
+        return sum(self._searcher.doc_freq(field, term) for field in self._anywhere)
+
+    def _all(self, query: Query) -> list[Passage]:
+        limit = max(1, self._searcher.num_docs)
+        hits = self._searcher.search(query, limit, count=False).hits
+        return [self._passage(at.segment_ord, at.doc) for _, at in hits]
+
+    def _passage(self, segment: int, number: int) -> Passage:
+        return self._passages.of((segment, number), self._read)
+
+    def _read(self, place: tuple[int, int]) -> Passage:
+        stored = self._searcher.doc(tantivy.DocAddress(*place))
+        path, start, end, title, ancestors, level, digest, fields = json.loads(
+            bytes(stored["data"][0])
+        )
+        return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
+
+    def _stands(self, field: str, term: str) -> bool:
+        return self._searcher.doc_freq(f"in_{field}", term) > 0
+
+    def _holding(self, text: str) -> Query:
+        return self._held_texts.of(text, self._look_up)
+
+    def _look_up(self, text: str) -> Query:
+        """Return what matches the sections that hold a folded text, looking at them if need be."""
+        if not text:
+            return Query.empty_query()
+        clause, exact = self._fields.tokenizer.narrow(text)
+        query = self._query(clause)
+        exact = exact or (clause == Term(text) and self._is_no_part(text))
+        if exact or self.count(clause, self._verified).at_least:
+            return query
+        passages = self._all(both(query, self._held))
+        keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
+        return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
+
+    def _is_no_part(self, term: str) -> bool:
+        """Tell whether a term is a word of its own in all the sections that have it."""
+        return term.isascii() and not self._searcher.doc_freq(PARTS, term)
+
+
+def _number(searcher: tantivy.Searcher, query: Query) -> int:
+    counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
+    return counted  # tantivy's own type stub forgets the attribute
+
+
+def holds(passage: Passage, text: str) -> bool:
+    """Tell whether a folded text occurs in any field of a passage."""
+    return any(occurs(field, text) for field in passage.fields.values())

@@ -1,0 +1,108 @@
+"""What the engine is given: the schema, and sections as documents of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import tantivy
+
+from fumishirube import Fields, Passage, occurs
+from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, Kept
+
+TERMS = "terms"
+"""The engine's analyzer for what is in terms already, one after the other with spaces."""
+
+_KEPT, _SHORT = 1024, 200
+"""How many texts are remembered, and of how many characters at most."""
+_JSON = json.JSONEncoder(ensure_ascii=False)
+# What `words` finds in folded ASCII; the pattern for all scripts made a fourth of this work more.
+_WORDS = re.compile(r"[0-9a-z]+")
+
+
+class _Text(NamedTuple):
+    """A text of a section: its terms as they are written, each once, and the mere parts of words.
+
+    Of the parts only those in ASCII are told.
+    """
+
+    written: str
+    terms: frozenset[str]
+    parts: Collection[str]
+
+
+class Documents:
+    """Makes a document of each section; what many share, such as a path, is taken apart once."""
+
+    def __init__(self, fields: Fields) -> None:
+        *self._names, self._last = fields.names
+        self._tokenizer = fields.tokenizer
+        self._known = Kept[str, _Text](_KEPT)
+
+    def section(self, passage: Passage) -> tantivy.Document:
+        """Return a section, its own text among its terms, as a document."""
+        fields = passage.fields
+        made = document("section" if fields["body"] else "blank", passage, passage.path)
+        made.add_text("key", f"{passage.path}\n{passage.start_line}")
+        beside: set[str] = set()
+        parts: set[str] = set()
+        for name in self._names:
+            text = self._named(fields[name])
+            made.add_text(f"in_{name}", text.written)
+            beside |= text.terms
+            parts.update(text.parts)
+        last = self._text(fields[self._last])
+        made.add_text(f"in_{self._last}", last.written)
+        made.add_text(BESIDE, " ".join(beside - last.terms))
+        made.add_text(PARTS, " ".join(parts.union(last.parts)))
+        made.add_text(CHARACTERS, _characters(passage))
+        return made
+
+    def _named(self, text: str) -> _Text:
+        return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)
+
+    def _text(self, text: str) -> _Text:
+        terms = self._tokenizer.terms(text)
+        distinct = frozenset(terms)
+        return _Text(" ".join(terms), distinct, _parts(text, distinct))
+
+
+def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
+    """Return a document of a kind that carries some data, and the file that it is of."""
+    made = tantivy.Document()
+    made.add_text("kind", kind)
+    made.add_bytes("data", _JSON.encode(data).encode())
+    if path is not None:
+        made.add_text("of", path)
+    return made
+
+
+def schema(fields: Fields) -> tantivy.Schema:
+    """Return the fields of the engine's documents, for those of sections."""
+    builder = tantivy.SchemaBuilder()
+    for name in ("kind", "of", "key"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_bytes_field("data", stored=True)
+    for name in (BESIDE, CHARACTERS, PARTS):
+        builder.add_text_field(name, tokenizer_name=TERMS, index_option="basic")
+    for name in fields.names:
+        builder.add_text_field(f"in_{name}", tokenizer_name=TERMS, index_option="position")
+    return builder.build()
+
+
+def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
+    """Return the ASCII terms of a text that do not occur in it, except as parts of words."""
+    if text.isascii():
+        return terms.difference(_WORDS.findall(text))
+    return [term for term in terms if term.isascii() and not occurs(text, term)]
+
+
+def _characters(passage: Passage) -> str:
+    """Return the characters of a passage one by one, if it holds other than ASCII ones.
+
+    That each of them need stand here but once the engine finds out faster.
+    """
+    text = "".join(passage.fields.values())
+    return "" if text.isascii() else " ".join(text)

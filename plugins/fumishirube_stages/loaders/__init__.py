@@ -1,0 +1,7 @@
+"""Loaders: a manual folder -> documents made of sections. One file a loader."""
+
+from fumishirube_stages.loaders.json import Json
+from fumishirube_stages.loaders.markdown import Markdown
+from fumishirube_stages.loaders.toc_text import TocText
+
+__all__ = ["Json", "Markdown", "TocText"]

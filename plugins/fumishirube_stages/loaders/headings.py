@@ -1,0 +1,137 @@
+"""The headings of a Markdown text, and the lines of it that are code or HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fumishirube import Heading, Lines
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
+_UNDERLINE = re.compile(r"[ \t]*(?:==+|--+)[ \t]*\n?")
+_DEEPEST = 100
+_LONGEST_PARSED_TITLE = 1_000
+_INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
+_OPAQUE = frozenset({"fence", "code_block", "html_block"})
+_BREAK = re.compile(r"<br\b", re.IGNORECASE)
+
+# Lines with which no block can begin, up to where their paragraph surely ends. Most lines of most
+# manuals are such lines; trying every rule on them took most of the time.
+_PARAGRAPH = (
+    r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
+    r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
+)
+_PROSE = re.compile(_PARAGRAPH)
+# Nothing but such paragraphs and headings that leave no doubt: no parser is needed.
+_ALL_PROSE = re.compile(rf"(?:[ \t]*\n|#{{1,6}}[ \t][^\n\0]*+(?:\n|\Z)|{_PARAGRAPH})*+[ \t]*\Z")
+_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
+_HASHES = re.compile(r"^(#{1,6})[ \t]([^\n]*)", re.MULTILINE)
+
+
+class Parsed(NamedTuple):
+    """The headings; the lines, counted from 1, of code and HTML; the targets of references."""
+
+    headings: list[Heading]
+    opaque: list[tuple[int, int]]
+    references: Mapping[str, Any]
+
+
+def parsed(text: str, offset: int, lines: Lines) -> Parsed:
+    """Look at a text from an offset on; headings in lists, quotations or tables do not count."""
+    if _ALL_PROSE.match(text, offset):
+        return Parsed([*_plain_headings(text, offset, lines)], [], {})
+    return _parsed(text, offset, lines)
+
+
+def _plain_headings(text: str, offset: int, lines: Lines) -> Iterator[Heading]:
+    for found in _HASHES.finditer(text, offset):
+        line = lines.at(found.start())
+        hashes, content = found.groups()
+        title = _plain(_CLOSING.sub("", content), {})
+        yield Heading(title, len(hashes), line, line + 1)
+
+
+def _parsed(text: str, offset: int, lines: Lines) -> Parsed:
+    above = lines.at(offset) - 1 if offset < len(text) else lines.total
+    references: MutableMapping[str, Any] = {}
+    tokens = _parser().parse(text[offset:], references)
+    headings: list[Heading] = []
+    opaque: list[tuple[int, int]] = []
+    for opening, content in pairwise([*tokens, None]):
+        if opening is None or opening.map is None:
+            continue
+        line, below = (above + 1 + number for number in opening.map)
+        if opening.type in _OPAQUE:
+            opaque.append((line, below))
+        if opening.type != "heading_open" or opening.level or content is None:
+            continue
+        second = text[lines.start(line + 1) : lines.start(below)]
+        if second and not _UNDERLINE.fullmatch(second):
+            continue  # a paragraph of several lines, or a lone mark below one
+        title = _plain(content.content, references)
+        headings.append(Heading(title, int(opening.tag[1:]), line, below))
+    return Parsed(headings, opaque, references.get("references", {}))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 20 ms that a search does not need
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 2})
+    parser.enable(["table", "strikethrough"])
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.block.ruler.before("table", "prose", _prose)
+    parser.block.ruler.before("prose", "deep", _deep)
+    # Rules are compiled at first use, and not for several threads at once.
+    parser.inline.parse("*", parser, {}, [])
+    parser.parse("*")
+    return parser
+
+
+def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
+    """Pass over a line that is nested too deep; at its own limit the parser gives up the rest."""
+    if silent or state.level < _DEEPEST:
+        return False
+    state.line = start + 1
+    return True
+
+
+def _prose(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
+    """Pass over a plain paragraph outside lists and quotations, which no other rule would take."""
+    if silent or state.level:
+        return False
+    paragraph = _PROSE.match(state.src, state.bMarks[start])
+    if paragraph is None:
+        return False
+    state.line = start + 1 + paragraph.group().count("\n", 0, -1)
+    return True
+
+
+# --- titles ---------------------------------------------------------------------------------
+
+
+def _plain(content: str, references: MutableMapping[str, Any]) -> str:
+    """Return the text of a heading without its markup; all of it when nothing else is left."""
+    # The time for links within links grows with the square of their number.
+    if len(content) > _LONGEST_PARSED_TITLE or not _INLINE_MARKUP.search(content):
+        return content.strip()
+    parser = _parser()
+    tokens = parser.inline.parse(content, parser, references, [])
+    return "".join(_texts(tokens)).strip() or content.strip()
+
+
+def _texts(tokens: Iterable[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.type == "image":
+            yield from _texts(token.children or ())
+        elif token.type == "html_inline":
+            yield " " if _BREAK.match(token.content) else ""
+        else:
+            yield " " if token.type.endswith("break") else token.content

@@ -1,0 +1,63 @@
+"""Json: a file is one section, searched by its keys and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from fumishirube import Document, Root, Source, Stage, decode
+from fumishirube_stages.loaders.names import is_navigation, sources_ending
+from fumishirube_stages.loaders.sections import whole
+
+_WORDS = {True: "true", False: "false", None: "null"}
+
+
+class Json(Stage):
+    """Speaks for JSON files. Each is one section, titled by the file's name."""
+
+    suffixes: tuple[str, ...] = (".json",)
+
+    def sources(self, root: Root) -> list[Source]:
+        """Return every file that ends in one of the suffixes, whatever their case."""
+        return sources_ending(root, self.suffixes)
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read a file; one that is no JSON is searched as it stands.
+
+        Raises:
+            Unreadable: when its text cannot be had.
+        """
+        text = decode(root.read_bytes(source.path))
+        sections = whole(text, PurePosixPath(source.path).name, _searched(text))
+        navigation = is_navigation(source.path)
+        return Document(source.path, "json", text, sections, navigation=navigation)
+
+
+def _searched(text: str) -> str | None:
+    """Return the keys and scalar values, a line each, in order; ``None`` for what is no JSON."""
+    try:
+        content = json.loads(
+            text,
+            object_pairs_hook=tuple,  # keeps keys that occur twice
+            parse_int=str,
+            parse_float=str,
+            parse_constant=str,
+        )
+    except (ValueError, RecursionError):
+        return None
+    return "\n".join(_scalars(content))
+
+
+def _scalars(content: Any) -> Iterator[str]:
+    """Walk without recursion: a tuple is an object's pairs or one of them, a list an array."""
+    waiting = [iter((content,))]
+    while waiting:
+        for item in waiting[-1]:
+            if isinstance(item, list | tuple):
+                waiting.append(iter(item))
+                break
+            yield item if isinstance(item, str) else _WORDS[item]
+        else:
+            waiting.pop()

@@ -1,0 +1,168 @@
+"""Links of a Markdown text: ``[[wikilinks]]``, inline links, and links by reference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from fumishirube import LINK_KINDS, Lines, Link, Remark
+
+_PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)
+_WIKI = re.compile(r"([^\[\]\n]*)\]\]")
+_INLINE = re.compile(
+    r"\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*))"
+    r"(?:\s+(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)"
+)
+_LABEL = re.compile(r"\[([^\[\]]*)\]")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_MARKDOWN = (".md", ".markdown")
+_NEAR = 2
+_LONGEST_LABEL = 1_000
+"""Characters; brackets may stand in brackets without end, and each pair has a label."""
+
+
+class Links(NamedTuple):
+    """The links of a text, in order, and what is odd about them."""
+
+    links: tuple[Link, ...]
+    remarks: tuple[Remark, ...]
+
+
+def links(
+    text: str, begin: int, opaque: Sequence[tuple[int, int]], references: Mapping[str, Any]
+) -> Links:
+    """Return the links after an offset, outside the opaque lines (code and HTML)."""
+    if text.find("[", begin) < 0:
+        return Links((), ())
+    lines = Lines(text)
+    found: list[Link] = []
+    remarks: list[Remark] = []
+    for start, end in _clear(begin, len(text), opaque, lines):
+        for paragraph in _PARAGRAPHS.finditer(text, start, end):
+            if "[" in paragraph.group():
+                for at, link, remark in _scanned(paragraph.group(), references):
+                    line = lines.at(paragraph.start() + at)
+                    found.append(link._replace(line=line))
+                    remarks += [remark._replace(line=line)] if remark else []
+    return Links(tuple(found), tuple(remarks))
+
+
+def _clear(
+    begin: int, end: int, opaque: Sequence[tuple[int, int]], lines: Lines
+) -> Iterator[tuple[int, int]]:
+    for first, below in sorted(opaque):
+        if begin < lines.start(first):
+            yield begin, lines.start(first)
+        begin = max(begin, lines.start(below))
+    if begin < end:
+        yield begin, end
+
+
+_Found = tuple[int, Link, Remark | None]
+
+
+def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_Found]:
+    """Yield the links of one paragraph, with their offsets; code, comments and escapes are none."""
+    opened: list[tuple[int, bool]] = []
+    at, last_comment = 0, text.rfind("-->")
+    while match := _SPECIAL.search(text, at):
+        mark, at = match.group(), match.end()
+        if mark[0] == "`":
+            at = _closed(text, at, mark)
+        elif mark == "<!--":
+            at = text.find("-->", at) + 3 if at <= last_comment else at
+        elif mark.endswith("[["):
+            if wiki := _WIKI.match(text, at):
+                at = wiki.end()
+                if one := _wiki(wiki.group(1), embedded=mark[0] == "!"):
+                    yield (match.start(), *one)
+            else:
+                opened += [(match.start(), mark[0] == "!"), (match.end() - 1, False)]
+        elif mark.endswith("["):
+            opened.append((match.start(), mark[0] == "!"))
+        elif mark == "]" and opened:
+            start, image = opened.pop()
+            begin = start + 1 + image
+            label = text[begin : min(match.start(), begin + _LONGEST_LABEL)]
+            target, at = _destination(text, at, label, references)
+            if target is not None and not image and (link := _path_link(target, label)):
+                yield start, link, None
+
+
+def _closed(text: str, at: int, ticks: str) -> int:
+    """Return the end of a code span; where nothing closes it, the backticks are only that."""
+    closing = re.compile(rf"(?<!`){ticks}(?!`)").search(text, at)
+    return closing.end() if closing else at
+
+
+# --- wikilinks ------------------------------------------------------------------------------
+
+
+def _wiki(inner: str, *, embedded: bool) -> tuple[Link, Remark | None] | None:
+    place, *labels = (part.strip() for part in inner.replace("\\|", "|").split("|"))
+    target, _, anchor = (part.strip() for part in place.partition("#"))
+    extension = target.rpartition("/")[2].rpartition(".")
+    if not target:
+        return None
+    if embedded and extension[1] and f".{extension[2].lower()}" not in _MARKDOWN:
+        return None
+    kind, shown, remark = LINK_KINDS[0], "", None
+    for label in labels:
+        named = next((one for one in LINK_KINDS if one == label.casefold()), None)
+        if named:
+            kind = named
+        elif label:
+            shown = label
+            remark = _like_a_kind(label) or remark
+    return Link(target, shown, 0, anchor, LINK_KINDS[0] if embedded else kind, wiki=True), remark
+
+
+def _like_a_kind(label: str) -> Remark | None:
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few links need it: 10 ms
+
+    for kind in LINK_KINDS:
+        if Levenshtein.distance(label.casefold(), kind, score_cutoff=_NEAR) <= _NEAR:
+            return Remark("type_like_label", 0, f"did '{label}' mean the link type '{kind}'?")
+    return None
+
+
+# --- Markdown links -------------------------------------------------------------------------
+
+
+def _destination(
+    text: str, at: int, label: str, references: Mapping[str, Any]
+) -> tuple[str | None, int]:
+    """Return what follows a label in brackets leads to, and where that ends."""
+    if inline := _INLINE.match(text, at):
+        target = inline.group(1) if inline.group(1) is not None else inline.group(2)
+        return _ESCAPED.sub(r"\1", target or ""), inline.end()
+    named = _LABEL.match(text, at)
+    name = (named.group(1) if named and named.group(1).strip() else label) if references else ""
+    known = references.get(" ".join(name.split()).casefold().upper())
+    # A definition stands at the beginning of a line, before a colon; it is no use of itself.
+    if known is None or text[at : at + 1] == ":":
+        return None, at
+    return str(known.get("href", "")), named.end() if named else at
+
+
+def _path_link(target: str, label: str) -> Link | None:
+    """Return a link to a Markdown file below; anything else is none of ours."""
+    if _SCHEME.match(target) or target.startswith("#"):
+        return None
+    path, _, anchor = target.partition("#")
+    path = _decoded(path.partition("?")[0])
+    if not path.lower().endswith(_MARKDOWN):
+        return None
+    return Link(path, " ".join(label.split()), 0, _decoded(anchor))
+
+
+def _decoded(raw: str) -> str:
+    """Return the text that percent-escapes stand for, or the raw text when they stand for none."""
+    try:
+        return unquote_to_bytes(raw).decode() if "%" in raw else raw
+    except UnicodeDecodeError:
+        return raw

@@ -1,0 +1,115 @@
+"""TocText: the ``.txt`` chapters that a table of contents beside them names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from pydantic import Field
+
+from fumishirube import (
+    Contents,
+    Document,
+    Root,
+    Source,
+    Stage,
+    ToolError,
+    decode,
+    nfc,
+    salvaged,
+)
+from fumishirube_stages.loaders.contents import named, parsed
+from fumishirube_stages.loaders.names import is_navigation
+from fumishirube_stages.loaders.sections import whole
+
+TOC = "00_目次.json"
+
+
+class TocText(Stage):
+    """Speaks for the chapters that ``00_目次.json`` names; each is one section.
+
+    A table of contents that cannot be used, or an entry of it, costs only itself. Of two that
+    name one chapter the outermost decides, and of two entries the first. Neither is read above
+    ``max_chapter_bytes``.
+    """
+
+    max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
+
+    def sources(self, root: Root) -> list[Source]:
+        """Return the chapters that are there, each governed by its table of contents."""
+        files = root.files()
+        listed = {entry.path for entry in files}
+        tocs = (entry.path for entry in files if entry.name == TOC)
+        chapters: dict[str, Source] = {}
+        for toc in sorted(tocs, key=lambda path: (path.count("/"), path)):
+            for path in self._titles(root, toc):
+                if path in listed:
+                    chapters.setdefault(path, Source(path, (toc,)))
+        return list(chapters.values())
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read a chapter, titled by its table of contents, or by its stem if that is gone.
+
+        Raises:
+            Unreadable: when its text cannot be had.
+        """
+        path = source.path
+        text = decode(self._read(root, path))
+        titles = [self._titles(root, toc) for toc in source.governed_by]
+        stem = PurePosixPath(path).stem
+        sections = whole(text, next((each[path] for each in titles if path in each), stem))
+        return Document(path, "txt", text, sections, navigation=is_navigation(path))
+
+    def contents(self, root: Root, path: str) -> Contents:
+        """Return what a table of contents says, and what was repaired in it.
+
+        Raises:
+            Unreadable: when it cannot be used; the message says why.
+            NotFound: when there is no such file.
+        """
+        decoded = salvaged(self._read(root, path))
+        contents = parsed(decoded.text, path)
+        folder = root.path.name
+        manual = named(decoded.text)
+        warnings = [*contents.warnings]
+        if decoded.damaged:
+            warnings.append(f"{path} holds bytes that are no {decoded.encoding}")
+        if manual is not None and nfc(manual) != nfc(folder):
+            warnings.append("'manual' is not the name of the folder")
+        return contents._replace(warnings=tuple(warnings))
+
+    def chapter(self, root: Root, path: str) -> Document:
+        """Read a chapter whatever its bytes; its encoding, and whether it is damaged, are told.
+
+        Raises:
+            Unreadable: when it is too large.
+            NotFound: when there is no such file.
+        """
+        text, encoding, damaged = salvaged(self._read(root, path))
+        sections = whole(text, PurePosixPath(path).stem)
+        return Document(path, "txt", text, sections, encoding=encoding, damaged=damaged)
+
+    def _read(self, root: Root, path: str) -> bytes:
+        most = min(self.max_chapter_bytes, root.limits.file_bytes)
+        return replace(root, limits=replace(root.limits, file_bytes=most)).read_bytes(path)
+
+    def _titles(self, root: Root, toc: str) -> Mapping[str, str]:
+        """Return the title of each chapter that a table of contents names, by path."""
+        try:
+            return _titles_below(toc.rpartition("/")[0], self._read(root, toc))
+        except ToolError:
+            return {}
+
+
+# Chapters are read one at a time, and each asks its table of contents again.
+@lru_cache(maxsize=4)
+def _titles_below(folder: str, data: bytes) -> Mapping[str, str]:
+    titles: dict[str, str] = {}
+    for chapter in parsed(decode(data), TOC).chapters:
+        path = chapter.path
+        if path is not None and path.lower().endswith(".txt"):
+            titles.setdefault(f"{folder}/{path}" if folder else path, chapter.title)
+    return MappingProxyType(titles)

@@ -1,0 +1,74 @@
+"""Where the result ends: a limit, and the point from which hits are only weak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
+
+
+class Cutoff(Stage):
+    """Ends the ranking at ``limit``, or past the first ``sure`` hits at the first weak one.
+
+    A hit is weak with a score under ``score_share`` of the top and a coverage under ``coverage``.
+    Pinned hits stay. The caller's own limit then takes a prefix of what remains.
+    """
+
+    limit: Annotated[int, Field(ge=1)] = 50
+    sure: Annotated[int, Field(ge=1)] = 5
+    score_share: Annotated[float, Field(ge=0, le=1)] = 0.25
+    coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the beginning of the ranking; the rest is named as left out."""
+        hits = self._lifted(ranking.hits)
+        end = self._end(hits)
+        kept = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.marks)][: self.limit]
+        wanted = kept if query.limit is None else kept[: query.limit]
+        entered = {hit.passage.key for hit in kept}
+        cut = [hit for hit in hits[end:] if hit.passage.key not in entered]
+        left = [
+            *_left(kept[len(wanted) :], "candidate_cap"),
+            *_left(cut, "dynamic_cutoff"),
+        ]
+        notes = {
+            **ranking.notes,
+            "before_limit": len(kept),
+            "cut_by_limit": len(kept) - len(wanted),
+        }
+        notes["cut_by_score"] = len(cut)
+        return Ranking(tuple(wanted), (*ranking.left_out, *left), notes)
+
+    def _end(self, hits: Sequence[Hit]) -> int:
+        for place, hit in enumerate(hits):
+            weak = hit.score < self.score_share * hits[0].score and hit.coverage < self.coverage
+            if place >= self.limit or (place >= self.sure and weak):
+                return place
+        return len(hits)
+
+    def _lifted(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Move the best hit of each side of a comparison into the first ones."""
+        late = [hit for hit in hits[self.sure :] if "pinned_top" in hit.marks]
+        if not late:
+            return list(hits)
+        yielding = [hit for hit in hits[1 : self.sure] if "pinned_top" not in hit.marks]
+        yielding = yielding[-len(late) :]
+        first = [*(hit for hit in hits[: self.sure] if hit not in yielding), *late]
+        return _non_increasing([*first, *(hit for hit in hits if hit not in first)])
+
+
+def _non_increasing(hits: Sequence[Hit]) -> list[Hit]:
+    """Raise each score to the best one after it, so that order and scores agree."""
+    raised: list[Hit] = []
+    best = 0.0
+    for hit in reversed(hits):
+        best = max(best, hit.score)
+        raised.append(hit if hit.score == best else hit.scored(best))
+    return raised[::-1]
+
+
+def _left(hits: Sequence[Hit], reason: str) -> list[LeftOut]:
+    return [LeftOut(hit.passage.path, hit.passage.start_line, reason) for hit in hits]

@@ -1,0 +1,58 @@
+"""Who enters the result: the best of each file first, and a few that would else never be seen."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Corpus, Env, Hit, LeftOut, Query, Ranking, Stage
+
+
+class Exploration(Stage):
+    """Fills a pool file by file, then adds low-ranked hits from outside it, scaled down.
+
+    Of each file the best ``per_file`` hits enter first; the others follow while there is room.
+    The quota of explored hits is the larger of ``least`` and ``ratio`` of the pool.
+    """
+
+    enabled: Annotated[bool, Env("MANUAL_FIND_EXPLORATION_ENABLED")] = True
+    ratio: Annotated[float, Field(ge=0, le=1), Env("MANUAL_FIND_EXPLORATION_RATIO")] = 0.2
+    least: Annotated[int, Field(ge=0), Env("MANUAL_FIND_EXPLORATION_MIN_CANDIDATES")] = 2
+    score_scale: Annotated[float, Field(ge=0, le=1), Env("MANUAL_FIND_EXPLORATION_SCORE_SCALE")] = (
+        0.35
+    )
+    per_file: Annotated[int, Field(ge=1), Env("MANUAL_FIND_PER_FILE_CANDIDATE_CAP")] = 8
+    pool: Annotated[int, Field(ge=1)] = 50
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the pool and the explored hits; what does not fit is named as left out."""
+        first, deferred = self._by_file(ranking.hits)
+        quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
+        room = max(0, self.pool - len(first))
+        pooled = [*first[: self.pool], *deferred[:room]]
+        outside = sorted([*first[self.pool :], *deferred[room:]], key=Hit.sort_key)
+        explored = [self._explored(hit) for hit in outside[:quota]]
+        capped = {hit.passage.key for hit in deferred}
+        left = [
+            LeftOut(*hit.passage.key, "per_file_cap" if hit.passage.key in capped else "pool_full")
+            for hit in outside[quota:]
+        ]
+        hits = tuple(sorted([*pooled, *explored], key=Hit.sort_key))
+        return ranking._replace(hits=hits, left_out=(*ranking.left_out, *left))
+
+    def _by_file(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Hit]]:
+        taken: Counter[str] = Counter()
+        first: list[Hit] = []
+        deferred: list[Hit] = []
+        for hit in hits:
+            taken[hit.passage.path] += 1
+            enters = taken[hit.passage.path] <= self.per_file or "pinned" in hit.marks
+            (first if enters else deferred).append(hit)
+        return first, deferred
+
+    def _explored(self, hit: Hit) -> Hit:
+        return hit.scored(hit.score * self.score_scale, "exploration")

@@ -1,0 +1,33 @@
+"""Near spellings: sections whose words nearly match gain over those whose do not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Corpus, Hit, Query, Ranking, Stage, fold
+
+
+class Fuzzy(Stage):
+    """Raises each score by how nearly the required terms, or the query, stand in the section.
+
+    The likeness is rapidfuzz's partial ratio, 0 to 1, against title and body; below ``least`` it
+    counts as none. It helps with scanned text, where a character is often misread.
+    """
+
+    weight: Annotated[float, Field(ge=0)] = 0.2
+    least: Annotated[float, Field(ge=0, le=1)] = 0.7
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the same hits, ordered by their raised scores."""
+        from rapidfuzz import fuzz  # noqa: PLC0415 - few pipelines use it, and it costs 10 ms
+
+        wanted = [fold(term) for term in query.required or (query.text,)]
+        raised = []
+        for hit in ranking.hits:
+            text = f"{hit.passage.fields['title']}\n{hit.passage.fields['body']}"
+            likeness = max((fuzz.partial_ratio(term, text) / 100 for term in wanted), default=0.0)
+            gain = likeness if likeness >= self.least else 0.0
+            raised.append(hit.scored(hit.score * (1 + self.weight * gain)))
+        return ranking._replace(hits=tuple(sorted(raised, key=Hit.sort_key)))

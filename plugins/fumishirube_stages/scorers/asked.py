@@ -1,0 +1,79 @@
+"""A query as a corpus understands it: its terms by their worth, and the concepts they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from fumishirube import Clause, Concept, Corpus, occurrences, occurs
+
+
+class Group(NamedTuple):
+    """A concept, the share of it that each of its terms stands for, and its rarity."""
+
+    text: str
+    shares: Mapping[str, float]
+    weight: float
+
+
+class Weighed(NamedTuple):
+    """A term, its weight times its rarity, its share of the coverage, and how it is counted."""
+
+    term: str
+    value: float
+    share: float
+    counted: Callable[[str, str], int]
+
+
+class Asked(NamedTuple):
+    """A query as this corpus understands it."""
+
+    clause: Clause
+    anywhere: Clause
+    groups: tuple[Group, ...]
+    terms: tuple[Weighed, ...]
+    coverage_bonus: float
+    average: float
+
+    def matched(self, text: str) -> tuple[str, ...]:
+        """Return the concepts that stand in a text, or else the longest parts of them."""
+        whole = tuple(group.text for group in self.groups if occurs(text, group.text))
+        return whole or tuple(_parts(self.groups, text))
+
+
+def weighed(term: str, value: float, share: float) -> Weighed:
+    """Return a term with the way in which it is counted: words as a whole, Japanese anywhere."""
+    return Weighed(term, value, share, occurrences if term.isascii() else str.count)
+
+
+def grouped(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> Group:
+    """Return a concept with its terms, by their rarity."""
+    terms = tuple(dict.fromkeys(corpus.terms(concept.text))) or (concept.text,)
+    total = sum(idf.get(term, 0.0) for term in terms)
+    shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
+    return Group(concept.text, shares, total / len(terms))
+
+
+def shares_of(groups: Iterable[Group]) -> Mapping[str, float]:
+    """Return each term's share of the coverage: of its concepts, weighted by their rarity."""
+    groups = tuple(groups)
+    total = sum(group.weight for group in groups) or 1.0
+    shares: dict[str, float] = {}
+    for group in groups:
+        for term, share in group.shares.items():
+            shares[term] = shares.get(term, 0.0) + group.weight * share / total
+    return shares
+
+
+def _parts(groups: Iterable[Group], text: str) -> Iterable[str]:
+    """Yield the longest part of each concept that stands in a text, from two characters on."""
+    for group in groups:
+        wanted = group.text
+        parts = (
+            wanted[start : start + length]
+            for length in range(len(wanted) - 1, 1, -1)
+            for start in range(len(wanted) - length + 1)
+        )
+        found = next((part for part in parts if occurs(text, part)), None)
+        if found:
+            yield found

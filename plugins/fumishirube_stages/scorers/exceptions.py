@@ -1,0 +1,137 @@
+"""Exceptions: the lines that speak of exceptions, exclusions and prohibitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import merge
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from fumishirube import (
+    Corpus,
+    Form,
+    Hit,
+    Lines,
+    Passage,
+    Projection,
+    Query,
+    Stage,
+    Stretch,
+    Stretches,
+    Text,
+    form_of,
+    texts_of,
+)
+from fumishirube_stages.scorers.finding import allowed
+
+VOCABULARY = (
+    "留意",
+    "注意",
+    "例外",
+    "対象外",
+    "禁止",
+    "適用しない",
+    "支払われない",
+    "支給されない",
+    "不支給",
+    "不適用",
+    "除外",
+    "取り扱わない",
+)
+
+_CHECKED = 1000
+"""After so many lines it is asked whether anybody still waits for them."""
+
+
+class Exceptions(Stage):
+    """Finds the lines that hold a word of the vocabulary, each with the lines around it.
+
+    ``vocabulary`` replaces the words, ``extra_words`` adds to them. With ``loose`` blanks and
+    hyphens within a line do not matter; with ``merge`` stretches that overlap become one. A
+    stretch over ``max_chars`` is narrowed to half of that on either side of the word. The
+    text of the query does not matter.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    vocabulary: tuple[Annotated[str, Field(min_length=1)], ...] = VOCABULARY
+    extra_words: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    context_lines: Annotated[int, Field(ge=0, le=1000)] = 2
+    max_chars: Annotated[int, Field(ge=2)] = 1000
+    loose: bool = False
+    merge: bool = False
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score 1 for each passage with such a line; its places are the stretches, in order."""
+        del found
+        form = Form(fold=True, separators="" if self.loose else None)
+        words = [form_of(word, form) for word in (*self.vocabulary, *self.extra_words)]
+        for text in texts_of(corpus):
+            windows = self._windows(text, text.form(form), [word for word in words if word])
+            places = Stretches(self._narrowed(text.own, windows, query))
+            if places and allowed(text.passage, query):
+                yield Hit(text.passage, 1.0, places=places)
+
+    def _narrowed(self, text: str, windows: Iterable[_Window], query: Query) -> Iterator[Stretch]:
+        query.budget.check()
+        for number, window in enumerate(windows, 1):
+            if number % _CHECKED == 0:
+                query.budget.check()
+            yield window.narrowed(text, self.max_chars)
+
+    def _windows(
+        self, text: Text, projection: Projection, words: Iterable[str]
+    ) -> Iterator[_Window]:
+        # Merged and not sorted, so that many matches do not keep other threads waiting.
+        matches = merge(*(_matches(text.own, projection, word) for word in words))
+        lines = Lines(text.own)
+        window: _Window | None = None
+        last = 0
+        for start, end in matches:
+            line = lines.at(start)
+            if line == last:
+                continue
+            last = line
+            above = lines.start(max(1, line - self.context_lines))
+            below = lines.start(min(lines.total, line + self.context_lines) + 1)
+            if self.merge and window is not None and above < window.end:
+                window = window._replace(end=below)
+                continue
+            if window is not None:
+                yield window
+            window = _Window(above, below, start, end)
+        if window is not None:
+            yield window
+
+
+class _Window(NamedTuple):
+    """The lines around a word, and the word."""
+
+    start: int
+    end: int
+    word_start: int
+    word_end: int
+
+    def narrowed(self, text: str, most: int) -> Stretch:
+        """Return the window without outer white space, and at most so long beside the word."""
+        shown = text[self.start : self.end]
+        start = self.start + len(shown) - len(shown.lstrip())
+        end = self.start + len(shown.rstrip())
+        if end - start <= most:
+            return Stretch(start, end)
+        left = max(start, self.word_start - most // 2)
+        right = min(end, self.word_end + most // 2)
+        return Stretch(left, right, left > start, right < end)
+
+
+def _matches(text: str, projection: Projection, word: str) -> Iterator[tuple[int, int]]:
+    """Yield where a word stands within one line of the text, in order."""
+    place = projection.text.find(word)
+    while place >= 0:
+        start, end = projection.span(place, place + len(word))
+        if "\n" not in text[start:end]:
+            yield start, end
+        place = projection.text.find(word, place + 1)

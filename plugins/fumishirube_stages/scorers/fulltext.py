@@ -1,0 +1,96 @@
+"""Full text: sections in which everything stands that was asked for; else, in which most does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube import (
+    Bool,
+    Clause,
+    Corpus,
+    Hit,
+    Holds,
+    Linked,
+    Pages,
+    Passage,
+    Query,
+    Ranking,
+    Stage,
+    Standing,
+    fold,
+    words,
+)
+from fumishirube_stages.scorers.evidence import NOMINATED, by_document, nominated, tell
+from fumishirube_stages.scorers.finding import allowed
+
+_LOOKED_AT = 10 * NOMINATED
+"""So many sections are looked at first: mostly enough, although few of one document count."""
+
+
+class Fulltext(Stage):
+    """Nominates sections by BM25 over the required terms, wherever they stand, in words too.
+
+    When no section holds them all, words and pairs of Japanese characters will do, any of them:
+    sections that hold less than ``min_coverage`` of them are left out, and the answer says so.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.2
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Ranking:
+        """Return the best sections, by what their texts are worth."""
+        wanted = query.required or tuple(query.text.split())
+        texts, share = wanted, 1.0
+        standing = _standing(corpus, texts, query)
+        relaxed = not standing.total and bool(wanted)
+        if relaxed:
+            texts = tuple(dict.fromkeys(p for unit in wanted for p in _pieces(fold(unit))))
+            share = min(self.min_coverage, 1 - 1e-9)
+            standing = _standing(corpus, texts, query, share)
+        best = nominated(standing.found)
+        if len(best) < NOMINATED and len(standing.found) < standing.total:
+            best = nominated(_standing(corpus, texts, query, share, None).found)
+        greatest = best[0].estimate if best else 0.0
+        if best:
+            values = by_document(best)
+            tell(query, "fulltext", {path: rows[0] / greatest for path, rows in values.items()})
+        hits = tuple(Hit(one.passage, one.estimate / greatest) for one in best)
+        return Ranking(hits, notes={"query_relaxed": True} if relaxed and best else {})
+
+
+def _standing(
+    corpus: Corpus,
+    texts: Sequence[str],
+    query: Query,
+    share: float = 1.0,
+    limit: int | None = _LOOKED_AT,
+) -> Standing:
+    """Return where texts stand; a corpus that does not look at letters knows words at least."""
+    if isinstance(corpus, Linked):
+        standing = corpus.standing(texts, limit, query.within, share)
+        kept = [one for one in standing.found if allowed(one.passage, query)]
+        return standing._replace(found=kept) if query.must else standing
+    each = tuple(Holds(fold(text)) for text in texts)
+    clause: Clause = Bool(must=each) if share == 1 else Bool(should=each)
+    if query.must:
+        clause = Bool(must=(clause, *map(Holds, query.must)))
+    if query.within is not None:
+        clause = Bool(must=(clause, Pages(tuple(query.within))))
+    found = [one._replace(estimate=1.0) for one in corpus.search(clause, NOMINATED)]
+    return Standing(found, len(found))
+
+
+def _pieces(unit: str) -> Iterator[str]:
+    """Yield the words of a unit, and the overlapping pairs of its Japanese runs."""
+    for run, japanese in words(unit):
+        if japanese and len(run) > 1:
+            yield from map("".join, pairwise(run))
+        else:
+            yield run

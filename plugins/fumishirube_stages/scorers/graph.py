@@ -1,0 +1,67 @@
+"""Graph: documents that are linked with the best ones, the nearer the better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube import Corpus, Hit, Linked, Passage, Query, Stage, levels
+from fumishirube_stages.scorers.evidence import known, tell
+
+Weigh = Callable[[bool], tuple[float, float, float]]
+
+
+class Graph(Stage):
+    """Walks over links from the best ``seeds`` documents, and gives 1 / (1 + hops).
+
+    A search may ask for a ``depth``, and for the ``link_types`` to follow. It goes on from what
+    vectors and full text found, so it comes last; without vectors it has nothing to add.
+    """
+
+    nominates: ClassVar[bool] = True
+    last: ClassVar[bool] = True
+
+    seeds: Annotated[int, Field(ge=1)] = 5
+    depth: Annotated[int, Field(ge=1, le=5)] = 2
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Return the first section of every document that was reached."""
+        similar = known(query, "vector")
+        if not isinstance(corpus, Linked) or similar is None:
+            return ()
+        asked = query.asked.get("graph", {})
+        depth = asked.get("depth", self.depth)
+        hops = _hops(corpus, self._best(query, similar), depth, asked.get("link_types", ()))
+        kept = {p: n for p, n in hops.items() if query.within is None or p in query.within}
+        tell(query, "graph", {path: 1 / (1 + number) for path, number in kept.items()})
+        first = {path: corpus.page(path) for path in kept}
+        return [Hit(first[p][0], 1 / (1 + number)) for p, number in kept.items() if first[p]]
+
+    def _best(self, query: Query, similar: Mapping[str, float]) -> list[str]:
+        """Return the documents to start from: the greatest by vectors and full text together."""
+        texts = known(query, "fulltext") or {}
+        weigh: Weigh = query.shared("weigh", _evenly)
+        alpha, _, gamma = weigh(bool(texts))
+        worth = {
+            path: alpha * similar.get(path, 0.0) + gamma * texts.get(path, 0.0)
+            for path in {*similar, *texts}
+        }
+        return sorted(worth, key=lambda path: (-worth[path], path))[: self.seeds]
+
+
+def _evenly(any_text: bool) -> tuple[float, float, float]:  # noqa: FBT001 - a rule, called by place
+    del any_text
+    return 0.5, 0.0, 0.5
+
+
+def _hops(
+    pages: Linked, seeds: Sequence[str], depth: int, kinds: Collection[str]
+) -> dict[str, int]:
+    hops = dict.fromkeys(seeds, 0)
+    for number, reached in enumerate(levels(seeds, depth, pages.neighbours, kinds), start=1):
+        hops.update(dict.fromkeys(reached, number))
+    return hops

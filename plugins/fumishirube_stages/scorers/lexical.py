@@ -1,0 +1,282 @@
+"""BM25 over weighted fields, the share of concepts that are there, and a penalty for length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, ClassVar, TypeAlias
+
+from pydantic import Field
+
+from fumishirube import (
+    Bool,
+    Clause,
+    Corpus,
+    Env,
+    Floor,
+    Hit,
+    Holds,
+    Part,
+    Passage,
+    Query,
+    Ranking,
+    Stage,
+    Term,
+    chunks,
+    concepts,
+    fold,
+    is_function,
+    occurs,
+    rarity,
+)
+from fumishirube_stages.scorers.asked import Asked, Group, Weighed, grouped, shares_of, weighed
+
+_MAX_TERMS = 256
+_LATE = 10
+_FEW = 100
+_LENGTH_FREE = 3000
+_LENGTH_WORST = 3.0
+_REQUIRED_ONLY = 1.05
+_Key: TypeAlias = tuple[str, int]
+
+_FIELDS = ("title", "headings", "path", "body")
+_ANCHOR = frozenset({"anchor"})
+_UNMARKED: frozenset[str] = frozenset()
+
+
+class Lexical(Stage):
+    """Nominates sections by the index, and scores the nominated by what stands in them.
+
+    What nominates are the ``nominating`` rarest terms of the query, and of the others those that
+    stand in no more than ``common_share`` of the sections, nor in over ``common_sections``: longer
+    lists of places would cost time and tell nothing. All terms score.
+
+    The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
+    bonus for covering the query's concepts, minus a penalty for very long sections.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    coverage_weight: Annotated[float, Field(ge=0), Env("LEXICAL_COVERAGE_WEIGHT")] = 0.5
+    sparse_coverage_weight: Annotated[float, Field(ge=0), Env("SPARSE_QUERY_COVERAGE_WEIGHT")] = (
+        0.35
+    )
+    length_penalty_weight: Annotated[float, Field(ge=0), Env("LEXICAL_LENGTH_PENALTY_WEIGHT")] = 0.2
+    title_boost: Annotated[float, Field(ge=0)] = 3.0
+    path_boost: Annotated[float, Field(ge=0)] = 2.0
+    headings_boost: Annotated[float, Field(ge=0)] = 1.5
+    function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
+    k1: Annotated[float, Field(ge=0)] = 1.2
+    b: Annotated[float, Field(ge=0, le=1)] = 0.75
+    nominating: Annotated[int, Field(ge=1)] = 8
+    common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    common_sections: Annotated[int, Field(ge=0)] = 5000
+    pool: Annotated[int, Field(ge=1)] = 80
+    sure: Annotated[int, Field(ge=0)] = 20
+    promising: Annotated[float, Field(ge=0, le=1)] = 0.35
+    scan_hard_cap: Annotated[int, Field(ge=1), Env("MANUAL_FIND_SCAN_HARD_CAP")] = 5000
+    count_cap: Annotated[int, Field(ge=1)] = 10_000
+    prescan: Annotated[bool, Env("MANUAL_FIND_FILE_PRESCAN_ENABLED")] = True
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit] | Ranking:
+        """Nominate the best sections for the query, and score them."""
+        asked = self._asked(query, corpus)
+        extras = self._extras(query, asked, corpus)
+        if not asked.terms and not extras:
+            return ()
+        limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
+        if query.budget.spent:
+            limit = min(limit, _LATE)
+        floor = Floor(self.sure, self.promising)
+        clause = self._nominating(query, asked, extras)
+        nominated = corpus.search(clause, limit + len(query.exclude), floor)
+        hits = self._scored([one.passage for one in nominated], query, asked, extras)
+        if query.must:
+            return hits
+        matched, at_least = corpus.count(asked.anywhere, self.count_cap, searched=True)
+        capped = limit == self.scan_hard_cap < matched
+        notes = {"matched": matched, "matched_at_least": at_least, "scan_capped": capped}
+        # What holds no part of any concept was nominated by what stands between two of them.
+        told = tuple(hit for hit in hits if hit.coverage or not asked.groups)
+        return Ranking(told, notes=notes)
+
+    def _scored(
+        self,
+        passages: Iterable[Passage],
+        query: Query,
+        asked: Asked,
+        extras: tuple[Weighed, ...],
+    ) -> Sequence[Hit]:
+        """Score passages, each once a search; what a filter's own terms add is added to that."""
+        known = query.shared(("lexical", self.fingerprint, query.text), dict[_Key, Hit]())
+        hits = []
+        for passage in passages:
+            key = passage.key
+            if key not in known:
+                known[key] = self._score(passage, asked)
+            hits.append(known[key])
+        if not extras:
+            return hits
+        return [
+            hit.scored(hit.score + self._worth(fields, _names(fields), extras, asked)[0])
+            for hit in hits
+            for fields in (hit.passage.fields,)
+        ]
+
+    def _asked(self, query: Query, corpus: Corpus) -> Asked:
+        """Analyse the query once a search."""
+        memo = query.shared(("asked", self.fingerprint), dict[str, Asked]())
+        if query.text not in memo:
+            memo[query.text] = self._analyse(query.text, corpus)
+        return memo[query.text]
+
+    def _extras(self, query: Query, asked: Asked, corpus: Corpus) -> tuple[Weighed, ...]:
+        """Return the terms of a filter that the query lacks; they only count where it filters."""
+        if not query.must:
+            return ()
+        folded = fold(query.text)
+        known = {weighed.term for weighed in asked.terms}
+        terms = dict.fromkeys(
+            term
+            for required in query.must
+            if not occurs(folded, fold(required))
+            for term in corpus.terms(required)
+            if term not in known
+        )
+        counts = corpus.frequencies(terms) if terms else {}
+        size = corpus.size
+        return tuple(
+            weighed(term, _REQUIRED_ONLY * rarity(size, counts[term]), 0.0) for term in terms
+        )
+
+    def _nominating(self, query: Query, asked: Asked, extras: Iterable[Weighed]) -> Clause:
+        """Return what nominates for this run: among what it must hold, if anything."""
+        if not query.must:
+            return asked.clause
+        more = [
+            clause for one in extras for clause in self._named(one.term, _REQUIRED_ONLY, one.value)
+        ]
+        wanted = Bool(should=(asked.clause, *more)) if more else asked.clause
+        return Bool(must=(wanted, *map(Holds, query.must)))
+
+    def _analyse(self, text: str, corpus: Corpus) -> Asked:
+        wanted = concepts(text)
+        singles = [concept.text for concept in wanted if concept.single]
+        weights: dict[str, float] = {}
+        content = {term for concept in wanted for term in corpus.terms(concept.text)}
+        for chunk in chunks(text):
+            for term in corpus.terms(chunk.text):
+                weight = 1.0 if term in content or not is_function(term) else self.function_weight
+                weights[term] = max(weight, weights.get(term, 0.0))
+        for single in singles:
+            weights[single] = 1.0
+        chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
+        # Only these say that a section matches: what spans two words of a query is in any text.
+        told = [term for term in chosen if term in content or term in singles]
+        counts = dict(corpus.frequencies(chosen))
+        counts |= {single: corpus.count(Part(single)).number for single in singles}
+        size = corpus.size
+        idf = {term: rarity(size, count) for term, count in counts.items()}
+        groups = tuple(grouped(concept, corpus, idf) for concept in wanted)
+        shares = shares_of(groups)
+        return Asked(
+            clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
+            anywhere=Bool(should=tuple(map(_anywhere, told or self._content(chosen)))),
+            groups=groups,
+            terms=tuple(
+                weighed(term, weight * idf[term], shares.get(term, 0.0))
+                for term, weight in chosen.items()
+            ),
+            coverage_bonus=self._coverage_bonus(groups),
+            average=corpus.average_length("body") or 1.0,
+        )
+
+    def _content(self, weights: Mapping[str, float]) -> Sequence[str]:
+        """Return the terms that are more than function words; all, when there are no others."""
+        content = [term for term, weight in weights.items() if weight > self.function_weight]
+        return content or [*weights]
+
+    def _common(self, size: int) -> int:
+        """Return in how many sections a term stands, at the most, that is not common."""
+        return min(self.common_sections, max(_FEW, int(self.common_share * size)))
+
+    def _clause(
+        self, weights: Mapping[str, float], idf: Mapping[str, float], least: float
+    ) -> Clause:
+        """Return what nominates: the rarest terms, and those that are rare enough."""
+        value = {term: weights[term] * idf[term] for term in self._content(weights)}
+        ordered = sorted(value, key=value.__getitem__, reverse=True)
+        should: list[Clause] = []
+        for place, term in enumerate(ordered):
+            if place >= self.nominating and idf[term] < least:
+                continue
+            should += self._named(term, weights[term], value[term])
+        return Bool(should=tuple(should))
+
+    def _named(self, term: str, weight: float, value: float) -> Sequence[Clause]:
+        """Return a term in each field, by what it is worth there; a part of terms in any."""
+        if _is_single(term):
+            return (Part(term, None, value),)
+        return (
+            Term(term, "body", weight),
+            Term(term, "title", weight * self.title_boost),
+            Term(term, "headings", weight * self.headings_boost),
+            Term(term, "path", weight * self.path_boost),
+        )
+
+    def _score(self, passage: Passage, asked: Asked) -> Hit:
+        fields = passage.fields
+        names = _names(fields)
+        score, covered = self._worth(fields, names, asked.terms, asked)
+        coverage = min(1.0, covered) if asked.groups else 1.0
+        score += coverage * asked.coverage_bonus - self._penalty(len(fields["body"]))
+        if not covered:
+            return Hit(passage, score, coverage=coverage)
+        named = any(group.text in names for group in asked.groups)
+        matched = asked.matched(f"{names}\n{fields['body']}")
+        return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
+
+    def _worth(
+        self, fields: Mapping[str, str], names: str, terms: Iterable[Weighed], asked: Asked
+    ) -> tuple[float, float]:
+        """Return what terms add to a passage's score, and how much of the query they cover."""
+        title, headings, path, body = (fields[name] for name in _FIELDS)
+        norm = self.k1 * (1 - self.b + self.b * len(body) / asked.average)
+        score = covered = 0.0
+        for term, value, share, count in terms:
+            frequency: float = count(body, term)
+            if term in names:
+                frequency += self.title_boost * count(title, term)
+                frequency += self.headings_boost * count(headings, term)
+                frequency += self.path_boost * count(path, term)
+            if frequency:
+                covered += share
+                score += value * frequency * (self.k1 + 1) / (frequency + norm)
+        return score, covered
+
+    def _coverage_bonus(self, groups: Sequence[Group]) -> float:
+        """Return what covering the whole query is worth, by the mean rarity of its concepts."""
+        if not groups:
+            return 0.0
+        mean = sum(group.weight for group in groups) / len(groups)
+        sparse = self.sparse_coverage_weight * min(1.0, 2 / len(groups))
+        return mean * (self.coverage_weight + sparse)
+
+    def _penalty(self, length: int) -> float:
+        over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
+        return self.length_penalty_weight * min(_LENGTH_WORST, over)
+
+
+def _names(fields: Mapping[str, str]) -> str:
+    """Return all but the body: most terms do not stand there, which one look tells."""
+    return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"
+
+
+def _is_single(term: str) -> bool:
+    """Tell whether a term is one Japanese character, which other terms hold as a part."""
+    return len(term) == 1 and not term.isascii()
+
+
+def _anywhere(term: str) -> Clause:
+    return Part(term) if _is_single(term) else Term(term)

@@ -1,0 +1,28 @@
+"""Loose: what holds the query, whatever separators stand between its characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from fumishirube import Corpus, Form, Hit, Passage, Query, Stage
+from fumishirube_stages.scorers.finding import first_hits
+
+
+class Loose(Stage):
+    """Finds the query where both it and the text are without blanks, middle dots and hyphens.
+
+    ``extra_separators`` are further characters to leave out. A query of nothing else finds nothing.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    extra_separators: str = ""
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score 1 for each passage that holds the query, in the order of the manual."""
+        del found
+        form = Form(fold=not query.case_sensitive, separators=self.extra_separators)
+        return first_hits(query, corpus, form)

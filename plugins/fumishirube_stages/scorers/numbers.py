@@ -1,0 +1,74 @@
+"""Numbers beside the same words as in the query, and codes such as E-104."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from fumishirube import Corpus, Env, Hit, Passage, Query, Stage, fold, occurs
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CODE = re.compile(
+    r"(?<![a-z0-9])(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![a-z0-9])"
+)
+_MOST = 2
+
+
+class Numbers(Stage):
+    """Adds ``context`` for each number of the query that has its neighbour in the section too.
+
+    At most two numbers count. ``code`` is added once for a code of letters and digits.
+    """
+
+    nominates: ClassVar[bool] = False
+
+    context: Annotated[float, Field(ge=0), Env("LEXICAL_NUMBER_CONTEXT_BONUS")] = 0.8
+    code: Annotated[float, Field(ge=0)] = 1.6
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score the passages that hold the query's numbers or codes."""
+        asked = _asked(query.text)
+        if not asked.contexts and not asked.codes:
+            return
+        known = query.shared(("numbers", query.text), dict[tuple[str, int], tuple[int, bool]]())
+        for key, passage in found.items():
+            if key not in known:
+                known[key] = asked.found_in(passage)
+            contexts, code = known[key]
+            if contexts or code:
+                marks = {"number_context"} if contexts else set()
+                marks |= {"code_exact"} if code else set()
+                score = self.context * contexts + self.code * code
+                yield Hit(passage, score, frozenset(marks))
+
+
+class _Asked(NamedTuple):
+    contexts: tuple[re.Pattern[str], ...]
+    codes: tuple[str, ...]
+
+    def found_in(self, passage: Passage) -> tuple[int, bool]:
+        text = f"{passage.fields['title']}\n{passage.fields['headings']}\n{passage.fields['body']}"
+        contexts = sum(pattern.search(text) is not None for pattern in self.contexts)
+        return min(_MOST, contexts), any(occurs(text, code) for code in self.codes)
+
+
+@lru_cache(maxsize=32)
+def _asked(text: str) -> _Asked:
+    folded = fold(text)
+    codes = tuple(dict.fromkeys(_CODE.findall(folded)))
+    contexts = []
+    for match in _NUMBER.finditer(folded):
+        before = folded[: match.start()].rstrip()[-1:]
+        after = folded[match.end() :].lstrip()[:1]
+        number = rf"(?<!\d){re.escape(match.group())}(?!\d)"
+        if after.isalpha():
+            contexts.append(re.compile(rf"{number} ?{re.escape(after)}"))
+        elif before.isalpha():
+            contexts.append(re.compile(rf"{re.escape(before)} ?{number}"))
+    return _Asked(tuple(contexts), codes)

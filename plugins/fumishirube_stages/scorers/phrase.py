@@ -1,0 +1,162 @@
+"""Stretches of the query that stand in the section word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from fumishirube import (
+    Corpus,
+    Env,
+    Hit,
+    Passage,
+    Query,
+    Stage,
+    chunks,
+    fold,
+    is_cjk,
+    is_function,
+    occurs,
+    rarity,
+)
+
+_CJK_CHARACTERS = 4
+_WORDS = 2
+_LONGEST = 64
+_MOST = 2048
+
+
+class Phrase(Stage):
+    """Adds the rarity of the terms inside every stretch of the query that is found verbatim.
+
+    A stretch counts from four Japanese characters or two words on. Only the ``depth`` passages
+    that were nominated first are looked at.
+    """
+
+    nominates: ClassVar[bool] = False
+
+    weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
+    depth: Annotated[int, Field(ge=1)] = 20
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score the passages that hold a stretch of the query."""
+        asked = _asked(query.text)
+        known = query.shared(("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]())
+        worth = query.shared("worth", _Worth(corpus))
+        for key, passage in islice(found.items(), self.depth):
+            if key not in known:
+                known[key] = self._score(passage, asked, worth)
+            if known[key].marks:
+                yield known[key]
+
+    def _score(self, passage: Passage, asked: _Asked, worth: _Worth) -> Hit:
+        text = f"{passage.fields['title']}\n{passage.fields['body']}"
+        finding = _verbatim if asked.japanese else _verbatim_words
+        spans = {span for stretch in asked.stretches for span in finding(stretch, text)}
+        score = self.weight * sum(worth.of(span) for span in spans)
+        marks = {"phrase"} if spans else set()
+        if any(occurs(text, whole) for whole in asked.wholes):
+            marks.add("exact")
+        return Hit(passage, score, frozenset(marks))
+
+
+class _Asked(NamedTuple):
+    """A query: what may stand verbatim in part, what counts as exact, whether it is Japanese."""
+
+    stretches: tuple[str, ...]
+    wholes: tuple[str, ...]
+    japanese: bool
+
+
+@lru_cache(maxsize=32)
+def _asked(text: str) -> _Asked:
+    texts = tuple(dict.fromkeys(chunk.text for chunk in chunks(text)))
+    joined = fold(text)
+    japanese = any(map(is_cjk, joined))
+    stretches = tuple(part[:_MOST] for part in (texts if japanese else (joined,)))
+    return _Asked(stretches, (joined, *texts) if len(texts) > 1 else (joined,), japanese)
+
+
+class _Worth:
+    """The sum of the inverse document frequencies of a span's terms."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._known: dict[str, float] = {}
+
+    def of(self, span: str) -> float:
+        if span not in self._known:
+            terms = [term for term in self._corpus.terms(span) if not is_function(term)]
+            size = self._corpus.size
+            counts = self._corpus.frequencies(terms)
+            self._known[span] = sum(rarity(size, number) for number in counts.values())
+        return self._known[span]
+
+
+def _verbatim(stretch: str, text: str) -> Iterable[str]:
+    """Yield the longest parts of a stretch that stand in the text, left to right."""
+    end = 0
+    for start in _places(stretch, text):
+        if start < end:
+            continue
+        end = start + _CJK_CHARACTERS
+        while end < min(len(stretch), start + _LONGEST) and stretch[start : end + 1] in text:
+            end += 1
+        span = _whole_words(stretch, start, end)
+        if _counts(span):
+            yield span
+
+
+def _verbatim_words(stretch: str, text: str) -> Iterable[str]:
+    """Yield the longest rows of words of a stretch that stand in the text, left to right."""
+    words = stretch.split(" ")
+    end = 0
+    for start, pair in enumerate(_pairs(stretch)):
+        if start < end or pair not in text:
+            continue
+        end = start + _WORDS
+        while end < len(words) and " ".join(words[start : end + 1]) in text:
+            end += 1
+        span = " ".join(words[start:end])
+        if occurs(text, span):
+            yield span
+
+
+@lru_cache(maxsize=256)
+def _pairs(stretch: str) -> tuple[str, ...]:
+    return tuple(f"{one} {other}" for one, other in pairwise(stretch.split(" ")))
+
+
+def _places(stretch: str, text: str) -> list[int]:
+    """Return where four characters of the stretch begin that stand in the text."""
+    return [place for place, part in enumerate(_parts(stretch)) if part in text]
+
+
+@lru_cache(maxsize=256)
+def _parts(stretch: str) -> tuple[str, ...]:
+    last = len(stretch) - _CJK_CHARACTERS
+    return tuple(stretch[start : start + _CJK_CHARACTERS] for start in range(last + 1))
+
+
+def _whole_words(stretch: str, start: int, end: int) -> str:
+    """Cut what is only part of a word at either end."""
+    while start < end and start and _inside_word(stretch[start - 1], stretch[start]):
+        start += 1
+    while end > start and end < len(stretch) and _inside_word(stretch[end - 1], stretch[end]):
+        end -= 1
+    return stretch[start:end].strip()
+
+
+def _inside_word(left: str, right: str) -> bool:
+    return left.isalnum() and right.isalnum() and not is_cjk(left) and not is_cjk(right)
+
+
+def _counts(span: str) -> bool:
+    japanese = sum(is_cjk(character) for character in span)
+    return japanese >= _CJK_CHARACTERS or len(span.split()) >= _WORDS

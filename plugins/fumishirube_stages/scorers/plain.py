@@ -1,0 +1,25 @@
+"""Plain: what holds the query word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from fumishirube import Corpus, Form, Hit, Passage, Query, Stage
+from fumishirube_stages.scorers.finding import first_hits
+
+
+class Plain(Stage):
+    """Finds the query in the NFKC form of every text; each hit says where it first stands.
+
+    Case is ignored unless the query says otherwise.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score 1 for each passage that holds the query, in the order of the manual."""
+        del found
+        return first_hits(query, corpus, Form(fold=not query.case_sensitive))

@@ -1,0 +1,65 @@
+"""Concepts of the query that stand close together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice, pairwise
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube import Corpus, Env, Hit, Passage, Query, Stage, concepts
+
+_PLACES = 32
+
+
+class Proximity(Stage):
+    """Adds a bonus when two different concepts of the query start within some characters.
+
+    ``near`` is added up to ``near_characters``, ``far`` up to ``far_characters``, nothing beyond.
+    Only the ``depth`` passages that were nominated first are looked at.
+    """
+
+    nominates: ClassVar[bool] = False
+
+    near: Annotated[float, Field(ge=0), Env("LEXICAL_PROXIMITY_BONUS_NEAR")] = 1.0
+    far: Annotated[float, Field(ge=0), Env("LEXICAL_PROXIMITY_BONUS_FAR")] = 0.5
+    near_characters: Annotated[int, Field(ge=1)] = 40
+    far_characters: Annotated[int, Field(ge=1)] = 80
+    depth: Annotated[int, Field(ge=1)] = 20
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Score the passages in which two concepts stand close together."""
+        texts = [concept.text for concept in concepts(query.text)]
+        if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
+            return
+        gaps = query.shared(("proximity", query.text), dict[tuple[str, int], int | None]())
+        for key, passage in islice(found.items(), self.depth):
+            if key not in gaps:
+                gaps[key] = _gap(passage.fields["body"], texts)
+            bonus = self._bonus(gaps[key])
+            if bonus:
+                yield Hit(passage, bonus, frozenset({"proximity"}))
+
+    def _bonus(self, gap: int | None) -> float:
+        if gap is None or gap > self.far_characters:
+            return 0.0
+        return self.near if gap <= self.near_characters else self.far
+
+
+def _gap(text: str, concepts: list[str]) -> int | None:
+    """Return the least distance between the starts of two different concepts."""
+    places = sorted((place, concept) for concept in concepts for place in _places(text, concept))
+    gaps = [later - earlier for (earlier, one), (later, other) in pairwise(places) if one != other]
+    return min(gaps, default=None)
+
+
+def _places(text: str, concept: str) -> Iterable[int]:
+    place = text.find(concept)
+    for _ in range(_PLACES):
+        if place < 0:
+            return
+        yield place
+        place = text.find(concept, place + 1)

@@ -1,0 +1,205 @@
+"""Regex: where a regular expression first matches, whatever expression that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from fumishirube import (
+    NORMAL,
+    Corpus,
+    Form,
+    Hit,
+    LeftOut,
+    Passage,
+    Query,
+    Ranking,
+    Stage,
+    Text,
+    texts_of,
+)
+from fumishirube_stages.scorers.finding import allowed, first_hits, hit_at
+from fumishirube_stages.scorers.patterns import Pattern, understood
+from fumishirube_stages.scorers.workers import Overrun, Worker, Workers
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_RE2_MEMORY = 1024 * 1024
+_PATTERNS_KEPT = 128
+_LATE = "deadline"
+
+
+class Regex(Stage):
+    """Finds a regular expression, in Python's dialect, in the NFKC form of every text.
+
+    What RE2 understands runs there, in linear time; the rest runs in one of ``workers`` processes
+    with ``chapter_deadline_ms`` for a text. Texts not searched by ``deadline_ms`` are named as left
+    out. What is no expression is looked for word for word.
+    """
+
+    nominates: ClassVar[bool] = True
+
+    deadline_ms: Annotated[int, Field(ge=1)] = 1000
+    chapter_deadline_ms: Annotated[int, Field(ge=1)] = 250
+    workers: Annotated[int, Field(ge=1, le=64)] = 2
+
+    @contextmanager
+    def open(self) -> Iterator[RunningRegex]:
+        """Give the running form, which keeps its processes from one search to the next."""
+        workers = Workers(self.workers)
+        try:
+            yield RunningRegex(self, workers)
+        finally:
+            workers.close()
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Ranking:
+        """Score 1 for each passage with a match, in the order of the manual."""
+        with self.open() as running:
+            return running.score(query, corpus, found)
+
+
+class RunningRegex:
+    """The scorer with its processes."""
+
+    nominates: ClassVar[bool] = True
+
+    def __init__(self, settings: Regex, workers: Workers) -> None:
+        self._settings = settings
+        self._workers = workers
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Ranking:
+        """Score 1 for each passage with a match, in the order of the manual."""
+        del found
+        pattern = _understood(query.text, not query.case_sensitive)
+        if pattern is None:
+            return _word_for_word(query, corpus)
+        until = monotonic() + self._settings.deadline_ms / 1000
+        if query.budget.deadline is not None:
+            until = min(until, query.budget.deadline)
+        compiled = _compiled(pattern.re2) if pattern.re2 is not None else None
+        texts = (
+            text
+            for text in texts_of(corpus)
+            if allowed(text.passage, query) and _may_match(text, pattern)
+        )
+        if compiled is not None:
+            return _in_thread(compiled, query, texts, until)
+        hits = self._in_worker(pattern, query, [*texts], until)
+        return _word_for_word(query, corpus) if hits is None else hits
+
+    def _in_worker(
+        self, pattern: Pattern, query: Query, texts: list[Text], until: float
+    ) -> Ranking | None:
+        """Search in a process; ``None`` when there the pattern turns out to be none."""
+        hits: list[Hit] = []
+        late: list[Passage] = []
+        patience = self._settings.chapter_deadline_ms / 1000
+        waiting = texts[::-1]
+        while waiting:
+            with self._workers.one(until) as worker:
+                if worker is None:
+                    break
+                try:
+                    if not worker.takes(pattern, patience, until):
+                        return None
+                except Overrun:
+                    # With time left it was the memory; with none, it had all the time there is.
+                    return None
+                _search(worker, query, waiting, (hits, late), until, patience)
+        late += [text.passage for text in reversed(waiting)]
+        return _ranking(hits, late)
+
+
+def _may_match(text: Text, pattern: Pattern) -> bool:
+    whole = text.form(NORMAL).text
+    return all(literal in whole for literal in pattern.needed)
+
+
+def _search(
+    worker: Worker,
+    query: Query,
+    waiting: list[Text],
+    found: tuple[list[Hit], list[Passage]],
+    until: float,
+    patience: float,
+) -> None:
+    """Take texts off the end of those that wait, until the worker is no more or time is up."""
+    hits, late = found
+    while waiting and worker.usable and monotonic() < until:
+        query.budget.check()
+        text = waiting.pop()
+        projection = text.form(NORMAL)
+        data = projection.text.encode("utf-8", "surrogatepass")
+        try:
+            span = worker.search(data, min(until, monotonic() + patience))
+        except (Overrun, TimeoutError):
+            late.append(text.passage)
+            continue
+        if span is not None:
+            hits.append(hit_at(text.passage, projection, *span))
+
+
+def _in_thread(compiled: Any, query: Query, texts: Iterable[Text], until: float) -> Ranking:
+    hits: list[Hit] = []
+    late: list[Passage] = []
+    for text in texts:
+        query.budget.check()
+        if monotonic() >= until:
+            late.append(text.passage)
+            continue
+        projection = text.form(NORMAL)
+        data = projection.text.encode("utf-8", "replace")
+        match = compiled.search(data)
+        if match is not None:
+            start, end = (len(data[:place].decode()) for place in match.span())
+            hits.append(hit_at(text.passage, projection, start, end))
+    return _ranking(hits, late)
+
+
+def _ranking(hits: list[Hit], late: list[Passage]) -> Ranking:
+    left_out = (LeftOut(passage.path, passage.start_line, _LATE) for passage in late)
+    return Ranking(tuple(hits), tuple(left_out))
+
+
+def _word_for_word(query: Query, corpus: Corpus) -> Ranking:
+    return Ranking(tuple(first_hits(query, corpus, Form(fold=not query.case_sensitive))))
+
+
+@lru_cache(maxsize=_PATTERNS_KEPT)
+def _understood(pattern: str, ignore_case: bool) -> Pattern | None:  # noqa: FBT001 - a cache's key
+    return understood(pattern, ignore_case=ignore_case)
+
+
+@lru_cache(maxsize=_PATTERNS_KEPT)
+def _compiled(pattern: str) -> Any:
+    """Return a pattern as RE2 runs it; ``None`` when that is not installed, or refuses it."""
+    re2 = _re2()
+    if re2 is None:
+        return None
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _RE2_MEMORY
+    try:
+        return re2.compile(pattern.encode(), options)
+    except (re2.error, UnicodeEncodeError):
+        return None
+
+
+@lru_cache(maxsize=1)
+def _re2() -> ModuleType | None:
+    try:
+        import re2  # noqa: PLC0415 - an extra, and only some searches need it
+    except ImportError:
+        return None
+    module: ModuleType = re2
+    return module

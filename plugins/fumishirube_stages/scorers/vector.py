@@ -1,0 +1,38 @@
+"""Vector: sections whose meaning is near to the query's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from fumishirube import Corpus, Hit, Linked, Passage, Query, Stage
+from fumishirube_stages.scorers.evidence import by_document, nominated, tell
+
+_MANY = 5_000
+_TOP = 3
+_BEST, _REST = 0.8, 0.2
+
+
+class Vector(Stage):
+    """Nominates the sections with the most similar vectors; without vectors, nothing."""
+
+    nominates: ClassVar[bool] = True
+
+    def score(
+        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        """Return the best sections, by the cosine of their best passage."""
+        if not isinstance(corpus, Linked) or not corpus.vectors:
+            return ()
+        best = nominated(corpus.nearest(query.text, _MANY, query.within))
+        values = by_document(best)
+        tell(query, "vector", {path: _together(rows) for path, rows in values.items()})
+        return [Hit(one.passage, one.estimate) for one in best]
+
+
+def _together(likenesses: Sequence[float]) -> float:
+    """Return the similarity of a document from those of its sections, best first."""
+    if len(likenesses) == 1:
+        return likenesses[0]
+    top = likenesses[:_TOP]
+    return _BEST * top[0] + _REST * sum(top) / len(top)

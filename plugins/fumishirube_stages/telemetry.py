@@ -1,0 +1,40 @@
+"""Finished searches as OpenTelemetry spans: a span for each stage, and no word of any text."""
+
+from __future__ import annotations
+
+from opentelemetry import trace as telemetry
+from opentelemetry.context import Context
+from opentelemetry.trace import Status, StatusCode, Tracer
+
+from fumishirube import Span, Trace
+
+_NS = 1_000_000
+"""Nanoseconds of a millisecond."""
+
+
+def make_spans(trace: Trace) -> None:
+    """Hand a search, with all that its stages did, to whoever takes spans; kept answers are not."""
+    if trace.cache.hit:
+        return
+    began = int(trace.created * 1000 * _NS) - int(trace.search.ms * _NS)
+    _make(
+        telemetry.get_tracer("fumishirube"), trace.search, began, None, {"manual": trace.manual_id}
+    )
+
+
+def _make(
+    tracer: Tracer, span: Span, began: int, above: Context | None, further: dict[str, str]
+) -> None:
+    start = began + int(span.started_ms * _NS)
+    name = span.kind if span.kind == span.name else f"{span.kind} {span.name}"
+    made = tracer.start_span(name, above, start_time=start)
+    made.set_attributes({f"fumishirube.{key}": value for key, value in further.items()})
+    made.set_attributes(
+        {"fumishirube.rows": len(span.rows), "fumishirube.left_out": len(span.left_out)}
+    )
+    if span.error is not None:
+        made.set_status(Status(StatusCode.ERROR))
+    inside = telemetry.set_span_in_context(made, above)
+    for child in span.children:
+        _make(tracer, child, began, inside, {})
+    made.end(start + int(span.ms * _NS))

@@ -1,0 +1,96 @@
+"""Character n-grams of Japanese, whole words of everything else."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Bool, Clause, Everything, Part, Phrase, Stage, Term, words
+
+_PARTS = re.compile(r"[^\W\d]+|\d+")
+_END = "\n"
+_WIDE = "utf-32-le"
+
+
+class NGram(Stage):
+    """Japanese runs become overlapping n-grams; a run shorter than ``n`` is one term.
+
+    Other words stay whole. A word of letters and digits, such as ``e104``, adds its parts after
+    the text's last term, so that terms that follow each other in the text do so in the index.
+    """
+
+    n: Annotated[int, Field(ge=1, le=8)] = 3
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the grams and words in order, then the parts of mixed words."""
+        terms: list[str] = []
+        parts: list[str] = []
+        found = list(words(text))
+        slid = windows("".join(run for run, japanese in found if japanese), self.n)
+        start = 0
+        for run, japanese in found:
+            if japanese:
+                end = start + len(run)
+                terms += slid[start : end - self.n + 1] if len(run) > self.n else [run]
+                start = end
+            else:
+                terms.append(run)
+                if not run.isalpha() and not run.isdecimal():
+                    parts += _PARTS.findall(run)
+        return terms + parts
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return what holds of every text in which this one occurs: exact for one Japanese run."""
+        pieces = list(words(text))
+        if not pieces:
+            return Everything(), False
+        if all(not japanese for _, japanese in pieces):
+            return phrase(run for run, _ in pieces), False
+        last = len(pieces) - 1
+        clauses = tuple(
+            self._piece(run, japanese=japanese, edge=place in (0, last))
+            for place, (run, japanese) in enumerate(pieces)
+        )
+        if len(clauses) == 1:
+            return clauses[0], pieces[0][0] == text
+        return Bool(must=clauses), False
+
+    def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
+        if japanese and edge and len(run) < self.n:
+            return Part(run)
+        return phrase(grams(run, self.n)) if japanese else Term(run)
+
+
+def grams(run: str, n: int) -> list[str]:
+    """Return the overlapping n-grams of a run, or the run itself when it is shorter."""
+    if len(run) <= n:
+        return [run]
+    return [run[start : start + n] for start in range(len(run) - n + 1)]
+
+
+def windows(text: str, n: int) -> list[str]:
+    """Return what stands in every window of ``n`` characters that slides over a single line.
+
+    Most of an index is made here: the windows are written side by side, a column of characters at
+    a time, and taken apart in one go.
+    """
+    characters = array("I", text.encode(_WIDE, "surrogatepass"))
+    number = len(characters) - n + 1
+    if number < 1:
+        return []
+    woven = array("I", _END.encode(_WIDE) * (number * (n + 1)))
+    for place in range(n):
+        woven[place :: n + 1] = characters[place : place + number]
+    found = woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
+    found.pop()  # behind the last end there is nothing
+    return found
+
+
+def phrase(terms: Iterable[str]) -> Clause:
+    """Return a phrase, or the plain term when there is only one."""
+    sequence = tuple(terms)
+    return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)

@@ -1,0 +1,69 @@
+"""``vault_create``: a new note."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Conflict, InvalidParameter, Params, Tool
+from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.rules import NotePath, may_create
+
+
+class CreateParams(Params):
+    """Where, and what."""
+
+    path: NotePath
+    content: Annotated[str, Field(min_length=1, description="The whole text of the note.")]
+
+
+class CreateAnswer(Answer):
+    """What was written."""
+
+    written_path: str
+    written_bytes: int
+    content_hash: str
+
+
+def create_tool(notes: Notes) -> Tool[CreateParams, CreateAnswer]:
+    """Return the tool."""
+
+    def run(params: CreateParams, _: Call) -> CreateAnswer:
+        data = params.content.encode()
+        if len(data) > notes.largest:
+            raise InvalidParameter(
+                f"content has {len(data)} bytes; a note holds at most {notes.largest}",
+                parameter="content",
+                max=notes.largest,
+            )
+        may_create(params.path)
+        notes.absent(params.path)
+
+        def made(before: bytes | None) -> bytes:
+            if before is not None:
+                raise Conflict("the note exists already", path=params.path)
+            return data
+
+        notes.change(params.path, "create", made)
+        return CreateAnswer(
+            written_path=params.path, written_bytes=len(data), content_hash=short_hash(data)
+        )
+
+    return Tool(
+        name="vault_create",
+        title="Write a new note",
+        summary=(
+            "Write a new note, as UTF-8, exactly as given; folders are made. It never "
+            "overwrites: an existing name is a conflict; choose another, or use vault_replace. "
+            "Under daily/ only daily/YYYY-MM-DD.md. Cite manuals by the cite of a hit "
+            "(manual://…): it can be verified later."
+        ),
+        params=CreateParams,
+        answer=CreateAnswer,
+        run=run,
+        read_only=False,
+        quotes=False,
+        idempotent=False,
+        examples=({"path": "projects/plan.md", "content": "# Plan\n"},),
+    )

@@ -1,0 +1,27 @@
+"""What differs between two states of a note, for the eye."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+
+from fumishirube import Unreadable, decode
+
+_NO_NOTE = "/dev/null"
+
+
+def difference(path: str, before: bytes | None, after: bytes | None) -> str:
+    """Return a unified diff; ``None`` stands for no note. What is no text is only named."""
+    if before == after:
+        return ""
+    try:
+        old, new = _lines(before), _lines(after)
+    except Unreadable:
+        return f"{path}: it is no text, and it differs\n"
+    was, now = (_NO_NOTE if data is None else path for data in (before, after))
+    lines = list(unified_diff(old, new, was, now, lineterm=""))
+    return "".join(f"{line}\n" for line in lines) or f"{path}: line ends or encoding differ\n"
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = decode(data or b"")
+    return text.removesuffix("\n").split("\n") if text else []

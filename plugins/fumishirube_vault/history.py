@@ -1,0 +1,170 @@
+"""``vault_history``: the last writes; and what one of them changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, NotFound, Params, Tool, content_hash
+from fumishirube.answers import fitting
+from fumishirube_vault.differences import difference
+from fumishirube_vault.journal import Write
+from fumishirube_vault.notes import Notes
+from fumishirube_vault.rules import NotePath
+
+WriteId = Annotated[str, Field(min_length=1, description="Id of a write, from vault_history.")]
+
+_DIGITS = 12
+
+
+class Past(NamedTuple):
+    """A create or a replace, and the undo that took it back, unless it was redone since."""
+
+    write: Write
+    undo: Write | None
+
+
+class HistoryParams(Params):
+    """Of which note, and how many."""
+
+    path: NotePath | None = None
+    limit: Annotated[int, Field(ge=1, le=200, description="The last so many; default 20.")] = 20
+
+
+class HistoryItem(Answer):
+    """One write. ``of`` is the write that an undo or a redo is about."""
+
+    id: str
+    time: str
+    action: Literal["create", "replace", "undo", "redo"]
+    path: str
+    before_hash: str | None
+    after_hash: str | None
+    of: str | None
+    undone: bool
+
+
+class HistoryAnswer(Answer):
+    """The last writes, newest first, out of all that are remembered."""
+
+    total: int
+    items: tuple[HistoryItem, ...]
+
+
+class ShowParams(Params):
+    """Which write."""
+
+    id: WriteId
+
+
+class ShowAnswer(Answer):
+    """A write, and what it changed, as a unified diff if the result can still be had."""
+
+    write: HistoryItem
+    diff: str | None
+
+
+def history_tool(notes: Notes) -> Tool[HistoryParams, HistoryAnswer]:
+    """Return the tool."""
+
+    def run(params: HistoryParams, _: Call) -> HistoryAnswer:
+        notes.journal.recover()
+        writes = notes.journal.writes()
+        undone = _undone(writes)
+        asked = [one for one in reversed(writes) if params.path in (None, one.path)]
+        items = fitting(_item(one, undone) for one in asked[: params.limit])
+        return HistoryAnswer(total=len(asked), items=tuple(items))
+
+    return Tool(
+        name="vault_history",
+        title="List the last writes",
+        summary=(
+            "List the last writes to the vault, newest first, or those to one note. Each has an "
+            "id, by which vault_undo takes it back."
+        ),
+        params=HistoryParams,
+        answer=HistoryAnswer,
+        run=run,
+        examples=({}, {"path": "projects/plan.md", "limit": 5}),
+    )
+
+
+def show_tool(notes: Notes) -> Tool[ShowParams, ShowAnswer]:
+    """Return the tool that shows one write."""
+
+    def run(params: ShowParams, _: Call) -> ShowAnswer:
+        notes.journal.recover()
+        writes = notes.journal.writes()
+        write = known(writes, params.id)
+        before = notes.journal.before(write)
+        found, after = _result(notes, writes, write)
+        told = difference(write.path, before, after) if found else None
+        return ShowAnswer(write=_item(write, _undone(writes)), diff=told)
+
+    return Tool(
+        name="vault_show",
+        title="Show a write",
+        summary="Show what one write changed, as a unified diff.",
+        params=ShowParams,
+        answer=ShowAnswer,
+        run=run,
+        examples=({"id": "0123456789"},),
+    )
+
+
+def pasts(writes: list[Write]) -> list[Past]:
+    """Return the creates and replaces, oldest first, and which of them are undone."""
+    undos: dict[str, Write | None] = {}
+    for write in writes:
+        if write.of is not None:
+            undos[write.of] = write if write.action == "undo" else None
+    return [Past(write, undos.get(write.id)) for write in writes if write.of is None]
+
+
+def known(writes: list[Write], identity: str) -> Write:
+    """Return one write.
+
+    Raises:
+        NotFound: when there is none of this id.
+    """
+    for write in writes:
+        if write.id == identity:
+            return write
+    raise NotFound("the journal knows no such write; take an id from the list of writes")
+
+
+def _undone(writes: list[Write]) -> frozenset[str]:
+    return frozenset(past.write.id for past in pasts(writes) if past.undo is not None)
+
+
+def _result(notes: Notes, writes: list[Write], write: Write) -> tuple[bool, bytes | None]:
+    """Tell whether what a write left can still be had, and what it was.
+
+    It is what the note's next write found there, or what is there now.
+    """
+    if write.after is None:
+        return True, None
+    later = writes[writes.index(write) + 1 :]
+    for one in later:
+        if one.path == write.path and one.before == write.after:
+            return True, notes.journal.before(one)
+    try:
+        now = notes.read(write.path)
+    except NotFound:
+        return False, None
+    return content_hash(now) == write.after, now
+
+
+def _item(write: Write, undone: frozenset[str]) -> HistoryItem:
+    return HistoryItem(
+        id=write.id,
+        time=datetime.fromtimestamp(write.time, UTC).isoformat(timespec="seconds"),
+        action=write.action,
+        path=write.path,
+        before_hash=write.before and write.before[:_DIGITS],
+        after_hash=write.after and write.after[:_DIGITS],
+        of=write.of,
+        undone=write.id in undone,
+    )

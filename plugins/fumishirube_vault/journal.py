@@ -1,0 +1,227 @@
+"""The record of writes: what stood in a note before each of them, kept until the bounds are met."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fumishirube import Conflict, NotFound, ToolError, Writable, content_hash
+from fumishirube_vault.rules import JOURNAL
+from fumishirube_vault.settings import Bounds
+
+Action = Literal["create", "replace", "undo", "redo"]
+
+LOCKS = f"{JOURNAL}/locks"
+
+_INTENT, _DONE = ".intent", ".done"
+_FORM = re.compile(r"(\d{20})-([0-9a-f]+)-([0-9a-f]{2})-(\d{1,12})(\.intent|\.done)", re.ASCII)
+_DAY_NS = 24 * 60 * 60 * 1_000_000_000
+
+
+class Write(BaseModel):
+    """One write: when, what, of which note; ``before`` and ``after`` are hashes of its content.
+
+    ``None`` stands for no note at all. ``of`` is the write that an undo or a redo is about.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    version: Literal[1] = 1
+    id: str
+    time: float
+    action: Action
+    path: str
+    before: str | None
+    after: str | None
+    of: str | None = None
+    size: int
+    """The bytes of the note before, which follow this header in the entry."""
+
+
+class _Name(NamedTuple):
+    """The name of an entry: when it was begun, its id, its note's lock and size, how far it is."""
+
+    stamp: int
+    id: str
+    lock: int
+    size: int
+    state: str
+
+    def __str__(self) -> str:
+        return f"{self.stamp:020d}-{self.id}-{self.lock:02x}-{self.size}{self.state}"
+
+    @property
+    def path(self) -> str:
+        """Where the entry lies in the vault."""
+        return f"{JOURNAL}/{self}"
+
+
+class Journal:
+    """Entries in the vault's reserved folder: an intent before a write, the record of it after.
+
+    An intent is on disk, durably, before anything happens to its note. Whoever holds the lock of
+    an intent that is still there knows that its writer died.
+    """
+
+    def __init__(self, writable: Writable, bounds: Bounds) -> None:
+        self._writable = writable
+        self._bounds = bounds
+
+    def writes(self) -> list[Write]:
+        """Return the writes that are remembered, oldest first; damaged entries are passed over."""
+        found = []
+        for name in self._names(_DONE):
+            with suppress(ToolError):  # forgotten meanwhile, or not for this user
+                read = self._read(name)
+                found += [read[0]] if read else []
+        return found
+
+    def before(self, write: Write) -> bytes | None:
+        """Return what the note held before a write; ``None`` when there was no note.
+
+        Raises:
+            NotFound: when the entry is no longer kept.
+        """
+        for name in self._names(_DONE):
+            if name.id == write.id:
+                read = self._read(name)
+                if read is not None:
+                    return None if write.before is None else read[1]
+        raise NotFound("this write is no longer kept in the journal")
+
+    @contextmanager
+    def recorded(
+        self,
+        path: str,
+        action: Action,
+        before: bytes | None,
+        after: bytes | None,
+        of: str | None = None,
+    ) -> Iterator[Write]:
+        """Keep what a write is about to change; the caller holds the note's lock.
+
+        When the body fails, what it did or did not do to the note decides whether it is recorded.
+        """
+        names = self._names(_DONE)
+        stamp = max([time.time_ns(), *(name.stamp + 1 for name in names[-1:])])
+        lock = self._writable.lock_of(path)
+        name = _Name(stamp, secrets.token_hex(5), lock, len(before or b""), _INTENT)
+        write = Write(
+            id=name.id,
+            time=stamp / 1e9,
+            action=action,
+            path=path,
+            before=None if before is None else content_hash(before),
+            after=None if after is None else content_hash(after),
+            of=of,
+            size=name.size,
+        )
+        header = json.dumps(write.model_dump(mode="json"), ensure_ascii=False).encode()
+        self._writable.create(name.path, header + b"\n" + (before or b""))
+        try:
+            yield write
+        except BaseException:
+            self._settle(name, crashed=False)
+            raise
+        self._finish(name)
+        self._prune([*names, name._replace(state=_DONE)])
+
+    def recover(self, lock: int | None = None) -> int:
+        """Finish, or roll back, what crashes left; return how many writes that were.
+
+        With ``lock``, whose holder the caller is, only the writes that it guards; else all that
+        nobody is at work on.
+        """
+        left = self._names(_INTENT)
+        if lock is not None:
+            mine = [name for name in left if name.lock == lock]
+            for name in mine:
+                self._settle(name, crashed=True)
+            return len(mine)
+        settled = 0
+        for number in {name.lock for name in left}:
+            with suppress(Conflict), self._writable.locked(number, patience=0):
+                settled += self.recover(number)
+        return settled
+
+    def _settle(self, name: _Name, *, crashed: bool) -> None:
+        """Look at the note of an intent, and keep or drop its record.
+
+        After a crash, a note that is neither the old nor the new one keeps it, for what it holds.
+        """
+        try:
+            read = self._read(name)
+        except ToolError:
+            return  # somebody was quicker, or it is not for this user
+        if read is None:  # torn: its write had not begun
+            self._writable.remove(name.path)
+            return
+        write = read[0]
+        held = self._cleared(write)
+        if held == write.after or (crashed and held != write.before):
+            self._finish(name)
+        else:
+            self._writable.remove(name.path)
+
+    def _cleared(self, write: Write) -> str | None:
+        """Remove what an unfinished write left, and return the hash of what its note holds."""
+        try:
+            self._writable.discard(write.path, write.id)
+            held = self._writable.read(write.path)
+            if held == b"" and write.before is None:  # the name was taken, and no more
+                self._writable.swap(write.path, b"", None, write.id)
+                held = None
+        except ToolError:
+            return "unknown"  # a link, or no permission
+        return None if held is None else content_hash(held)
+
+    def _finish(self, name: _Name) -> None:
+        self._writable.rename(name.path, str(name._replace(state=_DONE)))
+
+    def _prune(self, names: Sequence[_Name]) -> None:
+        """Forget the oldest writes, as far as the bounds ask for it; never the last."""
+        oldest = time.time_ns() - self._bounds.days * _DAY_NS
+        room = self._bounds.bytes
+        for number, name in enumerate(reversed(names)):
+            room -= name.size
+            over = number >= self._bounds.writes or room < 0 or name.stamp < oldest
+            if number and over:
+                self._writable.remove(name.path)
+
+    def _names(self, state: str) -> list[_Name]:
+        """Return the names of the entries that are so far, oldest first."""
+        try:
+            with self._writable.root.opened(JOURNAL) as folder:
+                names = sorted(name for name in folder.names() if name.endswith(state))
+        except NotFound:
+            return []
+        return [name for name in map(_parsed, names) if name is not None]
+
+    def _read(self, name: _Name) -> tuple[Write, bytes] | None:
+        """Return an entry and what stood in the note before; ``None`` for one that is not whole.
+
+        Raises:
+            ToolError: when it cannot be read at all.
+        """
+        header, found, before = self._writable.root.read_bytes(name.path).partition(b"\n")
+        try:
+            write = Write.model_validate_json(header)
+        except ValidationError:
+            return None
+        whole = found and len(before) == write.size and write.id == name.id
+        return (write, before) if whole else None
+
+
+def _parsed(name: str) -> _Name | None:
+    found = _FORM.fullmatch(name)
+    if found is None:
+        return None
+    stamp, identity, lock, size, state = found.groups()
+    return _Name(int(stamp), identity, int(lock, 16), int(size), state)

@@ -1,0 +1,133 @@
+"""Literal replacement in a file's bytes: what is not replaced stays as it is, to the byte."""
+
+from __future__ import annotations
+
+import codecs
+from array import array
+from collections.abc import Iterable, Iterator
+from io import BytesIO, StringIO
+from itertools import islice
+from typing import NamedTuple
+
+from fumishirube import Decoded, InvalidParameter, Unreadable, decoded, unified
+from fumishirube_vault.ends import LF, Ends
+
+_PAIRS = "euc_jis_2004"
+"""It writes some pairs of characters as one."""
+
+
+class Replaced(NamedTuple):
+    """A file's new bytes, and how often the text was replaced in it."""
+
+    data: bytes
+    times: int
+
+
+def replaced(data: bytes, find: str, by: str, most: int, largest: int) -> Replaced:
+    """Replace the first ``most`` places of a text, left to right, where they do not overlap.
+
+    A line end in ``find`` is any line end; one in ``by`` is written as most of the file's are.
+    Encoding, byte order mark and all other bytes stay.
+
+    Raises:
+        InvalidParameter: when the result could not be written in the file's encoding, or would be
+            larger than ``largest`` bytes.
+        Unreadable: when the file is no text.
+    """
+    read = decoded(data)
+    ends = Ends(read.text)
+    find, by = unified(find), unified(by).replace(LF, ends.prevailing)
+    count = min(ends.text.count(find), most)
+    if not count:
+        return Replaced(data, 0)
+    written = _encoded(by, read.encoding)
+    size = len(data) + count * (len(written) - len(find.encode(read.encoding, "ignore")))
+    if size > max(largest, len(data)):
+        raise InvalidParameter(
+            f"the note would have {size} bytes; at most {largest} are written",
+            parameter="replace",
+            max=largest,
+        )
+    if LF in find:
+        text = _joined(read.text, islice(_spans(ends, find), count), by)
+    else:
+        text = read.text.replace(find, by, count)
+    if read.encoding != _PAIRS and read.encode(read.text) == data:
+        result = read.encode(text)
+    else:
+        result = _spliced(data, read, islice(_spans(ends, find), count), written)
+    _reads_back(result, text, read.encoding)
+    return Replaced(result, count)
+
+
+def _spans(ends: Ends, find: str) -> Iterator[tuple[int, int]]:
+    """Yield where the text stands, in characters of the file's own text."""
+    offset = ends.text.find(find)
+    while offset >= 0:
+        after = offset + len(find)
+        yield ends.place(offset), ends.place(after)
+        offset = ends.text.find(find, after)
+
+
+def _joined(text: str, spans: Iterable[tuple[int, int]], by: str) -> str:
+    result, last = StringIO(newline=""), 0
+    for start, end in spans:
+        result.write(text[last:start])
+        result.write(by)
+        last = end
+    result.write(text[last:])
+    return result.getvalue()
+
+
+def _spliced(data: bytes, read: Decoded, spans: Iterable[tuple[int, int]], by: bytes) -> bytes:
+    """Replace in the bytes themselves, because some are a second way to write a character."""
+    starts = _starts(data, read)
+    result, last = BytesIO(), 0
+    for start, end in spans:
+        if min(starts[start], starts[end]) < 0:
+            raise InvalidParameter(
+                f"find must not begin or end inside what {read.encoding} writes as one character",
+                parameter="find",
+            )
+        result.write(data[last : starts[start]])
+        result.write(by)
+        last = starts[end]
+    result.write(data[last:])
+    return result.getvalue()
+
+
+def _starts(data: bytes, read: Decoded) -> array[int]:
+    """Return where each character's bytes begin, and the end; -1 for the second of a pair."""
+    decoder = codecs.getincrementaldecoder(read.encoding)()
+    starts, place = array("q"), len(read.bom)
+    for number in range(place, len(data)):
+        got = decoder.decode(data[number : number + 1])
+        if got:
+            starts.extend([place, *[-1] * (len(got) - 1)])
+            place = number + 1
+    starts.append(len(data))
+    return starts
+
+
+def _encoded(by: str, encoding: str) -> bytes:
+    try:
+        return by.encode(encoding)
+    except UnicodeEncodeError as error:
+        raise _unwritable(encoding) from error
+
+
+def _reads_back(data: bytes, text: str, encoding: str) -> None:
+    """See that the next reader finds this text, and does not take it for another encoding."""
+    try:
+        told = decoded(data).text
+    except Unreadable:
+        told = None
+    if told != text:
+        raise _unwritable(encoding)
+
+
+def _unwritable(encoding: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"replace cannot be written in the note's encoding ({encoding}); save the note as UTF-8",
+        parameter="replace",
+    )

@@ -1,0 +1,70 @@
+"""``vault_ls``: what a folder of the vault holds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fumishirube import Answer, Call, Entry, NotFound, Params, Tool
+from fumishirube_vault.notes import Notes
+from fumishirube_vault.rules import NotePath, is_hidden
+
+_UNLISTED = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+
+
+class LsParams(Params):
+    """Which folder; the vault itself if none is named."""
+
+    path: NotePath | None = None
+
+
+class LsItem(Answer):
+    """A folder or a note."""
+
+    name: str
+    path: str
+    kind: Literal["dir", "file"]
+
+
+class LsAnswer(Answer):
+    """What one folder holds, folders first."""
+
+    base_path: str | None
+    items: tuple[LsItem, ...]
+
+
+def ls_tool(notes: Notes) -> Tool[LsParams, LsAnswer]:
+    """Return the tool."""
+
+    def run(params: LsParams, _: Call) -> LsAnswer:
+        path = params.path or ""
+        if path and is_hidden(path):
+            raise NotFound("the journal of the vault is not listed", path=path)
+        there = notes.root.entries(path) if path or notes.root.exists else []
+        entries = sorted(filter(_listed, there), key=_order)
+        items = tuple(
+            LsItem(name=one.name, path=one.path, kind="dir" if one.kind == "dir" else "file")
+            for one in entries
+        )
+        return LsAnswer(base_path=params.path, items=items)
+
+    return Tool(
+        name="vault_ls",
+        title="List notes",
+        summary=(
+            "List the notes and folders directly inside a folder of the vault, or inside the "
+            "vault itself: what was written down before. Cheap. Next: vault_read or vault_scan."
+        ),
+        params=LsParams,
+        answer=LsAnswer,
+        run=run,
+        examples=({}, {"path": "projects"}),
+    )
+
+
+def _listed(entry: Entry) -> bool:
+    known = entry.name.casefold() in _UNLISTED or entry.name.startswith("._")
+    return entry.kind in ("dir", "file") and not known and not is_hidden(entry.path)
+
+
+def _order(entry: Entry) -> tuple[bool, str, str]:
+    return entry.kind != "dir", entry.name.casefold(), entry.name

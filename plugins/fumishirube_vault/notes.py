@@ -1,0 +1,120 @@
+"""The notes of a vault: read as they are, and changed so that every change can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fumishirube import (
+    Conflict,
+    Decoded,
+    NotFound,
+    Root,
+    Unreadable,
+    Writable,
+    content_hash,
+    decoded,
+)
+from fumishirube_vault.journal import LOCKS, Action, Journal, Write
+from fumishirube_vault.rules import is_hidden
+from fumishirube_vault.settings import Bounds
+
+_DIGITS = 12
+
+
+class Changed(NamedTuple):
+    """A note's new bytes, ``None`` if it is gone; and the write, unless nothing changed."""
+
+    data: bytes | None
+    write: Write | None
+
+
+class Notes:
+    """The door of the tools to the vault; ``largest`` is how many bytes a note may have."""
+
+    def __init__(self, root: Root, bounds: Bounds, largest: int) -> None:
+        self.root = root
+        self.largest = largest
+        self._writable = Writable(root, LOCKS)
+        self.journal = Journal(self._writable, bounds)
+
+    def read(self, path: str) -> bytes:
+        """Return a note's bytes.
+
+        Raises:
+            NotFound: when there is no such note.
+            Forbidden: when a link stands in the way, or permission is denied.
+            Unreadable: when it is larger than the root's limit.
+        """
+        if is_hidden(path):
+            raise NotFound("the journal of the vault is not read", path=path)
+        try:
+            return self.root.read_bytes(path)
+        except NotFound as error:
+            raise NotFound("there is no such note; vault_ls lists them", path=path) from error
+
+    def text(self, path: str) -> tuple[Decoded, bytes]:
+        """Return a note's text, and its bytes.
+
+        Raises:
+            Unreadable: when it is in no known encoding; and as :meth:`read` does.
+        """
+        data = self.read(path)
+        try:
+            return decoded(data), data
+        except Unreadable as error:
+            raise Unreadable(str(error), error.reason, path=path) from error
+
+    def change(
+        self,
+        path: str,
+        action: Action,
+        made: Callable[[bytes | None], bytes | None],
+        of: str | None = None,
+    ) -> Changed:
+        """Change a note: ``made`` gets what it holds, and returns what it shall hold.
+
+        ``None`` stands for no note. Nobody else writes the note meanwhile; what is returned when
+        this returns is on disk.
+
+        Raises:
+            Conflict: when somebody changed the note by other means meanwhile; nothing is written.
+            Forbidden: when the place cannot be written, or a link stands in the way.
+        """
+        writable = self._writable
+        lock = writable.lock_of(path)
+        with writable.locked(lock):
+            self.journal.recover(lock)
+            before = writable.read(path)
+            after = made(before)
+            if after == before:
+                return Changed(before, None)
+            if before is None:
+                writable.make_folder(path.rpartition("/")[0])
+            with self.journal.recorded(path, action, before, after, of) as write:
+                writable.swap(path, before, after, write.id)
+            return Changed(after, write)
+
+    def absent(self, path: str) -> None:
+        """Check that nothing of this name is there yet, file or folder.
+
+        Raises:
+            Conflict: when there is something, or a file has the name of a folder on the way.
+            Forbidden: when a link stands in the way.
+        """
+        parts = path.split("/")
+        for count in range(1, len(parts) + 1):
+            above = "/".join(parts[:count])
+            try:
+                kind = self.root.stat(above).kind
+            except NotFound:
+                return
+            if kind != "dir":
+                told = "exists already" if above == path else "is a file, and no folder"
+                raise Conflict(f"{above.rpartition('/')[2]} {told}", path=above)
+        raise Conflict("a folder of this name exists already", path=path)
+
+
+def short_hash(data: bytes) -> str:
+    """Return the hash of a note as the tools tell it."""
+    return content_hash(data)[:_DIGITS]

@@ -1,0 +1,124 @@
+"""``vault_read``: lines of a note, with the line ends that they have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fumishirube import Answer, Call, InvalidParameter, Lines, Params, Tool
+from fumishirube.text_pages import LineRange, NextChar, within
+from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube_vault.ends import CRLF, Ends
+from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.rules import NotePath
+
+
+class Range(Params):
+    """Lines, numbered from 1, the last one included; all of them when nothing is said."""
+
+    start_line: Annotated[int | None, Field(ge=1)] = None
+    end_line: Annotated[int | None, Field(ge=1)] = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.end_line is not None and (self.start_line or 1) > self.end_line:
+            raise InvalidParameter(
+                "range.end_line must not be smaller than range.start_line",
+                parameter="range.end_line",
+                min=self.start_line,
+            )
+        return self
+
+
+class ReadParams(Params):
+    """Which note, and which of its lines."""
+
+    path: NotePath
+    full: Annotated[bool, Field(description="Read from the start; a range is not needed.")] = False
+    range: Annotated[Range | None, Field(description="Lines to read; {} is the whole note.")] = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if self.range is None and not self.full:
+            raise InvalidParameter("range is required unless full is true", parameter="range")
+        return self
+
+
+class ReadApplied(Answer):
+    """What was applied."""
+
+    full: bool
+    max_chars: int
+
+
+class ReadAnswer(Answer):
+    """The text, its lines, and where the note goes on."""
+
+    text: str
+    truncated: bool
+    returned_chars: int
+    applied_range: LineRange
+    next_cursor: NextChar
+    truncated_reason: Literal["none", "range_end", "max_chars"]
+    applied: ReadApplied
+    content_hash: str
+
+
+def read_tool(notes: Notes) -> Tool[ReadParams, ReadAnswer]:
+    """Return the tool."""
+
+    def run(params: ReadParams, _: Call) -> ReadAnswer:
+        read, data = notes.text(params.path)
+        ends = Ends(read.text)
+        lines = Lines(ends.text)
+        first, last = _lines(params.range or Range(), lines.total)
+        if params.full:
+            first, last = 1, lines.total
+        start, end = lines.start(first), lines.start(last + 1)
+        text = _piece(ends, start, end)
+        after = ends.offset(ends.place(start) + len(text))
+        reason: Literal["none", "range_end", "max_chars"] = "none"
+        if after < lines.length:
+            reason = "range_end" if after == end else "max_chars"
+        return ReadAnswer(
+            text=text,
+            truncated=reason != "none",
+            returned_chars=len(text),
+            applied_range=LineRange(start_line=first, end_line=lines.at(max(start, after - 1))),
+            next_cursor=NextChar(char_offset=after if after < lines.length else None),
+            truncated_reason=reason,
+            applied=ReadApplied(full=params.full, max_chars=PAGE_CHARS),
+            content_hash=short_hash(data),
+        )
+
+    return Tool(
+        name="vault_read",
+        title="Read a note",
+        summary=(
+            "Read lines of a note: give a range, or full=true for all. At most 12000 characters "
+            "come; go on with vault_scan from next_cursor. Pass content_hash to vault_replace as "
+            "expected_hash."
+        ),
+        params=ReadParams,
+        answer=ReadAnswer,
+        run=run,
+        examples=(
+            {"path": "projects/plan.md", "full": True},
+            {"path": "projects/plan.md", "range": {"start_line": 1, "end_line": 40}},
+        ),
+    )
+
+
+def _lines(wanted: Range, total: int) -> tuple[int, int]:
+    first = wanted.start_line or 1
+    within("range.start_line", first, 1, total)
+    return first, min(wanted.end_line or total, total)
+
+
+def _piece(ends: Ends, start: int, end: int) -> str:
+    """Return the note's own characters between two places of its text, as far as a page goes."""
+    begin, finish = ends.place(start), ends.place(end)
+    text = ends.own[begin : min(finish, begin + PAGE_CHARS)]
+    cut = ends.own[begin + len(text) - 1 : begin + len(text) + 1] == CRLF
+    return text[:-1] if text and cut else text

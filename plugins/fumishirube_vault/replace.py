@@ -1,0 +1,117 @@
+"""``vault_replace``: other words in a note, and what that would look like."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, Unreadable
+from fumishirube_vault.differences import difference
+from fumishirube_vault.literal import Replaced, replaced
+from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.rules import NotePath, may_replace
+
+
+class ReplaceParams(Params):
+    """In which note, what by what, and how often."""
+
+    path: NotePath
+    find: Annotated[str, Field(min_length=1, description="Literal text; LF is any line end.")]
+    replace: Annotated[str, Field(description="What to write instead; may be empty.")]
+    max_replacements: Annotated[int, Field(ge=0, description="From the start; default 1.")] = 1
+    expected_hash: Annotated[
+        str | None, Field(description="content_hash of the note as it was read.")
+    ] = None
+
+
+class ReplaceAnswer(Answer):
+    """What was written; without a match the note is as it was."""
+
+    written_path: str
+    replacements: int
+    content_hash: str
+
+
+class PreviewAnswer(Answer):
+    """What would be written, as a unified diff."""
+
+    path: str
+    replacements: int
+    diff: str
+
+
+def replace_tool(notes: Notes) -> Tool[ReplaceParams, ReplaceAnswer]:
+    """Return the tool."""
+
+    def run(params: ReplaceParams, _: Call) -> ReplaceAnswer:
+        may_replace(params.path)
+        notes.read(params.path)  # a missing note is no reason to make a journal
+        count = 0
+
+        def made(before: bytes | None) -> bytes:
+            nonlocal count
+            data, count = _replaced(notes, params, before)
+            return data
+
+        data = notes.change(params.path, "replace", made).data or b""
+        return ReplaceAnswer(
+            written_path=params.path, replacements=count, content_hash=short_hash(data)
+        )
+
+    return Tool(
+        name="vault_replace",
+        title="Replace words in a note",
+        summary=(
+            "Replace a literal text in a note: the first place, or the first max_replacements; "
+            "all else stays. Pass content_hash from vault_read as expected_hash: a note changed "
+            "meanwhile is then a conflict. No match is no error: replacements is 0. Daily notes "
+            "cannot be changed."
+        ),
+        params=ReplaceParams,
+        answer=ReplaceAnswer,
+        run=run,
+        read_only=False,
+        quotes=False,
+        destructive=True,
+        idempotent=False,
+        examples=({"path": "projects/plan.md", "find": "draft", "replace": "final"},),
+    )
+
+
+def preview_tool(notes: Notes) -> Tool[ReplaceParams, PreviewAnswer]:
+    """Return the tool that shows what ``vault_replace`` would write."""
+
+    def run(params: ReplaceParams, _: Call) -> PreviewAnswer:
+        may_replace(params.path)
+        before = notes.read(params.path)
+        after, count = _replaced(notes, params, before)
+        told = difference(params.path, before, after)
+        return PreviewAnswer(path=params.path, replacements=count, diff=told)
+
+    return Tool(
+        name="vault_preview",
+        title="Preview a replacement",
+        summary="Show as a unified diff what vault_replace would write; nothing is written.",
+        params=ReplaceParams,
+        answer=PreviewAnswer,
+        run=run,
+        examples=({"path": "projects/plan.md", "find": "draft", "replace": "final"},),
+    )
+
+
+def _replaced(notes: Notes, params: ReplaceParams, before: bytes | None) -> Replaced:
+    if before is None:
+        raise NotFound("the note was deleted meanwhile", path=params.path)
+    if params.expected_hash is not None and params.expected_hash != short_hash(before):
+        raise Conflict("the note is not the one that was read; read it again", path=params.path)
+    if len(before) > notes.largest:
+        raise Unreadable(
+            f"the note has {len(before)} bytes; up to {notes.largest} can be changed",
+            reason="too_large",
+            path=params.path,
+        )
+    try:
+        return replaced(before, params.find, params.replace, params.max_replacements, notes.largest)
+    except Unreadable as error:
+        raise Unreadable(str(error), error.reason, path=params.path) from error

@@ -1,0 +1,81 @@
+"""Which paths of the vault may be written, and which are nobody's business."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fumishirube import FailsWith, Forbidden, InvalidPath, clean_new_path, clean_path, is_unfinished
+
+JOURNAL = ".system/journal"
+
+_SYSTEM, _DAILY = ".system", "daily"
+_DAY = re.compile(r"daily/([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
+
+NotePath = Annotated[
+    str,
+    AfterValidator(clean_path),
+    FailsWith(InvalidPath),
+    Field(description="Path inside the vault."),
+]
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether a path is the vault's own bookkeeping, which no tool lists or reads."""
+    first, *rest = path.split("/")
+    journal = (
+        _folded(first) == _SYSTEM and bool(rest) and f"{_SYSTEM}/{_folded(rest[0])}" == JOURNAL
+    )
+    return journal or is_unfinished(path.rpartition("/")[2])
+
+
+def may_create(path: str) -> None:
+    """Check whether a note of this path may be made.
+
+    Raises:
+        Forbidden: in the reserved folder, for a daily note whose name is no date, and for names
+            that are something else on another system.
+    """
+    _not_reserved(path)
+    clean_new_path(path)
+    if _top(path) == _DAILY and not _is_day(path):
+        raise Forbidden("daily notes must be daily/YYYY-MM-DD.md", path=path)
+
+
+def may_replace(path: str) -> None:
+    """Check whether the text of this note may be changed.
+
+    Raises:
+        Forbidden: in the reserved folder, and for daily notes.
+    """
+    _not_reserved(path)
+    if _top(path) == _DAILY:
+        raise Forbidden("daily notes stay as they were created; write another note", path=path)
+
+
+def _not_reserved(path: str) -> None:
+    if _top(path) == _SYSTEM:
+        raise Forbidden(".system is reserved", path=path)
+    if is_hidden(path):
+        raise Forbidden("names that begin with ._fumishirube- are reserved", path=path)
+
+
+def _is_day(path: str) -> bool:
+    found = _DAY.fullmatch(path)
+    try:
+        return found is not None and bool(date.fromisoformat(found[1]))
+    except ValueError:
+        return False
+
+
+def _top(path: str) -> str:
+    return _folded(path.partition("/")[0])
+
+
+def _folded(segment: str) -> str:
+    """Return the spelling under which file systems may take two names for one."""
+    return unicodedata.normalize("NFKC", segment).casefold().rstrip(". ")

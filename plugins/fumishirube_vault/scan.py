@@ -1,0 +1,82 @@
+"""``vault_scan``: a note from any place on, page by page."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Params, Tool, unified
+from fumishirube.text_pages import (
+    Cursor,
+    LineRange,
+    NextChar,
+    page,
+    start_offset,
+)
+from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.rules import NotePath
+
+
+class ScanParams(Params):
+    """Which note, and from where."""
+
+    path: NotePath
+    start_line: Annotated[int | None, Field(ge=1, description="Wins over the cursor.")] = None
+    cursor: Annotated[Cursor | None, Field(description="next_cursor of the last page.")] = None
+
+
+class ScanApplied(Answer):
+    """What was applied."""
+
+    max_chars: int
+
+
+class ScanAnswer(Answer):
+    """One page of a note, with LF for every line end."""
+
+    text: str
+    applied_range: LineRange
+    next_cursor: NextChar
+    eof: bool
+    truncated: bool
+    truncated_reason: Literal["none", "max_chars"]
+    applied: ScanApplied
+    content_hash: str
+
+
+def scan_tool(notes: Notes) -> Tool[ScanParams, ScanAnswer]:
+    """Return the tool."""
+
+    def run(params: ScanParams, _: Call) -> ScanAnswer:
+        read, data = notes.text(params.path)
+        text = unified(read.text)
+        start = start_offset(text, params.start_line, params.cursor)
+        got = page(text, start, start + PAGE_CHARS)
+        return ScanAnswer(
+            text=got.text,
+            applied_range=got.lines,
+            next_cursor=got.next_cursor,
+            eof=got.eof,
+            truncated=not got.eof,
+            truncated_reason="none" if got.eof else "max_chars",
+            applied=ScanApplied(max_chars=PAGE_CHARS),
+            content_hash=short_hash(data),
+        )
+
+    return Tool(
+        name="vault_scan",
+        title="Read a note on, page by page",
+        summary=(
+            "Read a note from a line or a cursor on, 12000 characters a page: pass next_cursor "
+            "until eof is true, and every character comes exactly once. Line ends come as LF."
+        ),
+        params=ScanParams,
+        answer=ScanAnswer,
+        run=run,
+        examples=(
+            {"path": "projects/plan.md"},
+            {"path": "projects/plan.md", "cursor": {"char_offset": 12000}},
+        ),
+    )

@@ -1,0 +1,56 @@
+"""The surface over notes: list, create, read, scan, replace, and take back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from fumishirube import Desk, Stage, Tool
+from fumishirube_vault.settings import Bounds
+
+_MIB = 1024 * 1024
+
+
+class VaultSurface(Stage):
+    """Offers the five ``vault_*`` tools, and with ``history`` two more, which list and undo writes.
+
+    A note holds at most ``note_bytes``. What notes held before is remembered for as many writes,
+    bytes and days as the ``journal_*`` settings say.
+    """
+
+    root: ClassVar[str] = "vault"
+    instructions: ClassVar[str] = (
+        "Vault: notes that outlast the conversation. vault_create writes a new one, vault_replace "
+        "changes one; vault_ls, vault_read and vault_scan show what was written before."
+    )
+    pipeline: ClassVar[Mapping[str, Any]] = {}
+
+    history: bool = False
+    note_bytes: Annotated[int, Field(ge=1)] = 10 * _MIB
+    journal_writes: Annotated[int, Field(ge=1)] = 1000
+    journal_bytes: Annotated[int, Field(ge=1)] = 64 * _MIB
+    journal_days: Annotated[int, Field(ge=1)] = 90
+
+    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools, in the order in which an agent meets them."""
+        from fumishirube_vault.offered import tools
+
+        return tools(desk, self._bounds(), self.note_bytes, history=self.history)
+
+    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+        """Return the tools of the journal, and the one that shows what would be replaced."""
+        from fumishirube_vault.offered import commands
+
+        return commands(desk, self._bounds(), self.note_bytes)
+
+    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+        """Finish or roll back, at the start, what a crash left."""
+        from fumishirube_vault.offered import recovered
+
+        return recovered(desk, self._bounds(), self.note_bytes)
+
+    def _bounds(self) -> Bounds:
+        return Bounds(self.journal_writes, self.journal_bytes, self.journal_days)

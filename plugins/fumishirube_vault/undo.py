@@ -1,0 +1,111 @@
+"""``vault_undo``, and its opposite: a write is taken back, or done again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, content_hash
+from fumishirube_vault.history import Past, WriteId, known, pasts
+from fumishirube_vault.journal import Write
+from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.rules import NotePath
+
+
+class UndoParams(Params):
+    """Which write: by its id, else the last one, of one note if it is named."""
+
+    id: WriteId | None = None
+    path: Annotated[NotePath | None, Field(description="Only writes to this note.")] = None
+
+
+class UndoAnswer(Answer):
+    """What was done to which note; ``content_hash`` is null when it is gone now."""
+
+    path: str
+    action: Literal["undo", "redo"]
+    id: str
+    of: str
+    content_hash: str | None
+
+
+def undo_tool(notes: Notes) -> Tool[UndoParams, UndoAnswer]:
+    """Return the tool."""
+
+    def run(params: UndoParams, _: Call) -> UndoAnswer:
+        past = _chosen(notes, params, undone=False)
+        return _turned(notes, past.write, past.write, "undo")
+
+    return Tool(
+        name="vault_undo",
+        title="Take a write back",
+        summary=(
+            "Take back the last write to the vault, or to one note, or the one with an id from "
+            "vault_history: the note is again what it was before. A note that was changed since "
+            "is a conflict. Taking back is a write too, and stays in the history."
+        ),
+        params=UndoParams,
+        answer=UndoAnswer,
+        run=run,
+        read_only=False,
+        destructive=True,
+        idempotent=False,
+        examples=({}, {"path": "projects/plan.md"}),
+    )
+
+
+def redo_tool(notes: Notes) -> Tool[UndoParams, UndoAnswer]:
+    """Return the tool that does again what was taken back."""
+
+    def run(params: UndoParams, _: Call) -> UndoAnswer:
+        past = _chosen(notes, params, undone=True)
+        assert past.undo is not None
+        return _turned(notes, past.write, past.undo, "redo")
+
+    return Tool(
+        name="vault_redo",
+        title="Do a write again",
+        summary="Do again what was taken back: the last of it, or the write with this id.",
+        params=UndoParams,
+        answer=UndoAnswer,
+        run=run,
+        read_only=False,
+        destructive=True,
+        idempotent=False,
+        examples=({}, {"path": "projects/plan.md"}),
+    )
+
+
+def _chosen(notes: Notes, params: UndoParams, *, undone: bool) -> Past:
+    """Return the write that is meant: of those that are undone, the one undone last."""
+    notes.journal.recover()
+    writes = notes.journal.writes()
+    found = [one for one in pasts(writes) if params.path in (None, one.write.path)]
+    if params.id is not None:
+        write = known(writes, params.id)
+        found = [one for one in found if one.write.id == (write.of or write.id)]
+    fitting = [one for one in found if (one.undo is not None) == undone]
+    if found and params.id is not None and not fitting:
+        told = "is not taken back" if undone else "is taken back already"
+        raise Conflict(f"this write {told}", path=found[0].write.path)
+    if not fitting:
+        raise NotFound(f"there is no write to {'do again' if undone else 'take back'}")
+    return max(fitting, key=lambda one: (one.undo or one.write).time)
+
+
+def _turned(notes: Notes, write: Write, last: Write, action: Literal["undo", "redo"]) -> UndoAnswer:
+    """Give a note back what it held before the ``last`` write, if it still is as that left it."""
+    wanted = notes.journal.before(last)
+
+    def made(current: bytes | None) -> bytes | None:
+        if (None if current is None else content_hash(current)) != last.after:
+            raise Conflict("the note was changed since by another write", path=write.path)
+        return wanted
+
+    changed = notes.change(write.path, action, made, write.id)
+    assert changed.write is not None
+    told = None if changed.data is None else short_hash(changed.data)
+    return UndoAnswer(
+        path=write.path, action=action, id=changed.write.id, of=write.id, content_hash=told
+    )

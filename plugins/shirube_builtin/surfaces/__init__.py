@@ -1,1 +1,0 @@
-"""Surfaces: what callers may use."""
