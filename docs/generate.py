@@ -18,11 +18,11 @@ from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
 from fumishirube.host.application import open_application
-from fumishirube.host.schemas import input_schema, output_schema
 from fumishirube.model import Tool
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import Kind, Offer, Registry
+from fumishirube.tools.schemas import input_schema, output_schema
 
 REFERENCE = Path(__file__).parent / "reference"
 

@@ -4,7 +4,7 @@ import gc
 
 gc.disable()
 
-from fumishirube.faces.wire import claim_wire, leave  # noqa: E402
+from fumishirube.host.wire import claim_wire, leave  # noqa: E402
 
 wire = claim_wire()
 
@@ -18,11 +18,11 @@ from typing import Annotated, Any, ClassVar  # noqa: E402
 from pydantic import Field  # noqa: E402
 
 from fumishirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
-from fumishirube.host.argument_errors import FailsWith  # noqa: E402
 from fumishirube.host.catalog import Board, Menu  # noqa: E402
 from fumishirube.host.logs import QUIET, ToStandardError, start_logs  # noqa: E402
 from fumishirube.model import Answer, Call, Params, Tool  # noqa: E402
-from fumishirube.prompts import Prompt  # noqa: E402
+from fumishirube.tools.argument_errors import FailsWith  # noqa: E402
+from fumishirube.tools.prompts import Prompt  # noqa: E402
 
 
 class Options(Params):

@@ -24,9 +24,9 @@ from fumishirube.errors import (
     NotFound,
     ToolError,
 )
-from fumishirube.host.argument_errors import FailsWith
 from fumishirube.host.calls import EXACT, call_tool, compact, parse_arguments, plain
 from fumishirube.model import Answer, Call, Params, Tool
+from fumishirube.tools.argument_errors import FailsWith
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -15,8 +15,8 @@ from stdio import Wire
 from fumishirube import Argument, Content, NotFound, Prompt, Resource, Resources, Template
 from fumishirube.faces.mcp import build_server
 from fumishirube.host.catalog import Board, Menu
-from fumishirube.prompts import check_prompt
-from fumishirube.resources import check_resources
+from fumishirube.tools.prompts import check_prompt
+from fumishirube.tools.resources import check_resources
 
 pytestmark = pytest.mark.anyio
 

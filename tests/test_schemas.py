@@ -18,10 +18,10 @@ from jsonschema import Draft202012Validator
 from pydantic import ConfigDict, Field, computed_field, create_model, model_serializer
 
 from fumishirube.errors import InvalidPath
-from fumishirube.host.argument_errors import FailsWith
 from fumishirube.host.calls import call_tool
-from fumishirube.host.schemas import check_schema, check_tool, input_schema, output_schema
 from fumishirube.model import Answer, Call, Params, Tool
+from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.schemas import check_schema, check_tool, input_schema, output_schema
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from manuals import RULES, opened, write
 
-from fumishirube.host.schemas import input_schema, output_schema
+from fumishirube.tools.schemas import input_schema, output_schema
 from fumishirube_manual.diagnosis import CutoffReason, Status
 from fumishirube_manual.settings import Extra
 from fumishirube_manual.tools.hits import Kind

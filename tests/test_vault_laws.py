@@ -12,7 +12,7 @@ from manuals import ask, opened
 
 from fumishirube import Call, InvalidParameter, ToolError, decode, decoded
 from fumishirube.host.application import Application
-from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_vault.literal import replaced
 
 LIMIT = 10 * 1024 * 1024

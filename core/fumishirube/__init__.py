@@ -31,7 +31,7 @@ from fumishirube.errors import (
     ToolError,
     Unreadable,
 )
-from fumishirube.host.argument_errors import FailsWith
+from fumishirube.headings import Heading, divided, headed
 from fumishirube.linked_corpus import Linked, Neighbour, Standing, Studying, levels
 from fumishirube.links import LINK_KINDS, Link, LinkKind, Remark
 from fumishirube.model import (
@@ -59,9 +59,7 @@ from fumishirube.model import (
 from fumishirube.plugins.deprecation import former as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
 from fumishirube.plugins.registry import Register
-from fumishirube.prompts import Argument, Prompt
 from fumishirube.report import Account, Asked
-from fumishirube.resources import Content, Resource, Resources, Template
 from fumishirube.session import Delivery, Reading, Session
 from fumishirube.stages import (
     Corpus,
@@ -112,7 +110,6 @@ from fumishirube.text.folding import (
     runs,
     words,
 )
-from fumishirube.text.headings import Heading, divided, headed
 from fumishirube.text.projections import (
     LOOSE,
     NORMAL,
@@ -126,6 +123,9 @@ from fumishirube.text.projections import (
 )
 from fumishirube.text.recovery import Salvaged, salvaged
 from fumishirube.texts import Text, Texts, texts_of
+from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.prompts import Argument, Prompt
+from fumishirube.tools.resources import Content, Resource, Resources, Template
 from fumishirube.verdict import Cached, Thresholds, Verdict
 
 __version__ = "0.1.0"

@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from fumishirube.disk.folders import Entry
 from fumishirube.disk.roots import Root
 from fumishirube.model import Document, Progress, Query, Ranking, Tool, Trace
-from fumishirube.prompts import Prompt
-from fumishirube.resources import Resources
 from fumishirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.tools.prompts import Prompt
+from fumishirube.tools.resources import Resources
 from fumishirube.verdict import Verdict
 
 T = TypeVar("T")

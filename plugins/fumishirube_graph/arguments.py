@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from fumishirube import Answer, InvalidParameter, LinkKind, Params
-from fumishirube.answers import Lean
+from fumishirube.tools.answers import Lean
 from fumishirube_graph.docs import Docs
 from fumishirube_graph.records import Doc, DocType
 from fumishirube_graph.refusals import skipped_page, unknown_page

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube.answers import Lean
+from fumishirube.tools.answers import Lean
 from fumishirube_graph.arguments import Closed, NotNull, Room, a_path
 from fumishirube_graph.refusals import Failed, Refused, refusing
 from fumishirube_graph.status import links_of

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Hit, LinkKind, Query, Ranking, Tool
-from fumishirube.answers import Lean
+from fumishirube.tools.answers import Lean
 from fumishirube_graph.arguments import (
     DATA,
     Closed,

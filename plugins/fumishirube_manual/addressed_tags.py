@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from fumishirube import Desk, Row, Shelved, ToolError, Trace
-from fumishirube.text_pages import Page
+from fumishirube.tools.text_pages import Page
 from fumishirube_manual.addressed import Addressed, addressed, at_most
 from fumishirube_manual.settings import Settings
 

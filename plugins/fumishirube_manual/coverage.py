@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from pydantic import Field
 
 from fumishirube import Account, Answer, Asked, Skipped, Unlisted
-from fumishirube.answers import Lean
+from fumishirube.tools.answers import Lean
 from fumishirube_manual.diagnosis import CutoffReason
 
 SkipReason: TypeAlias = Literal[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fumishirube import Delivery, Desk, Document, Session, ToolError
-from fumishirube.text_pages import Page
+from fumishirube.tools.text_pages import Page
 
 
 def record(session: Session | None, manual_id: str, document: Document, given: Page) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, field_validator
 
 from fumishirube import Desk, Env, Prompt, Resources, Stage, Tool
-from fumishirube.text_sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
+from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
 from fumishirube_manual.settings import Extra, Settings
 
 

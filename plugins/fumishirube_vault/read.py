@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fumishirube import Answer, Call, InvalidParameter, Lines, Params, Tool
-from fumishirube.text_pages import LineRange, NextChar, within
-from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube.tools.text_pages import LineRange, NextChar, within
+from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_vault.ends import CRLF, Ends
 from fumishirube_vault.notes import Notes, short_hash
 from fumishirube_vault.rules import NotePath

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Params, Tool, unified
-from fumishirube.text_pages import (
+from fumishirube.tools.text_pages import (
     Cursor,
     LineRange,
     NextChar,
     page,
     start_offset,
 )
-from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_vault.notes import Notes, short_hash
 from fumishirube_vault.rules import NotePath
 

@@ -20,10 +20,10 @@ from fumishirube.config.sections import Adaptive, Bounds, Cache, ListingRules, R
 from fumishirube.config.servers import Security, Server
 from fumishirube.config.yaml_file import Written, read_yaml
 from fumishirube.errors import ConfigError
-from fumishirube.host.argument_errors import refusal
-from fumishirube.host.schemas import arguments_shape
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Env
+from fumishirube.tools.argument_errors import refusal
+from fumishirube.tools.schemas import arguments_shape
 
 FILE = "fumishirube.yaml"
 

@@ -29,13 +29,13 @@ from fumishirube.errors import ConfigError, Held, NotFound, ToolError
 from fumishirube.host.catalog import Menu, commands_of, prompts_of, resources_of, tools_of
 from fumishirube.host.context import WorkDesk
 from fumishirube.host.memory import Memory
-from fumishirube.host.schemas import check_tool
 from fumishirube.host.surfaces import Furnished, Shared
 from fumishirube.model import Tool, Trace
 from fumishirube.plugins.discovery import DISTRIBUTION, Plugins, load_plugins
-from fumishirube.prompts import Prompt
-from fumishirube.resources import Resources
 from fumishirube.surfaces import Living
+from fumishirube.tools.prompts import Prompt
+from fumishirube.tools.resources import Resources
+from fumishirube.tools.schemas import check_tool
 
 _log = logging.getLogger("fumishirube")
 

@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from fumishirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
-from fumishirube.host.argument_errors import Place, accepted, joined, of_shape, refusal
-from fumishirube.host.schemas import Schema, arguments_shape
 from fumishirube.model import A, Answer, Call, P, Params, Tool
+from fumishirube.tools.argument_errors import Place, accepted, joined, of_shape, refusal
+from fumishirube.tools.schemas import Schema, arguments_shape
 
 LOG = logging.getLogger("fumishirube")
 

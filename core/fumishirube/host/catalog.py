@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeAlias
 
-from fumishirube.host.schemas import input_schema, output_schema
 from fumishirube.model import Tool
-from fumishirube.prompts import Prompt, check_prompt
-from fumishirube.resources import Resources, check_resources
 from fumishirube.surfaces import Commanding, Desk, Prompting, Readable, Surface
+from fumishirube.tools.prompts import Prompt, check_prompt
+from fumishirube.tools.resources import Resources, check_resources
+from fumishirube.tools.schemas import input_schema, output_schema
 
 Served: TypeAlias = Sequence[tuple[Surface, Desk]]
 

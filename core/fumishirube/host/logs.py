@@ -12,8 +12,8 @@ from pathlib import PurePath
 
 from pydantic import JsonValue
 
-from fumishirube.faces.wire import complain
 from fumishirube.host.calls import compact, plain
+from fumishirube.host.wire import complain
 
 LEVELS = ("debug", "info", "warning", "error")
 _FRAMES = 24

@@ -22,7 +22,7 @@ from fumishirube import (
     estimate_tokens,
     fold,
 )
-from fumishirube.answers import Lean
+from fumishirube.tools.answers import Lean
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import tagged
 from fumishirube_manual.arguments import ManualId, after_discovery, shelved

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, Field, JsonValue
 
 from fumishirube import Account, Call, Desk, InvalidParameter, Params, Span, Tool, Trace
-from fumishirube.answers import Lean, fitting
+from fumishirube.tools.answers import Lean, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
 from fumishirube_manual.diagnosis import (

@@ -21,7 +21,7 @@ from fumishirube import (
     clean_path,
     nfc,
 )
-from fumishirube.answers import Lean
+from fumishirube.tools.answers import Lean
 from fumishirube_manual.arguments import ROOT_ID
 
 _FOLDER, _FILE = "dir", "file"

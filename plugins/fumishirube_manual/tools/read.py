@@ -19,14 +19,14 @@ from fumishirube import (
     Session,
     Tool,
 )
-from fumishirube.answers import Lean
-from fumishirube.text_pages import (
+from fumishirube.tools.answers import Lean
+from fumishirube.tools.text_pages import (
     LineRange,
     MaxChars,
     NextChar,
     page,
 )
-from fumishirube.text_sizes import PAGE_CHARS
+from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, shelved
 from fumishirube_manual.deliveries import record

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Desk, Params, Tool
-from fumishirube.answers import Lean
-from fumishirube.text_pages import (
+from fumishirube.tools.answers import Lean
+from fumishirube.tools.text_pages import (
     LineRange,
     MaxChars,
     NextChar,

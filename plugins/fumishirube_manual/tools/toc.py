@@ -22,8 +22,8 @@ from fumishirube import (
     Unreadable,
     clean_path,
 )
-from fumishirube.answers import Lean, fitting
-from fumishirube.text_pages import cursor_at
+from fumishirube.tools.answers import Lean, fitting
+from fumishirube.tools.text_pages import cursor_at
 from fumishirube_manual.arguments import ManualId, after_discovery, shelved
 
 _FILES = 20

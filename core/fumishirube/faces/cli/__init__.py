@@ -14,7 +14,7 @@ from fumishirube.errors import Cancelled, ConfigError, Held, InternalError, Tool
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import VERBS, Parser, build_parser
 from fumishirube.faces.cli.streams import complain, hang_up, speak_utf8
-from fumishirube.faces.wire import leave
+from fumishirube.host.wire import leave
 
 OK, OFF, WRONG, HELD, STOPPED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""

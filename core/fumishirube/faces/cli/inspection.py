@@ -11,7 +11,7 @@ from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.parser import Verbs
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
-from fumishirube.faces.wire import leave
+from fumishirube.host.wire import leave
 
 HOST = "127.0.0.1"
 PORT = 8722

@@ -17,14 +17,14 @@ from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.parser import Parser, Verbs
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.http.backend import backend_of
-from fumishirube.faces.mcp.instructions import instructions, server_name
-from fumishirube.faces.wire import claim_wire, leave
-from fumishirube.faces.wire import complain as whisper
 from fumishirube.host.application import Application
+from fumishirube.host.instructions import instructions, server_name
 from fumishirube.host.logs import LEVELS, QUIET, ToStandardError, start_logs
 from fumishirube.host.malloc import share_pools
 from fumishirube.host.reload.editions import Edition, Reloading, Through
 from fumishirube.host.reload.inputs import Watched
+from fumishirube.host.wire import claim_wire, leave
+from fumishirube.host.wire import complain as whisper
 
 _SPANS_MS = 200
 """Milliseconds in which spans that are held back may still be sent."""

@@ -12,8 +12,8 @@ from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import Verbs, add_json, not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.calls import call_tool
-from fumishirube.host.schemas import input_schema, output_schema
 from fumishirube.model import Call, Tool
+from fumishirube.tools.schemas import input_schema, output_schema
 
 
 def add(commands: Verbs) -> None:

@@ -32,9 +32,9 @@ from fumishirube.faces.http.openapi import endpoint_fault, of_endpoint, of_tool
 from fumishirube.faces.http.problems import Problem, invalid
 from fumishirube.faces.http.replies import reply
 from fumishirube.faces.http.settings import check_hosts
-from fumishirube.faces.mcp.instructions import instructions
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.catalog import Board
+from fumishirube.host.instructions import instructions
 from fumishirube.model import Tool
 from fumishirube.plugins.discovery import load_plugins
 

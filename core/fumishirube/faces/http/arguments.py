@@ -11,9 +11,9 @@ from starlette.datastructures import QueryParams
 
 from fumishirube.faces.http.limits import check_values
 from fumishirube.faces.http.problems import Location, invalid, misfit, misfits
-from fumishirube.host.argument_errors import accepted
 from fumishirube.host.calls import scrubbed
-from fumishirube.host.schemas import Schema
+from fumishirube.tools.argument_errors import accepted
+from fumishirube.tools.schemas import Schema
 
 _TRUE = frozenset({"true", "1", "yes", "on", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "off", "f", "n"})

@@ -30,8 +30,8 @@ from fumishirube.errors import (
     ToolError,
 )
 from fumishirube.faces.http.backend import Backend
-from fumishirube.host.schemas import arguments_shape
 from fumishirube.model import A, Call, P, Tool
+from fumishirube.tools.schemas import arguments_shape
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of an answer."""

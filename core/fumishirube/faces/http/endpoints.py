@@ -22,8 +22,8 @@ from fumishirube.faces.http.problems import Problem, error_id_of, of_endpoint, o
 from fumishirube.faces.http.replies import reply
 from fumishirube.host.calls import call_tool, compact
 from fumishirube.host.scheduler import Turns
-from fumishirube.host.schemas import arguments_shape
 from fumishirube.model import Call, Params, Tool
+from fumishirube.tools.schemas import arguments_shape
 
 Read: TypeAlias = Callable[[], object]
 

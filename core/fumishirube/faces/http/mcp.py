@@ -21,9 +21,9 @@ from fumishirube.faces.http.limits import MESSAGE, check_values, whole_body
 from fumishirube.faces.http.log import Line
 from fumishirube.faces.http.problems import error_id_of, of_tool
 from fumishirube.faces.http.replies import busy
-from fumishirube.faces.mcp.instructions import instructions, server_name
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import Board
+from fumishirube.host.instructions import instructions, server_name
 
 if TYPE_CHECKING:
     from fumishirube.faces.mcp.streamable import Streamable

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from fumishirube.host.schemas import Schema, input_schema, output_schema
 from fumishirube.model import Tool
+from fumishirube.tools.schemas import Schema, input_schema, output_schema
 
 _PATH = re.compile(r"/[a-z][a-z0-9_]{0,39}")
 _TEXT: Schema = {"type": "string"}

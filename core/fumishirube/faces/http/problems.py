@@ -17,10 +17,10 @@ from fumishirube.errors import (
     NotFound,
     ToolError,
 )
-from fumishirube.host.argument_errors import refusal
 from fumishirube.host.calls import described, plain
-from fumishirube.host.schemas import arguments_shape
 from fumishirube.model import Params
+from fumishirube.tools.argument_errors import refusal
+from fumishirube.tools.schemas import arguments_shape
 
 Body: TypeAlias = Mapping[str, JsonValue]
 Location: TypeAlias = tuple[str | int, ...]

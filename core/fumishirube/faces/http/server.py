@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 
 from fumishirube.errors import ConfigError
 from fumishirube.faces.http.protocol import CONNECTIONS, Connection
-from fumishirube.faces.wire import exit_within
 from fumishirube.host.scheduler import SWITCH
+from fumishirube.host.wire import exit_within
 
 GRACE = 1
 """Seconds that requests under way have to end once the process is told to stop."""

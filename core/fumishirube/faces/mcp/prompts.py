@@ -14,8 +14,8 @@ from fumishirube.faces.mcp.tools import one_page
 from fumishirube.host.calls import scrubbed
 from fumishirube.host.catalog import Board
 from fumishirube.model import Call
-from fumishirube.prompts import Prompt
-from fumishirube.resources import Complete
+from fumishirube.tools.prompts import Prompt
+from fumishirube.tools.resources import Complete
 
 VALUES = 100
 """Values proposed at a time; the protocol allows no more."""

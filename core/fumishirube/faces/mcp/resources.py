@@ -14,7 +14,7 @@ from fumishirube.faces.mcp.tools import TRUST, one_page
 from fumishirube.host.calls import scrubbed
 from fumishirube.host.catalog import Board
 from fumishirube.model import Call
-from fumishirube.resources import Content, Resource, Resources, Template
+from fumishirube.tools.resources import Content, Resource, Resources, Template
 
 PAGE = 500
 """Resources on a page."""

@@ -20,10 +20,10 @@ from pydantic import ValidationError
 
 from fumishirube.faces.mcp.collector import Garbage
 from fumishirube.faces.mcp.host import build_server
-from fumishirube.faces.wire import Wire, exit_within
 from fumishirube.host.calls import compact, plain
 from fumishirube.host.catalog import Board
 from fumishirube.host.scheduler import SWITCH
+from fumishirube.host.wire import Wire, exit_within
 from fumishirube.session import Session
 
 GRACE = 0.2

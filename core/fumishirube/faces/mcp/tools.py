@@ -17,11 +17,11 @@ from pydantic import JsonValue
 
 from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.requests import Context, Work
-from fumishirube.host.argument_errors import accepted, json_type
 from fumishirube.host.calls import call_tool, compact, described, scrubbed
 from fumishirube.host.catalog import Board
-from fumishirube.host.schemas import input_schema, output_schema
 from fumishirube.model import Call, Tool
+from fumishirube.tools.argument_errors import accepted, json_type
+from fumishirube.tools.schemas import input_schema, output_schema
 
 TRUST = {"fumishirube/content_trust": "untrusted"}
 """Said of what holds text from documents: it is data, never instructions."""

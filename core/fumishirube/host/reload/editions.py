@@ -11,14 +11,14 @@ from threading import Event, Thread
 from typing import Any, TypeAlias
 
 from fumishirube.errors import FumishirubeError, InternalError
-from fumishirube.faces.mcp.instructions import instructions
-from fumishirube.faces.wire import complain
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import Board
+from fumishirube.host.instructions import instructions
 from fumishirube.host.reload.inputs import Inputs, Watched, compiled
 from fumishirube.host.reload.leases import Hold
 from fumishirube.host.reload.reimports import imported_anew
 from fumishirube.host.reload.rejections import Notice
+from fumishirube.host.wire import complain
 from fumishirube.model import Tool
 
 EVERY = 0.5

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from fumishirube.errors import Conflict
 from fumishirube.host.catalog import Menu
-from fumishirube.resources import Resource, Resources
+from fumishirube.tools.resources import Resource, Resources
 
 Q = ParamSpec("Q")
 T = TypeVar("T")

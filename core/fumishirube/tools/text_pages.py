@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from fumishirube import Answer, InvalidParameter, Lines, Params
-from fumishirube.text_sizes import LEAST_CHARS, MOST_CHARS
+from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS
 
 MaxChars = Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS)]
 

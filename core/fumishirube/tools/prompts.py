@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fumishirube.resources import Complete, no_values
+from fumishirube.tools.resources import Complete, no_values
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 

@@ -21,7 +21,7 @@ from fumishirube.errors import (
     OutOfScope,
     ToolError,
 )
-from fumishirube.host.schemas import FAILS_WITH, Schema
+from fumishirube.tools.schemas import FAILS_WITH, Schema
 
 _KINDS: dict[str, type[ToolError]] = {
     kind.code: kind

@@ -1,0 +1,1 @@
+"""What tools are made of: schemas, checked arguments, answers, resources and prompts."""
