@@ -58,7 +58,7 @@ ONLY_IN = {
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
     "sqlite3": (
-        "plugins/fumishirube_chapters/store.py",
+        "plugins/fumishirube_chapters/projection_store.py",
         "plugins/fumishirube_graph/vectors.py",
     ),
     "pytest": ("core/fumishirube/testing/",),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube.text.numbering import Entry
+from fumishirube.text.reference_targets import Entry
 from fumishirube.text.numerals import normalised
 from fumishirube.text.references import resolve
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import NORMAL, Answer, Call, Tool, ToolError
-from fumishirube.text.numbering import Entry
+from fumishirube.text.reference_targets import Entry
 from fumishirube.text.references import resolve, section_numbers
 from fumishirube_chapters.arguments import OfManual
 from fumishirube_chapters.failures import refused, required

@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import JsonValue
 
 from fumishirube import Desk, Row, Shelved, ToolError, Trace
-from fumishirube.text.numbering import Entry
+from fumishirube.text.reference_targets import Entry
 from fumishirube.text.references import mentioned, section_numbers
 
 ANNOTATION = "refers_to"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from fumishirube.text.numbering import (
+from fumishirube.text.reference_targets import (
     LABELLED,
     NUMBERED,
     Candidate,
