@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fumishirube_manual.addressed import addressed
+from fumishirube_manual.addressed_passages import addressed
 
 LANGUAGES = ("en", "ja")
 SPLITS = ("dev", "test")

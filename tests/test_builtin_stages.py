@@ -23,8 +23,8 @@ from fumishirube.testing import (
     FuserContract,
     IndexContract,
     LoaderContract,
+    MemoryContext,
     MemoryCorpus,
-    MemoryDesk,
     RefinerContract,
     ScorerContract,
     StageContract,
@@ -45,7 +45,7 @@ from fumishirube_stages.scorers.exceptions import Exceptions
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.loose import Loose
 from fumishirube_stages.scorers.numbers import Numbers
-from fumishirube_stages.scorers.phrase import Phrase
+from fumishirube_stages.scorers.phrase import PhraseScorer
 from fumishirube_stages.scorers.proximity import Proximity
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
@@ -124,7 +124,7 @@ class TestLexical(ScorerContract):
 
 
 class TestPhrase(ScorerContract):
-    stage = Phrase()
+    stage = PhraseScorer()
     queries = (Query("入社から6か月後に10日付与"), Query("the reset link in the mail"))
 
 
@@ -178,7 +178,7 @@ class TestVaultSurface(SurfaceContract):
         self._folder = tmp_path
 
     def desk(self) -> Desk:
-        return MemoryDesk({}, self._folder)
+        return MemoryContext({}, self._folder)
 
 
 @tiny_models.installed

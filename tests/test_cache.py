@@ -32,7 +32,7 @@ from fumishirube.host.application import Application, open_application
 from fumishirube.model import Span
 from fumishirube.plugins.registry import Offer
 from fumishirube_stages.embedders.hashing import Hashing
-from fumishirube_stages.embedders.none import Nothing
+from fumishirube_stages.embedders.none import NullEmbedder
 
 Opened = Callable[..., Application]
 
@@ -311,7 +311,7 @@ def test_a_degraded_answer_is_not_kept(opened: Opened, monkeypatch: pytest.Monke
 
 def cache(embedder: Any = None, **settings: Any) -> SearchCache:
     defaults = {"keep": 3, "seconds": 60, "similarity": 0.9, "guards": Guards()}
-    return SearchCache(embedder or Nothing(), **{**defaults, **settings})
+    return SearchCache(embedder or NullEmbedder(), **{**defaults, **settings})
 
 
 def question(text: str, manual: str = "m") -> Question:

@@ -18,7 +18,7 @@ from stdio import Fumishirube
 from fumishirube import NotFound
 from fumishirube.host.application import Application
 from fumishirube.traces.store import TraceStore, new_trace_id
-from fumishirube_manual.cues import FACETS, denies, facet_of
+from fumishirube_manual.facets import FACETS, denies, facet_of
 from fumishirube_manual.sentences import sentences
 
 GRAPH = ["claims", "evidences", "edges", "facets"]

@@ -23,8 +23,8 @@ from fumishirube.engine.passages import passages
 from fumishirube.faces.cli import listing, main
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import clipped, table, width
-from fumishirube.faces.cli.parser import VERBS
-from fumishirube.faces.cli.snippets import body_in, body_of, glimpse
+from fumishirube.faces.cli.parser import COMMANDS
+from fumishirube.faces.cli.snippets import body_in, body_of, snippet_lines
 from fumishirube.faces.cli.workspace import Bar
 from fumishirube.model import Document, Row, Section, Source
 from fumishirube_stages.loaders.markdown import Markdown
@@ -704,7 +704,7 @@ def test_a_wrong_word_is_answered_with_the_right_one(
     assert f"did you mean {meant}?" in done.err
 
 
-@pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)
+@pytest.mark.parametrize("verb", [[], *([verb] for verb in COMMANDS)], ids=str)
 def test_help_has_an_example(tmp_path: Path, verb: list[str]) -> None:
     done = fumishirube(*verb, "--help", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
@@ -884,13 +884,13 @@ def test_a_snippet_shows_the_line_that_matches_best() -> None:
     section = Section("題", 1, 5, 0, len(text), len(text), 4)
     document = Document("a.md", "md", text, (section,))
     body = body_in(document, 1)
-    first, second = glimpse("題", body, ("日額", "入院給付"), 40)
+    first, second = snippet_lines("題", body, ("日額", "入院給付"), 40)
     assert first.startswith("…")
     assert "入院給付" in first
     assert width(first) <= 40
     assert second == "次の行。"
-    assert glimpse("題", body, (), 40) == ["最初の行。", clipped("あ" * 60, 40)]
-    assert glimpse("題", body_in(document, 99), ("日額",), 40) == []
+    assert snippet_lines("題", body, (), 40) == ["最初の行。", clipped("あ" * 60, 40)]
+    assert snippet_lines("題", body_in(document, 99), ("日額",), 40) == []
 
 
 def test_what_follows_a_heading_is_read_without_a_loader_where_that_is_sure(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from fumishirube.testing import (
     TokenizerContract,
 )
 from fumishirube.testing.records import record
-from fumishirube.testing.side_effects import outside
+from fumishirube.testing.side_effects import side_effects
 
 WRONG = Path(__file__).parent / "wrong"
 CONTRACTS: Mapping[str, type[StageContract[Any]]] = {
@@ -99,7 +99,7 @@ def test_who_calls_while_the_door_is_closed_reaches_nobody(tmp_path: Path) -> No
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         host, port = server.getsockname()
-        with outside().closed(tmp_path) as attempts:
+        with side_effects().confined_to(tmp_path) as attempts:
             with pytest.raises(PermissionError):
                 socket.create_connection((host, port), timeout=5)
             with pytest.raises(OSError, match="may not"):
@@ -131,7 +131,7 @@ def test_what_is_written_while_the_door_is_closed_stays_inside(tmp_path: Path) -
         lambda: (tmp_path / "link").symlink_to(inside),
         lambda: beside.chmod(0o600),
     )
-    with outside().closed(inside) as attempts:
+    with side_effects().confined_to(inside) as attempts:
         (inside / "kept.txt").write_text("kept")
         (inside / "kept.txt").rename(inside / "renamed.txt")
         assert beside.read_text() == "here"

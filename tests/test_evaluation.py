@@ -25,9 +25,9 @@ from fumishirube.evaluation import metrics
 from fumishirube.evaluation.cases import Case, load_cases, parsed_cases, save_cases
 from fumishirube.evaluation.gates import DEFAULT_GATE, load_gate
 from fumishirube.evaluation.known_item import known_items, sentences, words_of
-from fumishirube.evaluation.metrics import Measured, integration_status, percentile, summary
+from fumishirube.evaluation.metrics import CaseResult, integration_status, percentile, summary
 from fumishirube.evaluation.paired import compare, interval, sign_flip_p
-from fumishirube.evaluation.runs import InProcess, row_line, run_case, run_cases
+from fumishirube.evaluation.runs import InProcessClient, result_line, run_case, run_cases
 from fumishirube.host.application import open_application
 from fumishirube.host.calls import compact
 from fumishirube.text.folding import estimate_tokens
@@ -191,7 +191,7 @@ def test_order_matters_only_where_it_should(ranking: list[str], right: set[str])
 
 
 def test_a_set_of_cases_comes_to_its_means() -> None:
-    found = Measured(
+    found = CaseResult(
         case(expected_lines=(("a.md", 7),), expected_paths=("a.md", "b.md")),
         ranking=(("x.md", 1), ("a.md", 3), ("a.md", 7)),
         returned=4,
@@ -199,7 +199,7 @@ def test_a_set_of_cases_comes_to_its_means() -> None:
         tokens=100,
         gaps=1,
     )
-    failed = Measured(case(), latency_ms=30, tokens=20, error="not_found")
+    failed = CaseResult(case(), latency_ms=30, tokens=20, error="not_found")
     figures = summary([found, failed], 5)
     expected = {
         "hit_rate@5": 1 / 2,
@@ -228,28 +228,28 @@ def test_a_set_of_cases_comes_to_its_means() -> None:
 
 
 def test_page_ranks_count_files_and_mrr_counts_rows() -> None:
-    one = Measured(case(), ranking=(("x.md", 1), ("x.md", 2), ("a.md", 1)), returned=3)
+    one = CaseResult(case(), ranking=(("x.md", 1), ("x.md", 2), ("a.md", 1)), returned=3)
     figures = summary([one], 2)
     assert (figures["mrr@2"], figures["page_mrr@2"]) == (0, 1 / 2)
 
 
 def test_the_status_of_a_result_follows_from_what_it_says() -> None:
-    assert integration_status(Measured(case(), error="not_found")) is None
-    assert integration_status(Measured(case())) == "blocked"
-    assert integration_status(Measured(case(), returned=1)) == "ready"
+    assert integration_status(CaseResult(case(), error="not_found")) is None
+    assert integration_status(CaseResult(case())) == "blocked"
+    assert integration_status(CaseResult(case(), returned=1)) == "ready"
     for more in ({"gaps": 1}, {"conflicts": 1}, {"unscored": True}):
-        assert integration_status(Measured(case(), returned=1, **more)) == "needs_followup"
+        assert integration_status(CaseResult(case(), returned=1, **more)) == "needs_followup"
 
 
 def test_a_forbidden_file_counts_wherever_it_stands() -> None:
     rows = tuple((f"{n}.md", 1) for n in range(50))
-    one = Measured(case(forbidden_paths=("49.md",)), ranking=rows, returned=50)
+    one = CaseResult(case(forbidden_paths=("49.md",)), ranking=rows, returned=50)
     assert summary([one], 5)["forbidden_hit_rate"] == 1
 
 
 def test_what_the_cache_did_is_told_where_searches_tell_it() -> None:
     told = [("miss", 0.0), ("exact", 30.0), ("exact", 10.0), ("bypass", 0.0)]
-    figures = summary([Measured(case(), cache=mode, saved_ms=ms) for mode, ms in told], 5)
+    figures = summary([CaseResult(case(), cache=mode, saved_ms=ms) for mode, ms in told], 5)
     assert figures["sem_cache_exact_rate"] == 1 / 2
     assert figures["sem_cache_semantic_rate"] == 0
     assert (figures["sem_cache_saved_ms"], figures["sem_cache_saved_ms_per_query"]) == (40, 10)
@@ -425,7 +425,7 @@ def test_a_gate_may_ask_for_the_ceiling_itself(tmp_path: Path) -> None:
 
 def test_the_default_gate_is_judged_at_5_whatever_is_shown() -> None:
     rows = ((("x.md", 1),) * 4, ("a.md", 1))
-    late = Measured(case(), ranking=(*rows[0], rows[1]), returned=5)
+    late = CaseResult(case(), ranking=(*rows[0], rows[1]), returned=5)
     failing = {v.threshold.name for v in DEFAULT_GATE.judge([late]) if not v.passed}
     assert failing == {"mrr@5"}
 
@@ -479,7 +479,7 @@ def test_errors_are_counted_and_the_run_goes_on() -> None:
     assert first.tokens > 0
     assert second.error is None
     assert summary([first, second], 5)["error_rate"] == 1 / 2
-    assert json.loads(row_line(first, 5, "config"))["error"] == "invalid_parameter"
+    assert json.loads(result_line(first, 5, "config"))["error"] == "invalid_parameter"
 
 
 def test_discovery_comes_first_and_the_cache_is_off_unless_measured() -> None:
@@ -544,7 +544,7 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
         desk = application.desks["manual"]
         made = known_items([desk.manual("field-guide")], 6)
         cases = [*made, made[0].model_copy(update={"case_id": "x", "manual_id": "absent"})]
-        here, there = run_cases([InProcess.of(application), OverStdio()], cases)
+        here, there = run_cases([InProcessClient.of(application), OverStdio()], cases)
     application.close()
     assert [one.ranking for one in here] == [one.ranking for one in there]
     assert [one.error for one in here] == [one.error for one in there] == [None] * 6 + ["not_found"]
@@ -553,7 +553,7 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
 
 def test_tokens_are_those_of_the_public_reply(workspace: Path) -> None:
     application = open_application(workspace, environ={})
-    client = InProcess.of(application)
+    client = InProcessClient.of(application)
     client.call("manual_ls", {})
     one = case(manual_id="field-guide")
     asked = {"query": "battery", "manual_id": "field-guide", "required_terms": ["battery"]}
@@ -781,6 +781,6 @@ def test_the_case_on_the_page_is_one_and_every_metric_is_explained() -> None:
     text = PAGE.read_text(encoding="utf-8")
     for key in Case.model_fields:
         assert f"`{key}`" in text
-    names = summary([Measured(one)], 5)
+    names = summary([CaseResult(one)], 5)
     for name in names:
         assert f"`{name.replace('@5', '@k')}`" in text, name

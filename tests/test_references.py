@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube.text.reference_targets import Entry
 from fumishirube.text.numerals import normalised
+from fumishirube.text.reference_targets import ReferenceTarget
 from fumishirube.text.references import resolve
 
 NAME = "給付編"
@@ -25,7 +25,7 @@ TOC = {
     "03": "第3章 重大手技",
     "04": "別表1 支給率",
 }
-ENTRIES = [Entry(*one) for one in TOC.items()]
+ENTRIES = [ReferenceTarget(*one) for one in TOC.items()]
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_kanji_numbers_are_read(written: str, read: str) -> None:
 
 
 def test_ids_count_where_titles_have_no_number() -> None:
-    entries = [Entry("03", "重大手技"), Entry("04", "第5章 補則")]
+    entries = [ReferenceTarget("03", "重大手技"), ReferenceTarget("04", "第5章 補則")]
     resolved = resolve(entries, "第3章", None, lambda _: ())
     assert (resolved.target, resolved.candidates[0].rule) == ("03", "id")
     assert resolve(entries, "第4章", None, lambda _: ()).target is None
@@ -143,7 +143,7 @@ def test_whatever_is_asked_the_answer_is_consistent(text: str, current: str | No
 
 
 def test_many_references_to_many_chapters_are_no_trouble() -> None:
-    entries = [Entry(str(n), f"第{n}章 通則の{n}") for n in range(2000)]
+    entries = [ReferenceTarget(str(n), f"第{n}章 通則の{n}") for n in range(2000)]
     for text in ("「通則」" * 500, "第1節" * 600, "第5章" * 600, "一" * 2000, "「" * 2000):
         resolve(entries, text[:2000], None, lambda _: ())
 

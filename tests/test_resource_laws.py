@@ -14,7 +14,7 @@ from pydantic import AnyUrl
 from stdio import CODES, Wire
 
 from fumishirube import Call, Citation, Content, Document, Lines, estimate_tokens
-from fumishirube.testing import MemoryDesk
+from fumishirube.testing import MemoryContext
 from fumishirube_manual.resources import MOST_CHARS, manual_resources
 
 LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=40)
@@ -34,7 +34,7 @@ def document(text: str) -> Document:
 
 
 def read(text: str, uri: str) -> list[Content]:
-    desk = MemoryDesk({"m": [document(text)]})
+    desk = MemoryContext({"m": [document(text)]})
     return [*manual_resources(desk).read(uri, Call())]
 
 

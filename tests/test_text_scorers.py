@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube import LOOSE, Budget, Cancelled, Document, Form, Query, Ranking, Scorer, form_of
+from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.corpus import Chapters
-from fumishirube_chapters.shelf import Open
-from fumishirube_chapters.store import Store
+from fumishirube_chapters.projection_store import ProjectionStore
 from fumishirube_stages.loaders.sections import whole
 from fumishirube_stages.scorers.loose import Loose
-from fumishirube_stages.scorers.patterns import understood
+from fumishirube_stages.scorers.patterns import parse_pattern
 from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.regex import Regex
 
@@ -31,11 +31,11 @@ SPACED = st.text("帝王切 　・-\u200b/", max_size=40)
 
 
 def corpus(*texts: str) -> Chapters:
-    store = Store(Path("nowhere") / "projections.sqlite")
+    store = ProjectionStore(Path("nowhere") / "projections.sqlite")
     documents = (
         Document(f"{place}.txt", "txt", text, whole(text, "章")) for place, text in enumerate(texts)
     )
-    return Chapters("m", [Open("m", "", document, store) for document in documents])
+    return Chapters("m", [OpenChapter("m", "", document, store) for document in documents])
 
 
 def ranked(scorer: Scorer, query: Query, *texts: str) -> Ranking:
@@ -111,7 +111,7 @@ FOLDED = [
 
 @pytest.mark.parametrize(("written", "folded"), FOLDED)
 def test_a_pattern_is_folded(written: str, folded: str) -> None:
-    pattern = understood(written, ignore_case=False)
+    pattern = parse_pattern(written, ignore_case=False)
     assert pattern is not None
     assert pattern.python == folded
     assert re.compile(pattern.python)
@@ -119,7 +119,7 @@ def test_a_pattern_is_folded(written: str, folded: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["(", "[", "*", "a**", "(?P<n>", r"\p{L}", "(" * 1000])
 def test_what_is_no_pattern_is_none(pattern: str) -> None:
-    assert understood(pattern, ignore_case=True) is None
+    assert parse_pattern(pattern, ignore_case=True) is None
 
 
 LINEAR = ["第.章", r"[^\d]+\s?\w*", "(?i)a|b", "^x", r"x\Z", "a{2,1000}", "(?s)a.*b", r"[\w.]+@"]
@@ -128,14 +128,14 @@ OTHERS = [r"\bx", "x$", "(?=x)", r"(.)\1", "x{1,1001}", "(?m)^x", "(?>a+)", "a++
 
 @pytest.mark.parametrize("pattern", LINEAR)
 def test_what_means_the_same_in_linear_time_runs_there(pattern: str) -> None:
-    found = understood(pattern, ignore_case=True)
+    found = parse_pattern(pattern, ignore_case=True)
     assert found is not None
     assert found.re2 is not None
 
 
 @pytest.mark.parametrize("pattern", OTHERS)
 def test_what_could_mean_something_else_does_not(pattern: str) -> None:
-    found = understood(pattern, ignore_case=True)
+    found = parse_pattern(pattern, ignore_case=True)
     assert found is not None
     assert found.re2 is None
 
@@ -157,7 +157,7 @@ PATTERNS = st.recursive(
 
 @given(PATTERNS, st.text("abcあ1 \n_-", max_size=15))
 def test_re2_finds_what_python_finds(pattern: str, text: str) -> None:
-    found = understood(pattern, ignore_case=True)
+    found = parse_pattern(pattern, ignore_case=True)
     assert found is not None
     if found.re2 is None:
         return

@@ -13,7 +13,7 @@ from manuals import ask, opened
 from fumishirube import Call, InvalidParameter, ToolError, decode, decoded
 from fumishirube.host.application import Application
 from fumishirube.tools.text_sizes import PAGE_CHARS
-from fumishirube_vault.literal import replaced
+from fumishirube_vault.replacement import replace_text
 
 LIMIT = 10 * 1024 * 1024
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -144,7 +144,7 @@ def test_a_replacement_is_what_a_simple_model_says(
     encoding, mark = form
     data = mark + text.encode(encoding)
     expected, count = modelled(text, find, by, most)
-    done = replaced(data, find, by, most, LIMIT)
+    done = replace_text(data, find, by, most, LIMIT)
     assert done == (mark + expected.encode(encoding), count)
 
 
@@ -153,7 +153,7 @@ def test_a_replacement_is_what_a_simple_model_says(
 def test_bytes_that_were_not_replaced_stay(encoding: str, find: str, by: str) -> None:
     text = JAPANESE * 3
     expected, count = modelled(text, find, by, 2)
-    done = replaced(text.encode(encoding), find, by, 2, LIMIT)
+    done = replace_text(text.encode(encoding), find, by, 2, LIMIT)
     assert (done.times, done.data) == (count, expected.encode(encoding))
 
 
@@ -162,9 +162,9 @@ def test_a_second_way_to_write_a_character_stays() -> None:
     twice = b"\x87\x9a"  # the sign for "because", where NEC put it
     assert twice.decode("cp932").encode("cp932") != twice
     data = JAPANESE.encode("cp932") + twice + "メモ\r\n".encode("cp932") + twice
-    done = replaced(data, "メモ\n", "手帳\n", 1, LIMIT)
+    done = replace_text(data, "メモ\n", "手帳\n", 1, LIMIT)
     assert done.data == data.replace("メモ".encode("cp932"), "手帳".encode("cp932"))
-    other = replaced(data, twice.decode("cp932"), "故に", 9, LIMIT)
+    other = replace_text(data, twice.decode("cp932"), "故に", 9, LIMIT)
     assert other == (data.replace(twice, "故に".encode("cp932")), 2)
 
 
@@ -172,25 +172,25 @@ def test_a_pair_that_is_written_as_one_is_not_divided() -> None:
     data = (JAPANESE * 2 + "①か゚の字㈱").encode("euc_jis_2004")
     assert decoded(data).encoding == "euc_jis_2004"
     with pytest.raises(InvalidParameter):
-        replaced(data, "゚", "x", 1, LIMIT)
-    assert replaced(data, "か゚", "が", 1, LIMIT).times == 1
+        replace_text(data, "゚", "x", 1, LIMIT)
+    assert replace_text(data, "か゚", "が", 1, LIMIT).times == 1
 
 
 @pytest.mark.parametrize("by", ["😀", "é"])
 def test_what_the_encoding_lacks_is_refused(by: str) -> None:
     with pytest.raises(InvalidParameter):
-        replaced(JAPANESE.encode("cp932"), "かな", by, 1, LIMIT)
+        replace_text(JAPANESE.encode("cp932"), "かな", by, 1, LIMIT)
 
 
 def test_a_result_that_would_read_otherwise_is_refused() -> None:
     with pytest.raises(InvalidParameter):
-        replaced(b"note", "n", "\ufeffn", 1, LIMIT)
+        replace_text(b"note", "n", "\ufeffn", 1, LIMIT)
 
 
 def test_a_result_that_is_too_large_is_never_made() -> None:
     with pytest.raises(InvalidParameter):
-        replaced(b"a" * LIMIT, "a", "b" * LIMIT, LIMIT, LIMIT)
-    assert replaced(b"a" * 20, "aa", "b", 99, 5).data == b"b" * 10
+        replace_text(b"a" * LIMIT, "a", "b" * LIMIT, LIMIT, LIMIT)
+    assert replace_text(b"a" * 20, "aa", "b", 99, 5).data == b"b" * 10
 
 
 # --- undoing ---------------------------------------------------------------------------------

@@ -10,28 +10,28 @@ from fumishirube import Answer, Params
 
 ManualName = Annotated[str, Field(description="Name of a manual, from list_manuals.")]
 SectionId = Annotated[str, Field(description="Id of a chapter, from get_toc or list_sections.")]
-OneSection = Annotated[
+OptionalSection = Annotated[
     str | None, Field(description="Only this chapter; all of them when it is not given.")
 ]
 
 
-class Exact(Params):
+class StrictNullParams(Params):
     """Arguments of which a null is a value like any other, and mostly a wrong one."""
 
     null_is_absent: ClassVar[bool] = False
 
 
-class OfManual(Exact):
+class ManualNameParams(StrictNullParams):
     """Which manual."""
 
     manual_name: ManualName
 
 
-class Given(Answer):
+class SparseAnswer(Answer):
     """An answer that holds the keys it was made with; others are absent, not null."""
 
     @model_serializer(mode="wrap")
-    def _given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _sparse(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
 
 

@@ -11,15 +11,15 @@ from threading import Lock
 from typing import NamedTuple
 
 from fumishirube import Contented, Document, Form, Passage, Projection, ToolError, fold, project
-from fumishirube_chapters.library import Located, fault_of
-from fumishirube_chapters.settings import Keeping
-from fumishirube_chapters.store import Kept, Store
+from fumishirube_chapters.library import LocatedFile, fault_of
+from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
+from fumishirube_chapters.settings import ChapterCacheSettings
 
 MOST = 128 * 1024 * 1024
 """Bytes of texts and projections that stay in memory, besides those that a call works with."""
 
 
-class Faulty(Exception):
+class UnreadableChapter(Exception):
     """A chapter's file cannot be read."""
 
     def __init__(self, reason: str) -> None:
@@ -27,7 +27,7 @@ class Faulty(Exception):
         self.reason = reason
 
 
-class Folded(Mapping[str, str]):
+class FoldedFields(Mapping[str, str]):
     """The folded texts of a chapter, made when a stage asks for one."""
 
     def __init__(self, title: str, path: str, text: str) -> None:
@@ -43,21 +43,21 @@ class Folded(Mapping[str, str]):
         return len(self._texts)
 
 
-class Open:
+class OpenChapter:
     """A chapter that was read: its text, and its projections as they are asked for."""
 
-    def __init__(self, manual: str, stamp: str, document: Document, store: Store) -> None:
+    def __init__(self, manual: str, stamp: str, document: Document, store: ProjectionStore) -> None:
         self.document = document
         self.stamp = stamp
         self.born = time.monotonic()
         section = document.sections[0]
-        fields = Folded(section.title, document.path, document.text)
+        fields = FoldedFields(section.title, document.path, document.text)
         path, last = document.path, section.end_line
         self.passage = Passage(path, 1, last, section.title, (), 1, stamp, fields)
         self._manual = manual
         self._store = store
         self._forms: dict[Form, Projection] = {}
-        self.unsaved: list[Kept] = []
+        self.unsaved: list[StoredProjection] = []
         self.weight = sys.getsizeof(document.text)
 
     @property
@@ -74,7 +74,9 @@ class Open:
             if known is None:
                 known = project(self.own, form)
                 if settled:
-                    self.unsaved.append(Kept(self._manual, path, self.stamp, form, known))
+                    self.unsaved.append(
+                        StoredProjection(self._manual, path, self.stamp, form, known)
+                    )
             self._forms[form] = known
             self.weight += known.weight
         return known
@@ -86,24 +88,24 @@ class _Slot(NamedTuple):
     path: str
 
 
-class Shelf:
+class ChapterCache:
     """The chapters read last; no more than so many, and none older than so many seconds."""
 
-    def __init__(self, loader: Contented, keeping: Keeping) -> None:
+    def __init__(self, loader: Contented, cache_settings: ChapterCacheSettings) -> None:
         self._loader = loader
-        self._keeping = keeping
-        self._store = Store(keeping.file)
-        self._open: OrderedDict[_Slot, Open] = OrderedDict()
+        self._cache_settings = cache_settings
+        self._store = ProjectionStore(cache_settings.file)
+        self._open: OrderedDict[_Slot, OpenChapter] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, manual: str, file: Located) -> Open:
+    def read(self, manual: str, file: LocatedFile) -> OpenChapter:
         """Return a chapter as it is now.
 
         Raises:
             Faulty: when its file cannot be read.
         """
         if file.fault is not None:
-            raise Faulty(file.fault)
+            raise UnreadableChapter(file.fault)
         slot = _Slot(file.root.top, file.root.below, file.path)
         stamp = file.stamp if file.settled else ""
         with self._lock:
@@ -114,23 +116,23 @@ class Shelf:
         try:
             document = self._loader.chapter(file.root, file.path)
         except ToolError as error:
-            raise Faulty(fault_of(error)) from error
-        opened = Open(manual, stamp, document, self._store)
-        if self._keeping.seconds > 0:
+            raise UnreadableChapter(fault_of(error)) from error
+        opened = OpenChapter(manual, stamp, document, self._store)
+        if self._cache_settings.seconds > 0:
             with self._lock:
                 self._open[slot] = opened
                 self._open.move_to_end(slot)
-                while len(self._open) > self._keeping.chapters:
+                while len(self._open) > self._cache_settings.chapters:
                     self._open.popitem(last=False)
             self._relieve()
         return opened
 
-    def save(self, manual: str, chapters: list[Open], *, whole: bool) -> None:
+    def save(self, manual: str, chapters: list[OpenChapter], *, whole: bool) -> None:
         """Keep on disk what was projected of these chapters since the last time.
 
         When they are the ``whole`` manual, what is kept of other files of it is forgotten.
         """
-        unsaved: list[Kept] = []
+        unsaved: list[StoredProjection] = []
         for chapter in chapters:
             unsaved += chapter.unsaved
             chapter.unsaved = []
@@ -145,9 +147,9 @@ class Shelf:
     def _relieve(self) -> None:
         """Let go of the chapters that were not read for longest, until there is room."""
         with self._lock:
-            weight = sum(one.weight for one in self._open.values())
+            weight = sum(chapter.weight for chapter in self._open.values())
             while weight > MOST:
                 weight -= self._open.popitem(last=False)[1].weight
 
-    def _is_old(self, opened: Open) -> bool:
-        return time.monotonic() - opened.born >= self._keeping.seconds
+    def _is_old(self, opened: OpenChapter) -> bool:
+        return time.monotonic() - opened.born >= self._cache_settings.seconds

@@ -21,13 +21,13 @@ from fumishirube import (
     occurs,
     words,
 )
-from fumishirube_chapters.shelf import Open
+from fumishirube_chapters.cache import OpenChapter
 
 
 class Chapters:
     """Answers every clause by looking; chapters are few enough, and scorers mostly read on."""
 
-    def __init__(self, manual_id: str, chapters: Sequence[Open]) -> None:
+    def __init__(self, manual_id: str, chapters: Sequence[OpenChapter]) -> None:
         self.manual_id = manual_id
         self._chapters = chapters
 
@@ -36,7 +36,7 @@ class Chapters:
         """How many chapters there are."""
         return len(self._chapters)
 
-    def texts(self) -> Iterable[Open]:
+    def texts(self) -> Iterable[OpenChapter]:
         """Return every chapter, in the order of the table of contents."""
         return iter(self._chapters)
 
@@ -44,9 +44,9 @@ class Chapters:
         """Return the runs of Japanese characters and the other words of a text."""
         return [word for word, _ in words(fold(text))]
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+    def search(self, clause: Clause, limit: int, cutoff: Floor | None = None) -> Sequence[Found]:
         """Return the first chapters for which a clause holds; all of them are worth the same."""
-        del floor
+        del cutoff
         return [Found(passage, 1.0) for passage in self._holding(clause)][:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
@@ -66,10 +66,10 @@ class Chapters:
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passage of one file."""
-        return [one.passage for one in self._chapters if one.passage.path == path]
+        return [chapter.passage for chapter in self._chapters if chapter.passage.path == path]
 
     def _holding(self, clause: Clause) -> list[Passage]:
-        return [one.passage for one in self._chapters if _holds(clause, one.passage)]
+        return [chapter.passage for chapter in self._chapters if _holds(clause, chapter.passage)]
 
 
 def _holds(clause: Clause, passage: Passage) -> bool:
@@ -79,12 +79,12 @@ def _holds(clause: Clause, passage: Passage) -> bool:
         case Pages(paths):
             return passage.path in paths
         case Bool(should, must, must_not):
-            if any(_holds(one, passage) for one in must_not):
+            if any(_holds(part, passage) for part in must_not):
                 return False
-            if not all(_holds(one, passage) for one in must):
+            if not all(_holds(part, passage) for part in must):
                 return False
             free = bool(must or (must_not and not should))
-            return free or any(_holds(one, passage) for one in should)
+            return free or any(_holds(part, passage) for part in should)
         case Holds(text):
             return any(occurs(passage.fields[name], fold(text)) for name in passage.fields)
         case Term(term, field) | Part(term, field):

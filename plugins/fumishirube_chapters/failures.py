@@ -19,7 +19,7 @@ class InvalidRequest(InvalidParameter):
         return _twice(super().payload())
 
 
-class Absent(NotFound):
+class ChapterNotFound(NotFound):
     """There is no such manual, table of contents, chapter or file."""
 
     def payload(self) -> dict[str, JsonValue]:
@@ -27,7 +27,7 @@ class Absent(NotFound):
         return _twice(super().payload())
 
 
-class Unexpected(InternalError):
+class ChapterInternalError(InternalError):
     """Something went wrong, and was logged under the same id."""
 
     def __init__(self, error: InternalError) -> None:
@@ -43,9 +43,9 @@ class Unexpected(InternalError):
 def refused(error: ToolError, _arguments: object) -> ToolError:
     """Return a failure as these tools' callers know it."""
     if isinstance(error, InternalError):
-        return Unexpected(error)
+        return ChapterInternalError(error)
     if isinstance(error, NotFound):
-        return Absent(str(error), **error.details)
+        return ChapterNotFound(str(error), **error.details)
     return InvalidRequest(str(error), **error.details)
 
 

@@ -9,19 +9,19 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Query, Scorer, Tool
 from fumishirube_chapters.arguments import (
-    Given,
-    OfManual,
-    OneSection,
+    ManualNameParams,
+    OptionalSection,
+    SparseAnswer,
     Unsearched,
 )
 from fumishirube_chapters.failures import refused
-from fumishirube_chapters.scope import Reader
+from fumishirube_chapters.reader import ChapterReader
 
 
-class FindExceptionsParams(OfManual):
+class FindExceptionsParams(ManualNameParams):
     """Where to look, and how much to give."""
 
-    section_id: OneSection = None
+    section_id: OptionalSection = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
@@ -32,7 +32,7 @@ class ExceptionHit(Answer):
     text: str
 
 
-class FindExceptionsAnswer(Given):
+class FindExceptionsAnswer(SparseAnswer):
     """The lines; how many there are, if not all; and what was not searched."""
 
     results: tuple[ExceptionHit, ...]
@@ -42,7 +42,7 @@ class FindExceptionsAnswer(Given):
 
 
 def find_exceptions_tool(
-    reader: Reader, scorer: Scorer
+    reader: ChapterReader, scorer: Scorer
 ) -> Tool[FindExceptionsParams, FindExceptionsAnswer]:
     """Return the tool; the scorer knows the vocabulary."""
 
@@ -51,13 +51,13 @@ def find_exceptions_tool(
         query = Query("", budget=call.budget)
         scanned = reader.scan(manual, params.section_id, query, scorer)
         results = (
-            ExceptionHit(section_id=chapter.id, text=place.shown(one.own))
-            for chapter, one, hit in scanned.found
+            ExceptionHit(section_id=chapter.id, text=place.shown(opened.own))
+            for chapter, opened, hit in scanned.hits
             for place in hit.places
         )
-        total = sum(len(hit.places) for _, _, hit in scanned.found)
-        told = scanned.told(total, params.limit)
-        return FindExceptionsAnswer(results=tuple(islice(results, params.limit)), **told)
+        total = sum(len(hit.places) for _, _, hit in scanned.hits)
+        omissions = scanned.omissions(total, params.limit)
+        return FindExceptionsAnswer(results=tuple(islice(results, params.limit)), **omissions)
 
     return Tool(
         name="find_exceptions",

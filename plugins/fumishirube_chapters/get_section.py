@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_chapters.arguments import OfManual, SectionId
+from fumishirube_chapters.arguments import ManualNameParams, SectionId
 from fumishirube_chapters.failures import refused
-from fumishirube_chapters.scope import Reader
+from fumishirube_chapters.reader import ChapterReader
 
 
-class GetSectionParams(OfManual):
+class GetSectionParams(ManualNameParams):
     """Which chapter of which manual."""
 
     section_id: SectionId
@@ -26,7 +26,7 @@ class GetSectionAnswer(Answer):
     id: str = ""
 
 
-def get_section_tool(reader: Reader) -> Tool[GetSectionParams, GetSectionAnswer]:
+def get_section_tool(reader: ChapterReader) -> Tool[GetSectionParams, GetSectionAnswer]:
     """Return the tool."""
 
     def run(params: GetSectionParams, _call: Call) -> GetSectionAnswer:

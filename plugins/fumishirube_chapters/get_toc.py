@@ -7,12 +7,12 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, Call, Chapter, Tool
-from fumishirube_chapters.arguments import Given, OfManual
+from fumishirube_chapters.arguments import ManualNameParams, SparseAnswer
 from fumishirube_chapters.failures import refused
-from fumishirube_chapters.library import Library
+from fumishirube_chapters.library import ChapterLibrary
 
 
-class GetTocParams(OfManual):
+class GetTocParams(ManualNameParams):
     """Which manual, and whether with headings inside the chapters."""
 
     hierarchical: Annotated[
@@ -20,7 +20,7 @@ class GetTocParams(OfManual):
     ] = False
 
 
-class TocEntry(Given):
+class TocEntry(SparseAnswer):
     """A chapter."""
 
     id: str
@@ -36,12 +36,12 @@ class GetTocAnswer(Answer):
     toc: tuple[TocEntry, ...]
 
 
-def get_toc_tool(library: Library) -> Tool[GetTocParams, GetTocAnswer]:
+def get_toc_tool(library: ChapterLibrary) -> Tool[GetTocParams, GetTocAnswer]:
     """Return the tool."""
 
     def run(params: GetTocParams, _call: Call) -> GetTocAnswer:
         contents = library.manual(params.manual_name).contents
-        entries = (_entry(one, deep=params.hierarchical) for one in contents.chapters)
+        entries = (_entry(chapter, deep=params.hierarchical) for chapter in contents.chapters)
         return GetTocAnswer(manual=params.manual_name, toc=tuple(entries))
 
     return Tool(

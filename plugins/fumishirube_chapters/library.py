@@ -25,14 +25,14 @@ from fumishirube import (
     nfc,
 )
 from fumishirube_chapters.failures import no_contents, no_manual, no_section
-from fumishirube_chapters.settings import Reading
+from fumishirube_chapters.settings import LocationSettings
 
 LOG = logging.getLogger("fumishirube.chapters")
 
 _SHOWN = 200
 
 
-class Located(NamedTuple):
+class LocatedFile(NamedTuple):
     """A file where it really is, and its state; or the reason why it cannot be read."""
 
     root: Root
@@ -53,12 +53,12 @@ class Located(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Manual:
+class ChapterManual:
     """A manual with a usable table of contents; ``name`` is as it was asked for."""
 
     name: str
     root: Root
-    reading: Reading
+    locations: LocationSettings
     contents: Contents
     by_id: Mapping[str, Chapter]
 
@@ -76,13 +76,13 @@ class Manual:
         """Return one chapter, or each that answers for an id, in order."""
         return [*self.by_id.values()] if section_id is None else [self.chapter(section_id)]
 
-    def locate(self, path: str | None) -> Located:
+    def locate(self, path: str | None) -> LocatedFile:
         """Return where a chapter's file is."""
         if path is None:
-            return Located(self.root, "", None, "refused")
-        return located(self.root, path, self.reading)
+            return LocatedFile(self.root, "", None, "refused")
+        return located(self.root, path, self.locations)
 
-    def locate_all(self, paths: Iterable[str]) -> Mapping[str, Located]:
+    def locate_all(self, paths: Iterable[str]) -> Mapping[str, LocatedFile]:
         """Return where many files are, with one look into each of their folders."""
         wanted = [*paths]
         folders = {str(PurePosixPath(path).parent) for path in wanted}
@@ -93,37 +93,37 @@ class Manual:
             except ToolError:
                 continue
             known |= {entry.path: entry for entry in entries if entry.kind == "file"}
-        found = {path: known.get(path) for path in wanted}
+        listed = {path: known.get(path) for path in wanted}
         return {
-            path: Located(self.root, path, entry) if entry else self.locate(path)
-            for path, entry in found.items()
+            path: LocatedFile(self.root, path, entry) if entry else self.locate(path)
+            for path, entry in listed.items()
         }
 
 
-class Library:
+class ChapterLibrary:
     """The manuals of a root, as they are now; tables of contents are read when they change."""
 
-    def __init__(self, root: Root, loader: Contented, reading: Reading) -> None:
+    def __init__(self, root: Root, loader: Contented, locations: LocationSettings) -> None:
         self._root = root
         self._loader = loader
-        self._reading = reading
-        self._read: dict[str, tuple[str, Manual]] = {}
-        self._told: dict[str, tuple[str, Sequence[str]]] = {}
+        self._locations = locations
+        self._read: dict[str, tuple[str, ChapterManual]] = {}
+        self._logged: dict[str, tuple[str, Sequence[str]]] = {}
         self._lock = Lock()
 
     def manuals(self) -> list[str]:
         """Return the names of the manuals, sorted by code point."""
         return sorted(self._folders())
 
-    def manual(self, name: str) -> Manual:
+    def manual(self, name: str) -> ChapterManual:
         """Return a manual with its table of contents.
 
         Raises:
             NotFound: when there is none of this name, or its table of contents cannot be used.
         """
         folder = self._folder(name)
-        toc = self._reading.toc
-        file = located(folder, toc, self._reading)
+        toc = self._locations.toc
+        file = located(folder, toc, self._locations)
         if file.fault is not None:
             self._tell(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
             raise no_contents(name, toc, file.fault)
@@ -143,12 +143,12 @@ class Library:
         by_id: dict[str, Chapter] = {}
         for chapter in contents.chapters:
             by_id.setdefault(chapter.id, chapter)
-        manual = Manual(name, folder, self._reading, contents, by_id)
+        manual = ChapterManual(name, folder, self._locations, contents, by_id)
         with self._lock:
             self._read[nfc(name)] = (file.stamp if settled else "", manual)
         return manual
 
-    def warn(self, manual: Manual, chapter: Chapter, stamp: str, fault: str) -> None:
+    def warn(self, manual: ChapterManual, chapter: Chapter, stamp: str, fault: str) -> None:
         """Log what is wrong with a chapter's file, once until the file changes."""
         self._tell(
             f"{manual.name}/{chapter.file}",
@@ -156,7 +156,7 @@ class Library:
             [f"file {fault}: {chapter.file[:_SHOWN]}"],
         )
 
-    def usable(self) -> Iterator[Manual]:
+    def usable(self) -> Iterator[ChapterManual]:
         """Log which manuals there are, and yield each whose table of contents can be used."""
         names = self.manuals()
         LOG.info("manuals: %s", ", ".join(names) or "none")
@@ -167,30 +167,30 @@ class Library:
     def complaints(self) -> list[tuple[str, str]]:
         """Return what was found to be wrong so far: a manual, and what is wrong in it."""
         with self._lock:
-            told = [*self._told.items()]
+            logged = [*self._logged.items()]
         return [
             (place.partition("/")[0], warning)
-            for place, (_, warnings) in told
+            for place, (_, warnings) in logged
             for warning in warnings
         ]
 
     def _tell(self, place: str, state: str, warnings: Sequence[str]) -> None:
         with self._lock:
-            if place in self._told and self._told[place][0] == state:
+            if place in self._logged and self._logged[place][0] == state:
                 return
-            self._told[place] = (state, [_printable(warning) for warning in warnings])
+            self._logged[place] = (state, [_printable(warning) for warning in warnings])
         manual = _printable(place.partition("/")[0])
-        for warning in self._told[place][1]:
+        for warning in self._logged[place][1]:
             LOG.warning("[validate] manual=%s %s", manual, warning)
 
     def _folders(self) -> list[str]:
         if not self._root.exists:
             return []
-        found = self._root.entries()
-        return [entry.name for entry in found if self._is_manual(entry)]
+        entries = self._root.entries()
+        return [entry.name for entry in entries if self._is_manual(entry)]
 
     def _is_manual(self, entry: Entry) -> bool:
-        if entry.kind != "dir" and not (entry.kind == "link" and self._reading.links):
+        if entry.kind != "dir" and not (entry.kind == "link" and self._locations.links):
             return False
         if entry.kind == "dir" and not entry.name.startswith("."):
             return True
@@ -199,7 +199,7 @@ class Library:
         except ToolError:
             return False
         hidden = entry.name.startswith(".")
-        return not hidden or located(folder, self._reading.toc, self._reading).fault is None
+        return not hidden or located(folder, self._locations.toc, self._locations).fault is None
 
     def _folder(self, name: str) -> Root:
         # A name is looked up among those that are there; it is never joined into a path.
@@ -218,27 +218,27 @@ class Library:
             NotFound: when it is no folder.
             Forbidden: when it leads out of what is allowed.
         """
-        if not self._reading.links:
+        if not self._locations.links:
             return self._root.child(name)
-        root, path = self._root.followed(name, self._reading.allowed)
+        root, path = self._root.followed(name, self._locations.allowed)
         if not path and not root.exists:
             raise NotFound("not a folder", path=name)
         return root.child(path) if path else root
 
 
-def located(root: Root, path: str, reading: Reading) -> Located:
+def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
     """Return where a file is, following links if that is allowed."""
     try:
-        if reading.links:
-            root, path = root.followed(path, reading.allowed)
+        if locations.links:
+            root, path = root.followed(path, locations.allowed)
         entry = root.stat(path)
     except NotFound:
-        return Located(root, path, None, "missing")
+        return LocatedFile(root, path, None, "missing")
     except ToolError:
-        return Located(root, path, None, "refused")
+        return LocatedFile(root, path, None, "refused")
     if entry.kind != "file":
-        return Located(root, path, None, "refused")
-    return Located(root, path, entry)
+        return LocatedFile(root, path, None, "refused")
+    return LocatedFile(root, path, entry)
 
 
 def fault_of(error: ToolError) -> str:

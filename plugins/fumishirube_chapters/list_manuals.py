@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fumishirube import Answer, Call, Params, Tool
 from fumishirube_chapters.failures import refused
-from fumishirube_chapters.library import Library
+from fumishirube_chapters.library import ChapterLibrary
 
 
 class ListManualsParams(Params):
@@ -17,7 +17,7 @@ class ListManualsAnswer(Answer):
     manuals: tuple[str, ...]
 
 
-def list_manuals_tool(library: Library) -> Tool[ListManualsParams, ListManualsAnswer]:
+def list_manuals_tool(library: ChapterLibrary) -> Tool[ListManualsParams, ListManualsAnswer]:
     """Return the tool."""
 
     def run(_params: ListManualsParams, _call: Call) -> ListManualsAnswer:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_chapters.arguments import OfManual
+from fumishirube_chapters.arguments import ManualNameParams
 from fumishirube_chapters.failures import refused
-from fumishirube_chapters.library import Library
+from fumishirube_chapters.library import ChapterLibrary
 
 
 class ListSectionsAnswer(Answer):
@@ -15,10 +15,10 @@ class ListSectionsAnswer(Answer):
     sections: tuple[str, ...]
 
 
-def list_sections_tool(library: Library) -> Tool[OfManual, ListSectionsAnswer]:
+def list_sections_tool(library: ChapterLibrary) -> Tool[ManualNameParams, ListSectionsAnswer]:
     """Return the tool."""
 
-    def run(params: OfManual, _call: Call) -> ListSectionsAnswer:
+    def run(params: ManualNameParams, _call: Call) -> ListSectionsAnswer:
         contents = library.manual(params.manual_name).contents
         ids = tuple(chapter.id for chapter in contents.chapters)
         return ListSectionsAnswer(manual=params.manual_name, sections=ids)
@@ -30,7 +30,7 @@ def list_sections_tool(library: Library) -> Tool[OfManual, ListSectionsAnswer]:
             "List the ids of all chapters of one manual, without their titles; get_toc tells "
             "those too. Costs a few tokens a chapter."
         ),
-        params=OfManual,
+        params=ManualNameParams,
         answer=ListSectionsAnswer,
         run=run,
         refused=refused,

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS projections (
 """
 
 
-class Kept(NamedTuple):
+class StoredProjection(NamedTuple):
     """One projection, and what it was made of: a file of a manual, in a state."""
 
     manual: str
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
     projection: Projection
 
 
-class Store:
+class ProjectionStore:
     """A file of projections. What cannot be read or written is made anew, and costs only time."""
 
     def __init__(self, file: Path) -> None:
@@ -48,14 +48,12 @@ class Store:
 
     def get(self, manual: str, path: str, stamp: str, form: Form) -> Projection | None:
         """Return a kept projection of this state of a file, if there is one."""
-        asked = (
-            "SELECT text, ways FROM projections WHERE manual=? AND path=? AND form=? AND stamp=?"
-        )
+        sql = "SELECT text, ways FROM projections WHERE manual=? AND path=? AND form=? AND stamp=?"
         with self._lock:
             if self._broken or (self._connection is None and not self._file.exists()):
                 return None
             try:
-                row = self._open().execute(asked, (manual, path, _key(form), stamp)).fetchone()
+                row = self._open().execute(sql, (manual, path, _key(form), stamp)).fetchone()
             except sqlite3.OperationalError as error:
                 LOG.info("projections cannot be read this time: %s", error)
                 return None
@@ -64,14 +62,25 @@ class Store:
                 return None
         return None if row is None else Projection(row[0], _unpacked(row[1]))
 
-    def put(self, kept: Sequence[Kept], only: tuple[str, Collection[str]] | None = None) -> None:
+    def put(
+        self,
+        projections: Sequence[StoredProjection],
+        only: tuple[str, Collection[str]] | None = None,
+    ) -> None:
         """Keep projections, each in place of what was kept of the same file.
 
         ``only`` names a manual and all its files: what is kept of others of it is forgotten.
         """
         rows = [
-            (one.manual, one.path, _key(one.form), one.stamp, one.projection.text, _packed(one))
-            for one in kept
+            (
+                stored.manual,
+                stored.path,
+                _key(stored.form),
+                stored.stamp,
+                stored.projection.text,
+                _packed(stored),
+            )
+            for stored in projections
         ]
         with self._lock:
             if self._broken or not rows:
@@ -120,8 +129,8 @@ def _connected(file: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")
-        with closing(connection.execute("PRAGMA user_version")) as asked:
-            if asked.fetchone()[0] != _LAYOUT:
+        with closing(connection.execute("PRAGMA user_version")) as cursor:
+            if cursor.fetchone()[0] != _LAYOUT:
                 connection.execute("DROP TABLE IF EXISTS projections")
                 connection.execute(f"PRAGMA user_version={_LAYOUT}")
         connection.execute(_TABLE)
@@ -132,8 +141,8 @@ def _connected(file: Path) -> sqlite3.Connection:
 
 
 def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str]) -> None:
-    asked = "SELECT DISTINCT path FROM projections WHERE manual=?"
-    known = [path for (path,) in connection.execute(asked, (manual,))]
+    sql = "SELECT DISTINCT path FROM projections WHERE manual=?"
+    known = [path for (path,) in connection.execute(sql, (manual,))]
     gone = [(manual, path) for path in known if path not in files]
     connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
 
@@ -142,9 +151,9 @@ def _key(form: Form) -> str:
     return f"{form.fold:d} {form.separators!a}"
 
 
-def _packed(kept: Kept) -> bytes:
+def _packed(stored: StoredProjection) -> bytes:
     parts: list[bytes] = []
-    for way in kept.projection.ways:
+    for way in stored.projection.ways:
         parts += [_COUNT.pack(len(way.here)), way.here.tobytes(), way.there.tobytes()]
     return b"".join(parts)
 

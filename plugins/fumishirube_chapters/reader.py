@@ -7,40 +7,40 @@ from typing import Any, NamedTuple
 
 from fumishirube import Budget, Chapter, Corpus, Hit, Query, Ranking, Scorer
 from fumishirube_chapters.arguments import Unsearched
+from fumishirube_chapters.cache import ChapterCache, OpenChapter, UnreadableChapter
 from fumishirube_chapters.corpus import Chapters
 from fumishirube_chapters.failures import no_file
-from fumishirube_chapters.library import Library, Located, Manual
-from fumishirube_chapters.shelf import Faulty, Open, Shelf
+from fumishirube_chapters.library import ChapterLibrary, ChapterManual, LocatedFile
 
 _SKIPPED_SHOWN = 20
 
 
-class Scanned(NamedTuple):
+class ScanResult(NamedTuple):
     """What a scorer found, in the order of the table of contents, and what was not searched."""
 
-    found: Sequence[tuple[Chapter, Open, Hit]]
+    hits: Sequence[tuple[Chapter, OpenChapter, Hit]]
     skipped: Sequence[Unsearched]
 
-    def told(self, total: int, limit: int) -> Mapping[str, Any]:
+    def omissions(self, total: int, limit: int) -> Mapping[str, Any]:
         """Return the keys of an answer that tell what is not in it; none when all is."""
-        told: dict[str, Any] = {"total": total} if total > limit else {}
+        omissions: dict[str, Any] = {"total": total} if total > limit else {}
         if self.skipped:
-            told["skipped"] = tuple(self.skipped[:_SKIPPED_SHOWN])
+            omissions["skipped"] = tuple(self.skipped[:_SKIPPED_SHOWN])
         if len(self.skipped) > _SKIPPED_SHOWN:
-            told["skipped_total"] = len(self.skipped)
-        return told
+            omissions["skipped_total"] = len(self.skipped)
+        return omissions
 
 
-class Reader:
+class ChapterReader:
     """Reads the chapters of manuals, and lets scorers search them."""
 
-    def __init__(self, library: Library, shelf: Shelf) -> None:
+    def __init__(self, library: ChapterLibrary, cache: ChapterCache) -> None:
         self.library = library
-        self._shelf = shelf
+        self._cache = cache
 
     def close(self) -> None:
         """Let go of the file of projections."""
-        self._shelf.close()
+        self._cache.close()
 
     def validate(self) -> None:
         """Read all chapters of all manuals once, and log what is wrong with any."""
@@ -48,7 +48,7 @@ class Reader:
             for _ in self._openings(manual, manual.in_scope(None), {}, Budget()):
                 pass
 
-    def open(self, manual: Manual, chapter: Chapter) -> Open:
+    def open(self, manual: ChapterManual, chapter: Chapter) -> OpenChapter:
         """Return one chapter.
 
         Raises:
@@ -56,10 +56,12 @@ class Reader:
         """
         try:
             return self._opened(manual, chapter, manual.locate(chapter.path))
-        except Faulty as fault:
+        except UnreadableChapter as fault:
             raise no_file(chapter.id, manual.name, chapter.file, fault.reason) from fault
 
-    def scan(self, manual: Manual, section_id: str | None, query: Query, scorer: Scorer) -> Scanned:
+    def scan(
+        self, manual: ChapterManual, section_id: str | None, query: Query, scorer: Scorer
+    ) -> ScanResult:
         """Let a scorer search one chapter, or all.
 
         Raises:
@@ -71,34 +73,38 @@ class Reader:
         if section_id is not None and faults:
             ((_, reason),) = faults.items()
             raise no_file(section_id, manual.name, chapters[0].file, reason)
-        unique = {one.passage.key: one for one in opened.values()}
+        unique = {item.passage.key: item for item in opened.values()}
         corpus = Chapters(manual.name, [*unique.values()])
         ranking = _scored(scorer, query, corpus)
-        self._shelf.save(manual.name, [*unique.values()], whole=section_id is None)
+        self._cache.save(manual.name, [*unique.values()], whole=section_id is None)
         hits = {hit.passage.key: hit for hit in ranking.hits}
         late = {(out.path, out.start_line): out.reason for out in ranking.left_out}
-        found = []
+        matches = []
         for chapter in chapters:
-            one = opened.get(chapter.id)
-            if one is None:
+            item = opened.get(chapter.id)
+            if item is None:
                 continue
-            if one.passage.key in late:
-                faults[chapter.id] = late[one.passage.key]
-            elif one.passage.key in hits:
-                found.append((chapter, one, hits[one.passage.key]))
+            if item.passage.key in late:
+                faults[chapter.id] = late[item.passage.key]
+            elif item.passage.key in hits:
+                matches.append((chapter, item, hits[item.passage.key]))
         skipped = [
-            Unsearched.model_validate({"section_id": one.id, "reason": faults[one.id]})
-            for one in chapters
-            if one.id in faults
+            Unsearched.model_validate({"section_id": item.id, "reason": faults[item.id]})
+            for item in chapters
+            if item.id in faults
         ]
-        return Scanned(found, skipped)
+        return ScanResult(matches, skipped)
 
     def _openings(
-        self, manual: Manual, chapters: Sequence[Chapter], faults: dict[str, str], budget: Budget
-    ) -> Iterator[tuple[str, Open]]:
+        self,
+        manual: ChapterManual,
+        chapters: Sequence[Chapter],
+        faults: dict[str, str],
+        budget: Budget,
+    ) -> Iterator[tuple[str, OpenChapter]]:
         """Yield the chapters that can be read, by id; write down why others cannot."""
-        files = manual.locate_all({one.path: None for one in chapters if one.path})
-        known: dict[str, Open] = {}
+        files = manual.locate_all({item.path: None for item in chapters if item.path})
+        known: dict[str, OpenChapter] = {}
         for chapter in chapters:
             budget.check()
             path = chapter.path or ""
@@ -106,16 +112,16 @@ class Reader:
                 file = files[path] if path else manual.locate(None)
                 # However many chapters a file is, it is read once.
                 opened = known.get(path) or self._opened(manual, chapter, file)
-            except Faulty as fault:
+            except UnreadableChapter as fault:
                 faults[chapter.id] = fault.reason
             else:
                 known[path] = opened
                 yield chapter.id, opened
 
-    def _opened(self, manual: Manual, chapter: Chapter, file: Located) -> Open:
+    def _opened(self, manual: ChapterManual, chapter: Chapter, file: LocatedFile) -> OpenChapter:
         try:
-            opened = self._shelf.read(manual.name, file)
-        except Faulty as fault:
+            opened = self._cache.read(manual.name, file)
+        except UnreadableChapter as fault:
             self.library.warn(manual, chapter, file.stamp, fault.reason)
             raise
         if opened.document.damaged:

@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import NORMAL, Answer, Call, Tool, ToolError
-from fumishirube.text.reference_targets import Entry
+from fumishirube.text.reference_targets import ReferenceTarget
 from fumishirube.text.references import resolve, section_numbers
-from fumishirube_chapters.arguments import OfManual
+from fumishirube_chapters.arguments import ManualNameParams
 from fumishirube_chapters.failures import refused, required
-from fumishirube_chapters.library import Manual
-from fumishirube_chapters.scope import Reader
+from fumishirube_chapters.library import ChapterManual
+from fumishirube_chapters.reader import ChapterReader
 
 
-class ResolveReferenceParams(OfManual):
+class ResolveReferenceParams(ManualNameParams):
     """The words of the reference, and where they stand."""
 
     ref_text: Annotated[str, Field(max_length=2000, description="For example 第3章を参照.")]
@@ -44,7 +44,7 @@ class ResolveReferenceAnswer(Answer):
 
 
 def resolve_reference_tool(
-    reader: Reader,
+    reader: ChapterReader,
 ) -> Tool[ResolveReferenceParams, ResolveReferenceAnswer]:
     """Return the tool."""
 
@@ -54,7 +54,7 @@ def resolve_reference_tool(
         manual = reader.library.manual(params.manual_name)
         if params.section_id is not None:
             manual.chapter(params.section_id)
-        entries = [Entry(one.id, one.title) for one in manual.by_id.values()]
+        entries = [ReferenceTarget(item.id, item.title) for item in manual.by_id.values()]
         sections = lru_cache(maxsize=None)(lambda number: _sections(reader, manual, number))
         resolved = resolve(entries, params.ref_text, params.section_id, sections)
         return ResolveReferenceAnswer(
@@ -62,8 +62,8 @@ def resolve_reference_tool(
             ref_text=params.ref_text,
             target_section=resolved.target,
             candidates=tuple(
-                ReferenceCandidate(section_id=one.id, title=one.title, rule=one.rule)
-                for one in resolved.candidates
+                ReferenceCandidate(section_id=item.id, title=item.title, rule=item.rule)
+                for item in resolved.candidates
             ),
         )
 
@@ -84,7 +84,7 @@ def resolve_reference_tool(
     )
 
 
-def _sections(reader: Reader, manual: Manual, section_id: str) -> Collection[str]:
+def _sections(reader: ChapterReader, manual: ChapterManual, section_id: str) -> Collection[str]:
     """Return the numbers of a chapter's sections; none when it cannot be read."""
     try:
         chapter = reader.open(manual, manual.chapter(section_id))

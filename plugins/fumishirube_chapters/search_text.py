@@ -9,13 +9,13 @@ from pydantic import Field
 
 from fumishirube import LOOSE, Answer, Call, Hit, Query, Scorer, Stretch, Tool, form_of
 from fumishirube_chapters.arguments import (
-    Given,
-    OfManual,
-    OneSection,
+    ManualNameParams,
+    OptionalSection,
+    SparseAnswer,
     Unsearched,
 )
 from fumishirube_chapters.failures import refused, required
-from fumishirube_chapters.scope import Reader
+from fumishirube_chapters.reader import ChapterReader
 from fumishirube_chapters.settings import MOST_RESULTS
 
 Mode = Literal["plain", "regex", "loose"]
@@ -24,11 +24,11 @@ _AROUND = 80
 _MATCH_SHOWN = 200
 
 
-class SearchTextParams(OfManual):
+class SearchTextParams(ManualNameParams):
     """What is searched for, where, and how."""
 
     query: Annotated[str, Field(max_length=1000, description="What to look for.")]
-    section_id: OneSection = None
+    section_id: OptionalSection = None
     mode: Annotated[
         Mode,
         Field(
@@ -49,7 +49,7 @@ class SearchTextHit(Answer):
     snippet: str
 
 
-class SearchTextAnswer(Given):
+class SearchTextAnswer(SparseAnswer):
     """The chapters with a match; how many there are, if not all; and what was not searched."""
 
     results: tuple[SearchTextHit, ...]
@@ -59,7 +59,7 @@ class SearchTextAnswer(Given):
 
 
 def search_text_tool(
-    reader: Reader, scorers: Mapping[str, Scorer], max_results: int
+    reader: ChapterReader, scorers: Mapping[str, Scorer], max_results: int
 ) -> Tool[SearchTextParams, SearchTextAnswer]:
     """Return the tool; ``max_results`` is the limit of a call that names none."""
 
@@ -71,10 +71,10 @@ def search_text_tool(
         query = Query(params.query, case_sensitive=params.case_sensitive, budget=call.budget)
         scanned = reader.scan(manual, params.section_id, query, scorers[params.mode])
         results = tuple(
-            SearchTextHit(section_id=chapter.id, snippet=snippet(one.own, _first(hit)))
-            for chapter, one, hit in scanned.found[:limit]
+            SearchTextHit(section_id=chapter.id, snippet=snippet(opened.own, _first(hit)))
+            for chapter, opened, hit in scanned.hits[:limit]
         )
-        return SearchTextAnswer(results=results, **scanned.told(len(scanned.found), limit))
+        return SearchTextAnswer(results=results, **scanned.omissions(len(scanned.hits), limit))
 
     return Tool(
         name="search_text",

@@ -13,7 +13,7 @@ MOST_RESULTS = 100
 
 
 @dataclass(frozen=True)
-class Reading:
+class LocationSettings:
     """Where tables of contents stand in a manual's folder, and which links are followed.
 
     ``allowed`` are the folders outside of which nothing is read.
@@ -25,7 +25,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class ChapterCacheSettings:
     """How many chapters stay in memory, for how many seconds, and the file of their projections."""
 
     chapters: int

@@ -25,8 +25,8 @@ from fumishirube_chapters.settings import (
     EXCEPTIONS,
     MODES,
     MOST_RESULTS,
-    Keeping,
-    Reading,
+    ChapterCacheSettings,
+    LocationSettings,
 )
 
 _MANUAL = "{manual}/"
@@ -97,8 +97,8 @@ class ChaptersSurface(Stage):
     @classmethod
     def _separated(cls, value: Any) -> Any:
         """Divide what a variable holds as the platform divides lists of paths."""
-        if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
-            return tuple(part for one in value for part in one.split(os.pathsep) if part)
+        if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+            return tuple(part for item in value for part in item.split(os.pathsep) if part)
         return value
 
     @field_validator("path_pattern")
@@ -115,58 +115,67 @@ class ChaptersSurface(Stage):
             ) from error
         return value
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which a client meets them."""
-        from fumishirube_chapters.offered import reader, tools
+        from fumishirube_chapters.catalog import reader, tools
 
-        kept = reader(desk, lambda: self.reading(desk), self.keeping(desk))
+        chapter_reader = reader(
+            context, lambda: self.locations(context), self.cache_settings(context)
+        )
         return tools(
-            desk, kept, max_results=self.max_results, resolve_reference=self.resolve_reference
+            context,
+            chapter_reader,
+            max_results=self.max_results,
+            resolve_reference=self.resolve_reference,
         )
 
-    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: Desk) -> AbstractContextManager[None]:
         """Look through all manuals once, beside the calls, and log what is wrong."""
-        from fumishirube_chapters.offered import reader, validated
+        from fumishirube_chapters.catalog import reader, validated
 
-        return validated(reader(desk, lambda: self.reading(desk), self.keeping(desk)))
+        return validated(
+            reader(context, lambda: self.locations(context), self.cache_settings(context))
+        )
 
-    def complaints(self, desk: Desk) -> Sequence[Complaint]:
+    def complaints(self, context: Desk) -> Sequence[Complaint]:
         """Look through all manuals, and return what is wrong with tables of contents and files."""
-        from fumishirube_chapters.offered import reader
+        from fumishirube_chapters.catalog import reader
 
-        kept = reader(desk, lambda: self.reading(desk), self.keeping(desk))
-        kept.validate()
-        found = kept.library.complaints()
-        return [Complaint(f"manual {name}", told, _REMEDY) for name, told in found]
+        chapter_reader = reader(
+            context, lambda: self.locations(context), self.cache_settings(context)
+        )
+        chapter_reader.validate()
+        problems = chapter_reader.library.complaints()
+        return [Complaint(f"manual {name}", message, _REMEDY) for name, message in problems]
 
-    def reading(self, desk: Desk) -> Reading:
+    def locations(self, context: Desk) -> LocationSettings:
         """Return where tables of contents are looked for, and which links are followed.
 
         Raises:
             ConfigError: when nothing could be read that way.
         """
-        workspace, manuals = desk.folder("workspace").path, desk.root.path
+        workspace, manuals = context.folder("workspace").path, context.root.path
         prefix, _, toc = self.path_pattern.partition(_MANUAL)
         if prefix != "manuals/" and (workspace / prefix).resolve() != manuals:
             raise ConfigError(
                 f"path_pattern: {self.path_pattern!r} does not begin with the root of the manuals; "
                 "write manuals/{manual}/00_目次.json"
             )
-        allowed = [(workspace / one).resolve() for one in self.allowed_roots] or [manuals]
-        if not any(manuals.is_relative_to(one) for one in allowed):
+        allowed = [(workspace / folder).resolve() for folder in self.allowed_roots] or [manuals]
+        if not any(manuals.is_relative_to(folder) for folder in allowed):
             raise ConfigError(
                 "allowed_roots: the root of the manuals lies outside all of them, so that nothing "
                 "could be read; add it, or name none"
             )
-        return Reading(clean_path(toc), allowed, self.allow_symlink)
+        return LocationSettings(clean_path(toc), allowed, self.allow_symlink)
 
-    def keeping(self, desk: Desk) -> Keeping:
+    def cache_settings(self, context: Desk) -> ChapterCacheSettings:
         """Return how chapters are kept."""
-        file, seconds = self._file(desk), float(self.section_ttl_seconds)
-        return Keeping(self.max_sections_in_memory, seconds, file)
+        file, seconds = self._file(context), float(self.section_ttl_seconds)
+        return ChapterCacheSettings(self.max_sections_in_memory, seconds, file)
 
-    def _file(self, desk: Desk) -> Path:
-        workspace, state = desk.folder("workspace").path, desk.folder("state").path
+    def _file(self, context: Desk) -> Path:
+        workspace, state = context.folder("workspace").path, context.folder("state").path
         if self.cache_file is not None:
             return workspace / self.cache_file
         folder = state if self.indices_dir is None else workspace / self.indices_dir

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_graph.arguments import Closed, Room
-from fumishirube_graph.refusals import refusing
+from fumishirube_graph.arguments import GraphRuntime, NonNullParams
+from fumishirube_graph.errors import refusing
 
 
-class CheckParams(Closed):
+class CheckParams(NonNullParams):
     """Nothing."""
 
 
@@ -34,13 +34,13 @@ class CheckAnswer(Answer):
     orphans: tuple[str, ...]
 
 
-def check_tool(room: Room) -> Tool[CheckParams, CheckAnswer]:
+def check_tool(runtime: GraphRuntime) -> Tool[CheckParams, CheckAnswer]:
     """Return the tool."""
 
     def run(params: CheckParams, call: Call) -> CheckAnswer:
         del params, call
-        view = room.docs.view()
-        rows = [(path, issue) for path, issues in view.issues.items() for issue in issues]
+        snapshot = runtime.docs.view()
+        rows = [(path, issue) for path, issues in snapshot.issues.items() for issue in issues]
 
         def links(status: str) -> tuple[CheckedLink, ...]:
             return tuple(
@@ -62,7 +62,9 @@ def check_tool(room: Room) -> Tool[CheckParams, CheckAnswer]:
                 if issue.status == "ambiguous"
             ),
             broken_anchors=links("anchor_missing"),
-            orphans=tuple(p for p in view.docs if not view.out[p] and not view.back.get(p)),
+            orphans=tuple(
+                p for p in snapshot.docs if not snapshot.out[p] and not snapshot.back.get(p)
+            ),
         )
 
     return Tool(

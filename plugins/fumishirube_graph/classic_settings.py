@@ -13,28 +13,28 @@ from fumishirube import Adopted, ConfigError, Root, ToolError, clean_path
 SOURCE = ".ubp/config.json"
 
 
-class _Part(BaseModel):
+class _ConfigPart(BaseModel):
     """What is not named here is nobody's."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
 
-class _Source(_Part):
+class _Source(_ConfigPart):
     include: list[str] | None = None
     exclude: list[str] | None = None
 
 
-class _Search(_Part):
+class _Search(_ConfigPart):
     alpha: Annotated[float | None, Field(ge=0, le=1)] = None
     default_limit: Annotated[int | None, Field(ge=1, le=20)] = None
     max_depth: Annotated[int | None, Field(ge=1, le=3)] = None
 
 
-class _Staleness(_Part):
+class _Staleness(_ConfigPart):
     threshold_days: Annotated[int | None, Field(ge=0, le=3650)] = None
 
 
-class _File(_Part):
+class _File(_ConfigPart):
     docs_dir: str | None = None
     source: _Source = _Source()
     search: _Search = _Search()
@@ -48,8 +48,8 @@ def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Adopt
         ConfigError: when it is no JSON object, or says what cannot be.
     """
     try:
-        told = _File.model_validate(json.loads(workspace.read_bytes(SOURCE)))
-        folder = None if told.docs_dir is None else clean_path(told.docs_dir, "docs_dir")
+        classic = _File.model_validate(json.loads(workspace.read_bytes(SOURCE)))
+        folder = None if classic.docs_dir is None else clean_path(classic.docs_dir, "docs_dir")
         roots = {} if folder is None else {"docs": folder}
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -63,16 +63,16 @@ def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Adopt
         if error.code == "not_found":
             return Adopted(SOURCE)
         raise ConfigError(f"{SOURCE}: {error}") from error
-    alpha = {} if told.search.alpha is None else {"alpha": told.search.alpha}
-    globs = told.source.model_dump(exclude_none=True)
+    alpha = {} if classic.search.alpha is None else {"alpha": classic.search.alpha}
+    globs = classic.source.model_dump(exclude_none=True)
     pipelines = {
         "loaders": [_with(use, globs) for use in default["loaders"]] if globs else None,
         "fusers": [_with(use, alpha) for use in default["fusers"]] if alpha else None,
     }
-    given = {key: uses for key, uses in pipelines.items() if uses}
-    settings = told.search.model_dump(include={"default_limit", "max_depth"}, exclude_none=True)
-    settings |= told.staleness.model_dump(exclude_none=True)
-    return Adopted(SOURCE, roots, {pipeline: given} if given else {}, settings)
+    overrides = {key: uses for key, uses in pipelines.items() if uses}
+    settings = classic.search.model_dump(include={"default_limit", "max_depth"}, exclude_none=True)
+    settings |= classic.staleness.model_dump(exclude_none=True)
+    return Adopted(SOURCE, roots, {pipeline: overrides} if overrides else {}, settings)
 
 
 def _with(use: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,18 +21,18 @@ def matches(passage: Passage, clause: Clause) -> bool:
     """Tell whether a section matches; a term is found as a word, as Japanese text anywhere."""
     match clause:
         case Term(text, field) | Part(text, field):
-            return any(occurs(one, text) for one in _fields(passage, field))
+            return any(occurs(item, text) for item in _fields(passage, field))
         case Phrase(terms, field):
             text = fold(" ".join(terms))
-            return any(occurs(one, text) for one in _fields(passage, field))
+            return any(occurs(item, text) for item in _fields(passage, field))
         case Holds(text):
-            return any(occurs(one, fold(text)) for one in passage.fields.values())
+            return any(occurs(item, fold(text)) for item in passage.fields.values())
         case Bool(should, must, must_not):
             free = bool(must or (must_not and not should))
             return (
-                all(matches(passage, one) for one in must)
-                and not any(matches(passage, one) for one in must_not)
-                and (free or any(matches(passage, one) for one in should))
+                all(matches(passage, item) for item in must)
+                and not any(matches(passage, item) for item in must_not)
+                and (free or any(matches(passage, item) for item in should))
             )
         case Pages(paths):
             return passage.path in paths

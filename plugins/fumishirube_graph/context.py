@@ -9,20 +9,20 @@ from pydantic import Field
 from fumishirube import Answer, Call, LinkKind, Tool
 from fumishirube_graph.arguments import (
     DATA,
-    Closed,
     Depth3,
     FilePath,
+    GraphRuntime,
+    NonNullParams,
     NotNull,
-    Room,
-    Trusting,
+    UntrustedAnswer,
 )
-from fumishirube_graph.refusals import refusing
-from fumishirube_graph.walk import walk
+from fumishirube_graph.errors import refusing
+from fumishirube_graph.traversal import walk
 
 MOST_SIZE = 50_000
 
 
-class ContextParams(Closed):
+class ContextParams(NonNullParams):
     """Around which page, how far, and how much."""
 
     filepath: FilePath
@@ -55,7 +55,7 @@ class RelatedPage(Answer):
     depth: int
 
 
-class ContextAnswer(Trusting):
+class ContextAnswer(UntrustedAnswer):
     """A page and its neighbourhood, nearest first."""
 
     center: ContextCenter
@@ -64,19 +64,21 @@ class ContextAnswer(Trusting):
     truncated_count: int
 
 
-def context_tool(room: Room) -> Tool[ContextParams, ContextAnswer]:
+def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
     """Return the tool."""
 
     def run(params: ContextParams, call: Call) -> ContextAnswer:
         del call
-        view = room.view()
-        doc = room.page(view, params.filepath, "filepath")
-        depth = params.depth or room.settings.max_depth
-        found = walk(doc.path, depth, view.neighbours, view.title, most=room.settings.max_nodes)
+        snapshot = runtime.view()
+        doc = runtime.page(snapshot, params.filepath, "filepath")
+        depth = params.depth or runtime.settings.max_depth
+        walked = walk(
+            doc.path, depth, snapshot.neighbours, snapshot.title, most=runtime.settings.max_nodes
+        )
         size = len(doc.record.content)
         related: list[RelatedPage] = []
-        for step in found.steps:
-            near = view.docs[step.path]
+        for step in walked.steps:
+            near = snapshot.docs[step.path]
             if size + len(near.summary) > (params.max_size or MOST_SIZE):
                 break
             size += len(near.summary)
@@ -92,13 +94,13 @@ def context_tool(room: Room) -> Tool[ContextParams, ContextAnswer]:
                 )
             )
         text = doc.record.content
-        more = ["the walk stopped at max_nodes"] if found.truncated else []
+        more = ["the walk stopped at max_nodes"] if walked.truncated else []
         return ContextAnswer(
             center=ContextCenter(doc_id=doc.id, filepath=doc.path, title=doc.title, content=text),
             related=tuple(related),
             total_size=size,
-            truncated_count=len(found.steps) - len(related),
-            warnings=room.warned(view, *more),
+            truncated_count=len(walked.steps) - len(related),
+            warnings=runtime.warned(snapshot, *more),
         )
 
     return Tool(

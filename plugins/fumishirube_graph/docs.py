@@ -14,14 +14,14 @@ from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
 
 from fumishirube import Budget, Desk, NamedEmbedder, OpenIndex, Page, Passage, ToolError, Watch
+from fumishirube_graph.errors import docs_missing, still_indexing
 from fumishirube_graph.lock import FOLDER, NAME, holder
-from fumishirube_graph.narrowing import Narrower
-from fumishirube_graph.reading import Reader, Spoken, sha_of
+from fumishirube_graph.prefilter import PrefilterBuilder
+from fumishirube_graph.reader import ClaimedDocument, DocumentReader, sha_of
 from fumishirube_graph.records import Doc, Record
-from fumishirube_graph.refusals import docs_missing, still_indexing
+from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Baselines
-from fumishirube_graph.vectors import Embedding, Vectors
-from fumishirube_graph.view import View
+from fumishirube_graph.vectors import EmbeddingCounts, Vectors
 
 PATIENCE = 5.0
 """Seconds that a call waits for the first index."""
@@ -33,7 +33,7 @@ _NAME = "docs"
 _log = logging.getLogger("fumishirube")
 
 
-class Change(NamedTuple):
+class IndexChange(NamedTuple):
     """What one look at the folder brought."""
 
     added: int = 0
@@ -55,36 +55,36 @@ class Docs:
     ``marked`` says that the system marks changes of the folder.
     """
 
-    def __init__(self, desk: Desk, baseline_file: str) -> None:
-        self.desk = desk
+    def __init__(self, context: Desk, baseline_file: str) -> None:
+        self.context = context
         self.follower = False
         self._baseline_file = baseline_file
         self._lock = RLock()
         self._embedding = Lock()
         self._index: OpenIndex | None = None
-        self._seen: tuple[Mapping[str, Page], View] | None = None
+        self._seen: tuple[Mapping[str, Page], GraphSnapshot] | None = None
         self._docs: dict[str, tuple[Page, Doc]] = {}
         self._unwritten: Mapping[str, Page] = {}
         self._looked = -1.0
         self._first = Event()
         self.news = Event()
-        self._watch = Watch(desk.root.path)
+        self._watch = Watch(context.root.path)
         self.marked = False
-        self._reader = Reader(desk)
-        self._narrower = Narrower(desk.tokenizer())
+        self._reader = DocumentReader(context)
+        self._narrower = PrefilterBuilder(context.tokenizer())
 
     @property
     def root_name(self) -> str:
         """The name of the documents' folder, with which callers may begin a path."""
-        return self.desk.root.path.name
+        return self.context.root.path.name
 
-    def current(self, *, served: bool = False) -> View:
+    def current(self, *, served: bool = False) -> GraphSnapshot:
         """Return the newest generation; changes on disk are taken in first.
 
         Raises:
             Refused: when there is no folder, or a served first index is not ready in time.
         """
-        if not self.desk.root.exists:
+        if not self.context.root.exists:
             raise docs_missing(self.root_name)
         if served:
             if not self._first.wait(PATIENCE):
@@ -119,28 +119,28 @@ class Docs:
             _log.exception("the documents could not be indexed")
             self.view().behind = ("the folder could not be indexed; this is the state before",)
 
-    def _followed(self) -> View:
+    def _followed(self) -> GraphSnapshot:
         """Return what others have indexed, or what the folder holds while nobody has."""
         with self._lock:
-            if self._index is not None or self.desk.stored(_NAME):
-                view = self.view()
-                view.behind = tuple(self._unfollowed())
-                return view
-            spoken = self._reader.spoken()
-            known = self._reader.compared(self._unwritten, spoken, full=False)
+            if self._index is not None or self.context.stored(_NAME):
+                snapshot = self.view()
+                snapshot.behind = tuple(self._unfollowed())
+                return snapshot
+            claimed = self._reader.claimed()
+            known = self._reader.compared(self._unwritten, claimed, full=False)
             if known.gone or known.changed:
-                pages = {p: one for p, one in self._unwritten.items() if p in spoken}
+                pages = {p: page for p, page in self._unwritten.items() if p in claimed}
                 for path in known.changed:
-                    pages[path] = self._reader.page(spoken[path], pages.get(path))
+                    pages[path] = self._reader.page(claimed[path], pages.get(path))
                 self._unwritten = pages
             return self._viewed(self._unwritten)
 
     def _unfollowed(self) -> Iterator[str]:
         """Yield how far the index is behind the folder, when no other process follows that."""
-        lock = self.desk.folder("workspace").path / FOLDER / NAME
+        lock = self.context.folder("workspace").path / FOLDER / NAME
         if holder(lock) not in (None, os.getpid()):
             return
-        known = self._reader.compared(self._opened().pages(), self._reader.spoken(), full=False)
+        known = self._reader.compared(self._opened().pages(), self._reader.claimed(), full=False)
         if known.gone or known.changed:
             differing = len(known.gone) + len(known.changed)
             yield (
@@ -149,39 +149,39 @@ class Docs:
                 "run 'fumishirube docs index'"
             )
 
-    def view(self) -> View:
+    def view(self) -> GraphSnapshot:
         """Return the newest generation that is committed, without a look into the folder."""
-        if not self.desk.root.exists:
+        if not self.context.root.exists:
             raise docs_missing(self.root_name)
         with self._lock:
             index = self._opened()
             index.refresh()
             return self._viewed(index.pages(), index)
 
-    def _viewed(self, pages: Mapping[str, Page], index: OpenIndex | None = None) -> View:
+    def _viewed(self, pages: Mapping[str, Page], index: OpenIndex | None = None) -> GraphSnapshot:
         if self._seen is None or self._seen[0] is not pages:
             with _uncollected():
                 self._docs = dict(self._documents(pages))
                 docs = {path: doc for path, (_, doc) in self._docs.items()}
                 skipped = {p: page.skipped for p, page in sorted(pages.items()) if page.skipped}
                 narrowing = self._narrower.over(index.corpus(_NAME)) if index else None
-                self._seen = (pages, View(_NAME, docs, self.vectors, skipped, narrowing))
+                self._seen = (pages, GraphSnapshot(_NAME, docs, self.vectors, skipped, narrowing))
         return self._seen[1]
 
-    def refresh(self, *, full: bool = False, only: str | None = None) -> Change:
+    def refresh(self, *, full: bool = False, only: str | None = None) -> IndexChange:
         """Bring the index up to date with the folder, in one commit; wait for another writer.
 
         With ``only`` no other file is looked at.
         """
-        if not self.desk.root.exists:
+        if not self.context.root.exists:
             raise docs_missing(self.root_name)
         with self._lock:
             index = self._opened()
             began = time.monotonic()
-            spoken = self._reader.spoken()
+            claimed = self._reader.claimed()
             index.refresh()
-            known = self._reader.compared(index.pages(), spoken, full=full, only=only)
-            change = Change(unchanged=known.unchanged)
+            known = self._reader.compared(index.pages(), claimed, full=full, only=only)
+            change = IndexChange(unchanged=known.unchanged)
             if known.gone or known.changed:
                 with index.writing(Budget()) as mine:
                     if not mine:
@@ -189,36 +189,43 @@ class Docs:
                         before.behind = ("another process is indexing; this is the state before",)
                         return change._replace(busy=True)
                     with _uncollected():
-                        change = self._write(index, spoken, full=full, only=only)
+                        change = self._write(index, claimed, full=full, only=only)
             if change.any:
                 self.news.set()
             self._looked = began if only is None else self._looked
             self._first.set()
-            view = self.view()
-            view.behind = ()
-            self.baselines.cover({path: doc.record for path, doc in view.docs.items()})
+            snapshot = self.view()
+            snapshot.behind = ()
+            self.baselines.cover({path: doc.record for path, doc in snapshot.docs.items()})
             return change
 
     def _write(
-        self, index: OpenIndex, spoken: Mapping[str, Spoken], *, full: bool, only: str | None
-    ) -> Change:
+        self,
+        index: OpenIndex,
+        claimed: Mapping[str, ClaimedDocument],
+        *,
+        full: bool,
+        only: str | None,
+    ) -> IndexChange:
         pages = index.pages()
-        known = self._reader.compared(pages, spoken, full=full, only=only)
+        known = self._reader.compared(pages, claimed, full=full, only=only)
         done = Counter[str]()
 
         def read() -> Iterator[tuple[Page, Sequence[Passage]]]:
             # One at a time, so that the index works on a page while the next is read.
             for path in known.changed:
                 before = pages.get(path)
-                page = self._reader.page(spoken[path], before, full=full)
+                page = self._reader.page(claimed[path], before, full=full)
                 done["added"] += before is None
                 done["updated"] += before is not None and sha_of(before) != sha_of(page)
                 yield page, self._narrower.passages(page)
 
         index.sync(known.gone, read())
-        return Change(done["added"], done["updated"], len(known.gone), len(spoken) - done.total())
+        return IndexChange(
+            done["added"], done["updated"], len(known.gone), len(claimed) - done.total()
+        )
 
-    def embed(self, go_on: Callable[[], bool] = lambda: True) -> Embedding:
+    def embed(self, go_on: Callable[[], bool] = lambda: True) -> EmbeddingCounts:
         """Make the vectors that are missing, one thread at a time; a failure becomes a warning."""
         with self._embedding:
             try:
@@ -226,17 +233,17 @@ class Docs:
             except Exception as error:
                 if self.vectors.failure is None:
                     self.vectors.fail(error)
-                return Embedding()
+                return EmbeddingCounts()
 
     @cached_property
     def vectors(self) -> Vectors:
         """The vectors of the pipeline's embedder."""
-        return self._vectors_of(self.desk.embedder())
+        return self._vectors_of(self.context.embedder())
 
     @property
     def embedder_name(self) -> str:
         """The name of the embedder; ``none`` for one whose vectors have no dimensions."""
-        named = self.desk.embedder()
+        named = self.context.embedder()
         gives = self.vectors.active or self.vectors.failure
         return named.name if named and gives else "none"
 
@@ -245,12 +252,12 @@ class Docs:
         if self.vectors.active:
             self.embed()
             return self.vectors
-        hashed = self._vectors_of(self.desk.embedder("hashing"))
+        hashed = self._vectors_of(self.context.embedder("hashing"))
         hashed.bring_up_to_date(self.view().docs.values())
         return hashed
 
     def _vectors_of(self, named: NamedEmbedder | None) -> Vectors:
-        folder = self.desk.folder("state").path / "vectors"
+        folder = self.context.folder("state").path / "vectors"
         if named is None:
             return Vectors(None, folder)
         return Vectors(named.embedder, folder / f"{named.fingerprint}.db")
@@ -258,7 +265,7 @@ class Docs:
     @cached_property
     def baselines(self) -> Baselines:
         """The baselines of the sources that the documents describe."""
-        return Baselines(self.desk.folder("workspace"), self._baseline_file)
+        return Baselines(self.context.folder("workspace"), self._baseline_file)
 
     def close(self) -> None:
         """Let go of the index."""
@@ -272,7 +279,7 @@ class Docs:
 
     def _opened(self) -> OpenIndex:
         if self._index is None:
-            self._index = self.desk.store(_NAME)
+            self._index = self.context.store(_NAME)
         return self._index
 
     def _documents(self, pages: Mapping[str, Page]) -> Iterator[tuple[str, tuple[Page, Doc]]]:

@@ -16,7 +16,7 @@ _GOT = 80
 _NOUNS = {"string": "a string", "boolean": "true or false", "array": "a list"}
 
 
-class Refused(ToolError):
+class JsonRpcError(ToolError):
     """A call that is answered with a JSON-RPC error code."""
 
     code = "invalid_parameter"
@@ -28,39 +28,41 @@ class Refused(ToolError):
         return {"code": self.number, "message": said["message"], "details": said.get("details", {})}
 
 
-class Failed(Refused):
+class JsonRpcInternalError(JsonRpcError):
     """A call that cannot be answered, through no fault of the caller."""
 
     code = "internal_error"
     number = INTERNAL
 
 
-def docs_missing(name: str) -> Failed:
+def docs_missing(name: str) -> JsonRpcInternalError:
     """Say that there is no folder of documents."""
-    told = f"there is no folder '{name}'; create it, or name the right one in roots.docs"
-    return Failed(told, reason="docs_missing")
+    message = f"there is no folder '{name}'; create it, or name the right one in roots.docs"
+    return JsonRpcInternalError(message, reason="docs_missing")
 
 
-def still_indexing() -> Failed:
+def still_indexing() -> JsonRpcInternalError:
     """Say that the first index is not ready."""
-    return Failed("the first index is still being made; try again soon", reason="indexing")
+    return JsonRpcInternalError(
+        "the first index is still being made; try again soon", reason="indexing"
+    )
 
 
-def unknown_page(wanted: str, parameter: str, near: list[str]) -> Refused:
+def unknown_page(wanted: str, parameter: str, near: list[str]) -> JsonRpcError:
     """Say that there is no such page, and what is spelled alike."""
     shown = wanted if len(wanted) <= _GOT else wanted[: _GOT - 1] + "…"
     hint = f" Did you mean '{near[0]}'?" if near else ""
     listed: Any = near
-    return Refused(
+    return JsonRpcError(
         f"Unknown page '{shown}'.{hint}", parameter=parameter, reason="not_found", near=listed
     )
 
 
-def skipped_page(path: str, parameter: str, code: str, told: str) -> Refused:
+def skipped_page(path: str, parameter: str, code: str, message: str) -> JsonRpcError:
     """Say that there is such a file, and why it is no page."""
     none: Any = []
-    return Refused(
-        f"No page '{path}': {told}", parameter=parameter, reason="not_found", near=none, why=code
+    return JsonRpcError(
+        f"No page '{path}': {message}", parameter=parameter, reason="not_found", near=none, why=code
     )
 
 
@@ -69,15 +71,15 @@ def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
     properties: dict[str, Any] = {}
 
     def refused(error: ToolError, arguments: object) -> ToolError:
-        if isinstance(error, Refused):
+        if isinstance(error, JsonRpcError):
             return error
         if isinstance(error, InternalError):
-            return Failed(str(error), **error.details)
+            return JsonRpcInternalError(str(error), **error.details)
         name = str(error.details.get("parameter", ""))
         if not properties:
             properties.update(params.model_json_schema().get("properties", {}))
         if name.partition("[")[0] not in properties or not isinstance(arguments, dict):
-            return Refused(str(error), **{"reason": "invalid", **error.details})
+            return JsonRpcError(str(error), **{"reason": "invalid", **error.details})
         return _restated(name, properties[name.partition("[")[0]], arguments, error)
 
     return refused
@@ -85,19 +87,19 @@ def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
 
 def _restated(
     name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any], error: ToolError
-) -> Refused:
+) -> JsonRpcError:
     """Say what an argument must be, and what it was."""
     if name.partition("[")[0] not in arguments:
-        return Refused(f"{name} is required", parameter=name, reason="missing")
+        return JsonRpcError(f"{name} is required", parameter=name, reason="missing")
     got = arguments.get(name.partition("[")[0])
     if error.details.get("reason"):
-        return Refused(str(error), **{**error.details, "got": _shown(got)})
+        return JsonRpcError(str(error), **{**error.details, "got": _shown(got)})
     rule, details = _rule(_arm(schema))
     if isinstance(got, list) and (allowed := details.get("allowed")):
-        got = next((one for one in got if one not in allowed), got)  # type: ignore[operator]
+        got = next((value for value in got if value not in allowed), got)  # type: ignore[operator]
     shown = _shown(got)
-    told = f"{name} must be {rule}" + ("" if "allowed" in details else f", got {shown}")
-    return Refused(told, parameter=name.partition("[")[0], **details, got=shown)
+    message = f"{name} must be {rule}" + ("" if "allowed" in details else f", got {shown}")
+    return JsonRpcError(message, parameter=name.partition("[")[0], **details, got=shown)
 
 
 def _arm(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,19 +9,19 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool
 from fumishirube_graph.arguments import (
     DATA,
-    Closed,
+    GraphRuntime,
+    NonNullParams,
     NotNull,
-    OneDocType,
-    Room,
-    Trusting,
+    OptionalDocType,
+    UntrustedAnswer,
 )
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
-from fumishirube_graph.refusals import refusing
-from fumishirube_graph.scanning import Scored
+from fumishirube_graph.section_texts import ScoredSection
 from fumishirube_graph.texts import beginning, snippet, units
 
 
-class FulltextParams(Closed):
+class FulltextParams(NonNullParams):
     """What to look for."""
 
     query: Annotated[
@@ -32,7 +32,7 @@ class FulltextParams(Closed):
         NotNull,
         Field(description="How many. Default 10."),
     ] = None
-    doc_type: OneDocType = None
+    doc_type: OptionalDocType = None
 
 
 class FulltextHit(Answer):
@@ -48,27 +48,27 @@ class FulltextHit(Answer):
     line_start: int
 
 
-class FulltextAnswer(Trusting):
+class FulltextAnswer(UntrustedAnswer):
     """The best sections, and how many there are."""
 
     results: tuple[FulltextHit, ...]
     total_found: int
 
 
-def fulltext_tool(room: Room) -> Tool[FulltextParams, FulltextAnswer]:
+def fulltext_tool(runtime: GraphRuntime) -> Tool[FulltextParams, FulltextAnswer]:
     """Return the tool."""
 
     def run(params: FulltextParams, call: Call) -> FulltextAnswer:
         del call
-        view = room.view()
-        asked = units(params.query)
-        within = room.within(view, params.doc_type)
-        found = view.texts.standing(asked.units, within, 1.0)
-        chosen = found.best(params.limit or room.settings.default_limit)
+        snapshot = runtime.view()
+        query_units = units(params.query)
+        within = runtime.within(snapshot, params.doc_type)
+        matches = snapshot.texts.standing(query_units.units, within, 1.0)
+        chosen = matches.best(params.limit or runtime.settings.default_limit)
         return FulltextAnswer(
-            results=tuple(_hit(one, asked.units) for one in chosen),
-            total_found=found.total,
-            warnings=room.warned_of(view, *asked.warnings),
+            results=tuple(_hit(scored, query_units.units) for scored in chosen),
+            total_found=matches.total,
+            warnings=runtime.warned_of(snapshot, *query_units.warnings),
         )
 
     return Tool(
@@ -88,8 +88,8 @@ def fulltext_tool(room: Room) -> Tool[FulltextParams, FulltextAnswer]:
     )
 
 
-def _hit(one: Scored, wanted: tuple[str, ...]) -> FulltextHit:
-    doc, number = one.place
+def _hit(scored: ScoredSection, wanted: tuple[str, ...]) -> FulltextHit:
+    doc, number = scored.place
     heading, text, section_id, line = _section(doc, number)
     shown = snippet(text, wanted)
     if shown is None:
@@ -100,7 +100,7 @@ def _hit(one: Scored, wanted: tuple[str, ...]) -> FulltextHit:
         title=doc.title,
         section_heading=heading,
         snippet=shown,
-        rank=-max(round(one.score, 6), 0.000001),
+        rank=-max(round(scored.score, 6), 0.000001),
         section_id=section_id,
         line_start=line,
     )

@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube.tools.answers import Lean
-from fumishirube_graph.arguments import Closed, NotNull, Room, a_path
-from fumishirube_graph.refusals import Failed, Refused, refusing
+from fumishirube.tools.answers import LeanAnswer
+from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
+from fumishirube_graph.errors import JsonRpcError, JsonRpcInternalError, refusing
 from fumishirube_graph.status import links_of
 from fumishirube_graph.warnings import FileWarning, warnings
 
 
-class IndexParams(Closed):
+class IndexParams(NonNullParams):
     """Everything anew, or one file only."""
 
     full: bool = False
@@ -29,7 +29,7 @@ class IndexLinks(Answer):
     ambiguous: int
 
 
-class IndexEmbeddings(Lean):
+class IndexEmbeddings(LeanAnswer):
     """What became of the vectors; ``failure`` says why there are none."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"failure"})
@@ -55,39 +55,41 @@ class IndexAnswer(Answer):
     warnings: tuple[FileWarning, ...]
 
 
-def index_tool(room: Room) -> Tool[IndexParams, IndexAnswer]:
+def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
     """Return the tool."""
 
     def run(params: IndexParams, call: Call) -> IndexAnswer:
         del call
-        docs = room.docs
-        only = _only(room, params.file)
+        docs = runtime.docs
+        only = _only(runtime, params.file)
         change = docs.refresh(full=params.full, only=only)
         if change.busy:
-            raise Failed("another process is indexing; try again when it is done", reason="busy")
-        view = docs.view()
-        if only is not None and only not in view.docs and not change.removed:
-            raise Refused(
+            raise JsonRpcInternalError(
+                "another process is indexing; try again when it is done", reason="busy"
+            )
+        snapshot = docs.view()
+        if only is not None and only not in snapshot.docs and not change.removed:
+            raise JsonRpcError(
                 f"there is no document '{only}' below the docs folder",
                 parameter="file",
                 reason="not_found",
             )
         made = docs.embed()
-        links = links_of(view)
+        links = links_of(snapshot)
         return IndexAnswer(
-            documents=len(view.docs),
+            documents=len(snapshot.docs),
             added=change.added,
             updated=change.updated,
             removed=change.removed,
             unchanged=change.unchanged,
-            sections=view.sections,
+            sections=snapshot.sections,
             links=IndexLinks(
                 resolved=links.resolved, dangling=links.dangling, ambiguous=links.ambiguous
             ),
             embeddings=IndexEmbeddings(
                 embedder=docs.embedder_name, failure=docs.vectors.failure, **made._asdict()
             ),
-            warnings=tuple(warnings(view)),
+            warnings=tuple(warnings(snapshot)),
         )
 
     return Tool(
@@ -102,12 +104,12 @@ def index_tool(room: Room) -> Tool[IndexParams, IndexAnswer]:
     )
 
 
-def _only(room: Room, file: str | None) -> str | None:
+def _only(runtime: GraphRuntime, file: str | None) -> str | None:
     """Return the one file that is meant, below the docs folder or below the workspace."""
     if file is None:
         return None
-    path = a_path(file, "file").replace("\\", "/")
+    path = checked_path(file, "file").replace("\\", "/")
     while path.startswith("./"):
         path = path[2:]
-    root = room.docs.desk.root.path
-    return path if (root / path).exists() else path.removeprefix(f"{room.docs.root_name}/")
+    root = runtime.docs.context.root.path
+    return path if (root / path).exists() else path.removeprefix(f"{runtime.docs.root_name}/")

@@ -45,14 +45,14 @@ class ServeLock:
             handle = self._opened()
             if not _locked(handle):
                 os.close(handle)
-                raise _held(self._named())
+                raise _already_served(self._named())
             if self._is_still(handle):
                 break
             os.close(handle)  # its last holder has just removed it
         other = holder(self._path)
         if other is not None and other != os.getpid():
             os.close(handle)
-            raise _held(other)
+            raise _already_served(other)
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n{began(os.getpid())}\n".encode())
         self._handle = handle
@@ -123,10 +123,10 @@ def began(number: int) -> str:
     return ""
 
 
-def _held(number: int | None) -> Held:
+def _already_served(number: int | None) -> Held:
     who = f"process {number}" if number is not None else "another process"
-    told = f"{who} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
-    return Held(told, number)
+    message = f"{who} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
+    return Held(message, number)
 
 
 def _read(path: Path) -> tuple[int | None, str]:

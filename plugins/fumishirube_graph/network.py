@@ -9,21 +9,21 @@ from fumishirube import Answer, Call, LinkKind, Tool
 from fumishirube_graph.arguments import (
     DATA,
     Center,
-    Closed,
     Cursor,
     Depth5,
-    Room,
-    Trusting,
+    GraphRuntime,
+    NonNullParams,
+    UntrustedAnswer,
 )
-from fumishirube_graph.listing import decoded, encoded
+from fumishirube_graph.errors import JsonRpcError, refusing
+from fumishirube_graph.page_list import decoded_cursor, encoded_cursor
 from fumishirube_graph.records import DocType
-from fumishirube_graph.refusals import Refused, refusing
-from fumishirube_graph.resolution import Edge
-from fumishirube_graph.view import View
-from fumishirube_graph.walk import walk
+from fumishirube_graph.resolution import LinkEdge
+from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.traversal import walk
 
 
-class GraphParams(Closed):
+class GraphParams(NonNullParams):
     """Around which page, and how far; or the whole graph, page by page."""
 
     center: Center = None
@@ -48,7 +48,7 @@ class GraphEdge(Answer):
     type: LinkKind
 
 
-class GraphAnswer(Trusting):
+class GraphAnswer(UntrustedAnswer):
     """Nodes and edges; the counts come when something was left out."""
 
     omitted: ClassVar[frozenset[str]] = frozenset(
@@ -63,19 +63,19 @@ class GraphAnswer(Trusting):
     next_cursor: str | None = None
 
 
-def graph_tool(room: Room) -> Tool[GraphParams, GraphAnswer]:
+def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
     """Return the tool."""
 
     def run(params: GraphParams, call: Call) -> GraphAnswer:
         del call
-        view = room.view()
+        snapshot = runtime.view()
         if params.center is None:
-            return _whole(room, view, params.cursor)
+            return _whole(runtime, snapshot, params.cursor)
         if params.cursor is not None:
-            told = "cursor goes with the whole graph; leave it out, or leave center out"
-            raise Refused(told, parameter="cursor", reason="with_center")
-        doc = room.page(view, params.center, "center")
-        return _around(room, view, doc.path, params.depth or room.settings.max_depth)
+            message = "cursor goes with the whole graph; leave it out, or leave center out"
+            raise JsonRpcError(message, parameter="cursor", reason="with_center")
+        doc = runtime.page(snapshot, params.center, "center")
+        return _around(runtime, snapshot, doc.path, params.depth or runtime.settings.max_depth)
 
     return Tool(
         name="ubp_get_graph",
@@ -93,81 +93,81 @@ def graph_tool(room: Room) -> Tool[GraphParams, GraphAnswer]:
     )
 
 
-def _around(room: Room, view: View, center: str, depth: int) -> GraphAnswer:
-    most_nodes, most_edges = room.settings.max_nodes, room.settings.max_edges
-    found = walk(center, depth, view.neighbours, view.title, most=most_nodes - 1)
+def _around(runtime: GraphRuntime, snapshot: GraphSnapshot, center: str, depth: int) -> GraphAnswer:
+    most_nodes, most_edges = runtime.settings.max_nodes, runtime.settings.max_edges
+    walked = walk(center, depth, snapshot.neighbours, snapshot.title, most=most_nodes - 1)
     paths: list[str] = []
-    chosen: list[Edge] = []
-    cut = found.truncated
+    chosen: list[LinkEdge] = []
+    cut = walked.truncated
     taken: set[str] = set()
-    for path in (center, *(step.path for step in found.steps)):
-        new = _completing(view, path, taken)
+    for path in (center, *(step.path for step in walked.steps)):
+        new = _completing(snapshot, path, taken)
         if paths and len(chosen) + len(new) > most_edges:
             cut = True
             break
         paths.append(path)
         taken.add(path)
         chosen += new
-    return _answer(room, view, paths, chosen, truncated=cut or None)
+    return _answer(runtime, snapshot, paths, chosen, truncated=cut or None)
 
 
-def _whole(room: Room, view: View, cursor: str | None) -> GraphAnswer:
-    after = str(decoded(cursor, "graph")[0]) if cursor is not None else None
-    everything = list(view.docs)
+def _whole(runtime: GraphRuntime, snapshot: GraphSnapshot, cursor: str | None) -> GraphAnswer:
+    after = str(decoded_cursor(cursor, "graph")[0]) if cursor is not None else None
+    everything = list(snapshot.docs)
     # An edge comes with the later of its two ends, so what was delivered is all that sorts before.
     taken = {path for path in everything if after is not None and path <= after}
     left = [path for path in everything if path not in taken]
     paths: list[str] = []
-    chosen: list[Edge] = []
-    for path in left[: room.settings.max_nodes]:
-        new = _completing(view, path, taken)
-        if paths and len(chosen) + len(new) > room.settings.max_edges:
+    chosen: list[LinkEdge] = []
+    for path in left[: runtime.settings.max_nodes]:
+        new = _completing(snapshot, path, taken)
+        if paths and len(chosen) + len(new) > runtime.settings.max_edges:
             break
         paths.append(path)
         taken.add(path)
         chosen += new
     if len(paths) == len(everything):
-        return _answer(room, view, paths, chosen)
+        return _answer(runtime, snapshot, paths, chosen)
     more = len(paths) < len(left)
     return _answer(
-        room,
-        view,
+        runtime,
+        snapshot,
         paths,
         chosen,
         truncated=True,
         total_nodes=len(everything),
-        total_edges=sum(map(len, view.out.values())),
-        next_cursor=encoded("graph", [paths[-1], 0]) if more and paths else None,
+        total_edges=sum(map(len, snapshot.out.values())),
+        next_cursor=encoded_cursor("graph", [paths[-1], 0]) if more and paths else None,
     )
 
 
-def _completing(view: View, path: str, taken: set[str]) -> list[Edge]:
+def _completing(snapshot: GraphSnapshot, path: str, taken: set[str]) -> list[LinkEdge]:
     """Return the edges between a page and itself or those taken before."""
-    out = [e for e in view.out[path] if e.target == path or e.target in taken]
-    back = [e for e in view.back.get(path, ()) if e.source != path and e.source in taken]
+    out = [e for e in snapshot.out[path] if e.target == path or e.target in taken]
+    back = [e for e in snapshot.back.get(path, ()) if e.source != path and e.source in taken]
     return sorted([*out, *back])
 
 
 def _answer(
-    room: Room,
-    view: View,
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
     paths: Iterable[str],
-    edges: Iterable[Edge],
+    edges: Iterable[LinkEdge],
     *,
     truncated: bool | None = None,
     total_nodes: int | None = None,
     total_edges: int | None = None,
     next_cursor: str | None = None,
 ) -> GraphAnswer:
-    docs = [view.docs[path] for path in paths]
+    docs = [snapshot.docs[path] for path in paths]
     return GraphAnswer(
         nodes=tuple(
             Node(id=d.id, filepath=d.path, title=d.title, doc_type=d.record.doc_type) for d in docs
         ),
         edges=tuple(
             GraphEdge(
-                source=view.docs[edge.source].id,
-                target=view.docs[edge.target].id,
+                source=snapshot.docs[edge.source].id,
+                target=snapshot.docs[edge.target].id,
                 type=edge.kind,
             )
             for edge in edges
@@ -176,5 +176,5 @@ def _answer(
         total_nodes=total_nodes,
         total_edges=total_edges,
         next_cursor=next_cursor,
-        warnings=room.warned_of(view),
+        warnings=runtime.warned_of(snapshot),
     )

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Answer, Call, LinkKind, Tool
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube_graph.arguments import (
     DATA,
-    Closed,
     FilePath,
+    GraphRuntime,
     LinkedPage,
-    Room,
-    Trusting,
+    NonNullParams,
+    UntrustedAnswer,
 )
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc, DocType
-from fumishirube_graph.refusals import refusing
-from fumishirube_graph.resolution import Edge, Issue
+from fumishirube_graph.resolution import Issue, LinkEdge
+from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Level
-from fumishirube_graph.view import View
 
 
-class PageParams(Closed):
+class PageParams(NonNullParams):
     """Which page."""
 
     filepath: FilePath
@@ -39,7 +39,7 @@ class PageSection(Answer):
     line_end: int
 
 
-class LinkIssue(Lean):
+class LinkIssue(LeanAnswer):
     """A link that is not as it should be."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"candidates"})
@@ -51,7 +51,7 @@ class LinkIssue(Lean):
     candidates: tuple[str, ...] | None = None
 
 
-class PageAnswer(Trusting):
+class PageAnswer(UntrustedAnswer):
     """A whole document."""
 
     doc_id: str
@@ -68,15 +68,15 @@ class PageAnswer(Trusting):
     link_issues: tuple[LinkIssue, ...]
 
 
-def page_tool(room: Room) -> Tool[PageParams, PageAnswer]:
+def page_tool(runtime: GraphRuntime) -> Tool[PageParams, PageAnswer]:
     """Return the tool."""
 
     def run(params: PageParams, call: Call) -> PageAnswer:
         del call
-        view = room.view()
-        doc = room.page(view, params.filepath, "filepath")
-        stale = room.staleness(doc)
-        out, back = view.out[doc.path], view.back.get(doc.path, [])
+        snapshot = runtime.view()
+        doc = runtime.page(snapshot, params.filepath, "filepath")
+        stale = runtime.staleness(doc)
+        out, back = snapshot.out[doc.path], snapshot.back.get(doc.path, [])
         return PageAnswer(
             doc_id=doc.id,
             filepath=doc.path,
@@ -84,13 +84,13 @@ def page_tool(room: Room) -> Tool[PageParams, PageAnswer]:
             doc_type=doc.record.doc_type,
             content=doc.record.content,
             sections=tuple(_sections(doc)),
-            outlinks=tuple(_linked(view, edge, edge.target) for edge in out),
-            backlinks=tuple(_linked(view, edge, edge.source) for edge in back),
+            outlinks=tuple(_linked(snapshot, edge, edge.target) for edge in out),
+            backlinks=tuple(_linked(snapshot, edge, edge.source) for edge in back),
             staleness=stale.level,
             stale_refs=tuple(ref.path for ref in stale.refs),
             updated_at=doc.updated_at,
-            link_issues=tuple(_issue(issue) for issue in view.issues[doc.path]),
-            warnings=room.warned(view),
+            link_issues=tuple(_issue(issue) for issue in snapshot.issues[doc.path]),
+            warnings=runtime.warned(snapshot),
         )
 
     return Tool(
@@ -124,8 +124,8 @@ def _sections(doc: Doc) -> list[PageSection]:
     ]
 
 
-def _linked(view: View, edge: Edge, path: str) -> LinkedPage:
-    doc = view.docs[path]
+def _linked(snapshot: GraphSnapshot, edge: LinkEdge, path: str) -> LinkedPage:
+    doc = snapshot.docs[path]
     return LinkedPage(
         doc_id=doc.id,
         filepath=path,

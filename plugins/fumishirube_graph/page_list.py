@@ -13,25 +13,25 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool
 from fumishirube_graph.arguments import (
     DATA,
-    Closed,
     Cursor,
+    GraphRuntime,
+    NonNullParams,
     NotNull,
-    OneDocType,
-    Room,
-    Trusting,
+    OptionalDocType,
+    UntrustedAnswer,
 )
+from fumishirube_graph.errors import JsonRpcError, refusing
 from fumishirube_graph.records import Doc, DocType
-from fumishirube_graph.refusals import Refused, refusing
-from fumishirube_graph.view import View
+from fumishirube_graph.snapshot import GraphSnapshot
 
 Sort = Literal["title", "updated_at", "filepath"]
 Order = Literal["asc", "desc"]
 
 
-class ListParams(Closed):
+class ListParams(NonNullParams):
     """Which documents, in which order."""
 
-    doc_type: OneDocType = None
+    doc_type: OptionalDocType = None
     sort: Annotated[Sort | None, NotNull, Field(description="Default title.")] = None
     order: Annotated[Order | None, NotNull, Field(description="Default asc.")] = None
     cursor: Cursor = None
@@ -48,7 +48,7 @@ class ListedPage(Answer):
     updated_at: str
 
 
-class ListAnswer(Trusting):
+class ListAnswer(UntrustedAnswer):
     """Documents, and how many there are in all."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"warnings", "next_cursor"})
@@ -58,26 +58,28 @@ class ListAnswer(Trusting):
     next_cursor: str | None = None
 
 
-def list_tool(room: Room) -> Tool[ListParams, ListAnswer]:
+def list_tool(runtime: GraphRuntime) -> Tool[ListParams, ListAnswer]:
     """Return the tool."""
 
     def run(params: ListParams, call: Call) -> ListAnswer:
         del call
-        view = room.view()
+        snapshot = runtime.view()
         sort, order = params.sort or "title", params.order or "asc"
-        asked = [params.doc_type, sort, order]
-        docs = _sorted(view, params.doc_type, sort, order)
+        request = [params.doc_type, sort, order]
+        docs = _sorted(snapshot, params.doc_type, sort, order)
         rest = docs
         if params.cursor is not None:
-            last = decoded(params.cursor, asked)
+            last = decoded_cursor(params.cursor, request)
             rest = list(_after(docs, sort, order, str(last[0]), str(last[1])))
-        shown = rest[: room.settings.page_size]
+        shown = rest[: runtime.settings.page_size]
         more = len(rest) > len(shown)
         return ListAnswer(
-            pages=tuple(_listed(view, doc) for doc in shown),
+            pages=tuple(_listed(snapshot, doc) for doc in shown),
             total=len(docs),
-            next_cursor=encoded(asked, [_key(shown[-1], sort), shown[-1].path]) if more else None,
-            warnings=room.warned_of(view),
+            next_cursor=encoded_cursor(request, [_key(shown[-1], sort), shown[-1].path])
+            if more
+            else None,
+            warnings=runtime.warned_of(snapshot),
         )
 
     return Tool(
@@ -96,13 +98,13 @@ def list_tool(room: Room) -> Tool[ListParams, ListAnswer]:
     )
 
 
-def encoded(asked: Any, last: Any) -> str:
+def encoded_cursor(request: Any, last: Any) -> str:
     """Return a cursor: what it was issued for, and the last item that was delivered."""
-    text = json.dumps([asked, last], ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps([request, last], ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
-def decoded(cursor: str, asked: Any) -> Any:
+def decoded_cursor(cursor: str, request: Any) -> Any:
     """Return the last item that a cursor names.
 
     Raises:
@@ -113,9 +115,9 @@ def decoded(cursor: str, asked: Any) -> Any:
         known, last = json.loads(text)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         known, last = None, None
-    if known != asked or not isinstance(last, list) or len(last) != 2:  # noqa: PLR2004 - a pair
-        told = "cursor was not issued for these arguments; take next_cursor as it was answered"
-        raise Refused(told, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
+    if known != request or not isinstance(last, list) or len(last) != 2:  # noqa: PLR2004 - a pair
+        message = "cursor was not issued for these arguments; take next_cursor as it was answered"
+        raise JsonRpcError(message, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
     return last
 
 
@@ -123,9 +125,9 @@ def _key(doc: Doc, sort: str) -> str:
     return {"title": doc.title, "updated_at": doc.updated_at}.get(sort, doc.path)
 
 
-def _sorted(view: View, doc_type: str | None, sort: str, order: str) -> list[Doc]:
+def _sorted(snapshot: GraphSnapshot, doc_type: str | None, sort: str, order: str) -> list[Doc]:
     """Return the documents in order; ties are by ascending path in either direction."""
-    docs = [d for d in view.docs.values() if doc_type in (None, d.record.doc_type)]
+    docs = [d for d in snapshot.docs.values() if doc_type in (None, d.record.doc_type)]
     return sorted(docs, key=lambda doc: _key(doc, sort), reverse=order == "desc")
 
 
@@ -138,12 +140,12 @@ def _after(docs: list[Doc], sort: str, order: str, key: str, path: str) -> Itera
             yield doc
 
 
-def _listed(view: View, doc: Doc) -> ListedPage:
+def _listed(snapshot: GraphSnapshot, doc: Doc) -> ListedPage:
     return ListedPage(
         doc_id=doc.id,
         filepath=doc.path,
         title=doc.title,
         doc_type=doc.record.doc_type,
-        link_count=len(view.out[doc.path]),
+        link_count=len(snapshot.out[doc.path]),
         updated_at=doc.updated_at,
     )

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_graph.arguments import Room
+from fumishirube_graph.arguments import GraphRuntime
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.network import GraphAnswer, GraphParams, graph_tool
-from fumishirube_graph.refusals import refusing
 
 Format = Literal["dot", "mermaid", "html"]
 
@@ -46,12 +46,12 @@ class PictureAnswer(Answer):
     text: str
 
 
-def picture_tool(room: Room) -> Tool[PictureParams, PictureAnswer]:
+def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
     """Return the tool."""
 
     def run(params: PictureParams, call: Call) -> PictureAnswer:
-        asked = params.model_dump(exclude_unset=True, exclude={"format"})
-        graph = graph_tool(room).run(GraphParams.model_validate(asked), call)
+        arguments = params.model_dump(exclude_unset=True, exclude={"format"})
+        graph = graph_tool(runtime).run(GraphParams.model_validate(arguments), call)
         drawn = {"dot": _dot, "mermaid": _mermaid, "html": _html}[params.format]
         return PictureAnswer(text="\n".join(drawn(graph)))
 

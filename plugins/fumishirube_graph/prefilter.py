@@ -15,7 +15,7 @@ MOST = 400
 _FIELD = "body"
 
 
-class Narrowing:
+class DocumentPrefilter:
     """The index of one generation; its tokenizer must find texts inside words too."""
 
     def __init__(self, corpus: Corpus, tokenizer: Tokenizer) -> None:
@@ -32,10 +32,10 @@ class Narrowing:
         clause, _ = self._tokenizer.narrow(text)
         if self._corpus.count(clause, MOST).at_least:
             return None
-        return sorted(one.passage.path for one in self._corpus.search(clause, MOST))
+        return sorted(match.passage.path for match in self._corpus.search(clause, MOST))
 
 
-class Narrower:
+class PrefilterBuilder:
     """Has the index keep what narrows, where the pipeline's tokenizer finds texts inside words."""
 
     def __init__(self, tokenizer: Tokenizer | None) -> None:
@@ -48,9 +48,9 @@ class Narrower:
         row: Any = page.about
         return (passage_of(Doc(page.path, Record.read(row))),)
 
-    def over(self, corpus: Corpus) -> Narrowing | None:
+    def over(self, corpus: Corpus) -> DocumentPrefilter | None:
         """Return what narrows in one generation, if anything does."""
-        return Narrowing(corpus, self._tokenizer) if self._tokenizer is not None else None
+        return DocumentPrefilter(corpus, self._tokenizer) if self._tokenizer is not None else None
 
 
 def passage_of(doc: Doc) -> Passage:

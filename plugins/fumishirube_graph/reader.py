@@ -28,7 +28,7 @@ MOST_BYTES = 8 * 1024 * 1024
 _UNSURE = "?"
 
 
-class Spoken(NamedTuple):
+class ClaimedDocument(NamedTuple):
     """A file, and the loader that speaks for it."""
 
     loader: Loader
@@ -36,7 +36,7 @@ class Spoken(NamedTuple):
     entry: Entry
 
 
-class Comparison(NamedTuple):
+class FolderComparison(NamedTuple):
     """What is in the index and no more in the folder, what is to be read, and what is neither."""
 
     gone: list[str]
@@ -44,50 +44,50 @@ class Comparison(NamedTuple):
     unchanged: int
 
 
-class Reader:
+class DocumentReader:
     """Looks at the desk's root, and reads files."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: Desk) -> None:
+        self._context = context
         self._sure: dict[str, str] = {}
 
-    def spoken(self) -> dict[str, Spoken]:
+    def claimed(self) -> dict[str, ClaimedDocument]:
         """Return every file that a loader speaks for; the first loader keeps it."""
-        root = self._desk.root
+        root = self._context.root
         entries = {entry.path: entry for entry in root.files()}
-        found: dict[str, Spoken] = {}
-        for loader in self._desk.loaders():
+        claims: dict[str, ClaimedDocument] = {}
+        for loader in self._context.loaders():
             for source in loader.sources(root):
                 if source.path in entries:
-                    one = Spoken(loader, source, entries[source.path])
-                    found.setdefault(source.path, one)
-        return found
+                    claim = ClaimedDocument(loader, source, entries[source.path])
+                    claims.setdefault(source.path, claim)
+        return claims
 
     def compared(
         self,
         pages: Mapping[str, Page],
-        spoken: Mapping[str, Spoken],
+        claimed: Mapping[str, ClaimedDocument],
         *,
         full: bool,
         only: str | None = None,
-    ) -> Comparison:
+    ) -> FolderComparison:
         """Compare the index with the folder; with ``full`` everything is to be read."""
-        gone = [path for path in pages if path not in spoken and only in (None, path)]
+        gone = [path for path in pages if path not in claimed and only in (None, path)]
         changed = [
             path
-            for path, one in spoken.items()
+            for path, claim in claimed.items()
             if only in (None, path)
-            if full or path not in pages or not self._same(pages[path], one.entry)
+            if full or path not in pages or not self._same(pages[path], claim.entry)
         ]
-        return Comparison(gone, changed, len(spoken) - len(changed))
+        return FolderComparison(gone, changed, len(claimed) - len(changed))
 
-    def page(self, one: Spoken, before: Page | None, *, full: bool = False) -> Page:
+    def page(self, claim: ClaimedDocument, before: Page | None, *, full: bool = False) -> Page:
         """Read one file; what has only been touched stays what it was."""
-        entry = one.entry
+        entry = claim.entry
         stamp = _stamp(entry)
         if time.time_ns() - entry.modified_ns <= RACY_NS:
             stamp += _UNSURE
-        if entry.size > min(MOST_BYTES, self._desk.root.limits.file_bytes):
+        if entry.size > min(MOST_BYTES, self._context.root.limits.file_bytes):
             return Page(entry.path, stamp, "too_large")
         sha = self._sha(entry)
         if not sha:
@@ -100,7 +100,7 @@ class Reader:
             row: Any = before.about
             updated_ms = Record.read(row).updated_ms
         try:
-            document = self._studied(one)
+            document = self._studied(claim)
         except Unreadable as error:
             return Page(entry.path, stamp, error.reason)
         except ToolError:
@@ -127,22 +127,22 @@ class Reader:
     def _sha(self, entry: Entry) -> str:
         """Return the hash of a file's bytes; empty when it cannot be read."""
         try:
-            return hashlib.sha256(self._desk.root.read_bytes(entry.path)).hexdigest()
+            return hashlib.sha256(self._context.root.read_bytes(entry.path)).hexdigest()
         except ToolError:
             return ""
 
     def _inside(self, path: str) -> bool:
-        workspace = self._desk.folder("workspace").path
+        workspace = self._context.folder("workspace").path
         try:
             return (workspace / path).resolve().is_relative_to(workspace.resolve())
         except (OSError, RuntimeError):  # links in a circle
             return False
 
-    def _studied(self, one: Spoken) -> Document:
+    def _studied(self, claim: ClaimedDocument) -> Document:
         """Read a document; a loader that does not study gives its sections and no links."""
-        if isinstance(one.loader, Studying):
-            return one.loader.study(self._desk.root, one.source)
-        document = one.loader.load(self._desk.root, one.source)
+        if isinstance(claim.loader, Studying):
+            return claim.loader.study(self._context.root, claim.source)
+        document = claim.loader.load(self._context.root, claim.source)
         if document.sections:
             return document
         text = document.text

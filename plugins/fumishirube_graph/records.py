@@ -21,7 +21,7 @@ _DEEPER = re.compile(r"^ {0,3}#{4,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILI
 _NO_SLUG = re.compile(r"[^\w\- ]")
 
 
-class Part(NamedTuple):
+class DocSection(NamedTuple):
     """A section: its heading, its lines in the file, and where it stands in the content."""
 
     heading: str | None
@@ -41,7 +41,7 @@ class Record(NamedTuple):
     aliases: tuple[str, ...]
     source_refs: tuple[str, ...]
     content: str
-    parts: tuple[Part, ...]
+    parts: tuple[DocSection, ...]
     links: tuple[Link, ...]
     remarks: tuple[Remark, ...]
     sha: str
@@ -57,7 +57,7 @@ class Record(NamedTuple):
             tuple(aliases),
             tuple(refs),
             content,
-            tuple(Part(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
+            tuple(DocSection(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
             tuple(Link(*link) for link in links),
             tuple(Remark(*remark) for remark in remarks),
             sha,
@@ -65,7 +65,7 @@ class Record(NamedTuple):
         )
 
 
-class Searched(NamedTuple):
+class FoldedTexts(NamedTuple):
     """What a document is searched by: its texts as they are compared, in UTF-8.
 
     Bytes are half as long as text that holds some Japanese, and looked through in half the time.
@@ -108,14 +108,14 @@ class Doc:
         return tuple(ids)
 
     @cached_property
-    def searched(self) -> Searched:
+    def searched(self) -> FoldedTexts:
         """What this document is searched by; one without sections has an empty one."""
         title = folded(self.title)
         headings = [folded(part.heading or "") for part in self.record.parts] or [""]
         contents = [folded(self.text(part)) for part in self.record.parts] or [""]
         lengths = tuple(map(len, contents))
         around = len(title) + sum(map(len, headings)) + 2 * len(headings)
-        return Searched(
+        return FoldedTexts(
             encoded(title),
             tuple(map(encoded, headings)),
             tuple(map(encoded, contents)),
@@ -123,14 +123,14 @@ class Doc:
             around + sum(lengths),
         )
 
-    def text(self, part: Part) -> str:
+    def text(self, part: DocSection) -> str:
         """Return the content of a section."""
         return self.record.content[part.begin : part.end]
 
     @cached_property
     def anchors(self) -> dict[str, str]:
         """The id of the section that each heading opens or stands in, by text and by slug."""
-        found: dict[str, str] = {}
+        section_of: dict[str, str] = {}
         repeats: dict[str, int] = {}
         for part, section_id in zip(self.record.parts, self.section_ids, strict=True):
             for heading in filter(None, (part.heading, *_DEEPER.findall(self.text(part)))):
@@ -141,9 +141,9 @@ class Doc:
                     slug = f"{plain}-{repeats[plain]}"
                 repeats[slug] = 0
                 for key in (folded(heading), slug):
-                    found.setdefault(key, section_id)
-        found.pop("", None)
-        return found
+                    section_of.setdefault(key, section_id)
+        section_of.pop("", None)
+        return section_of
 
     def anchor(self, anchor: str) -> str | None:
         """Return the id of the section that an anchor means, if there is one."""
@@ -184,7 +184,7 @@ def record_of(
     )
 
 
-def _parts(document: Document, origin: int) -> Iterator[Part]:
+def _parts(document: Document, origin: int) -> Iterator[DocSection]:
     text = document.text
     for section in document.sections:
         heading = section.title if section.level else None
@@ -193,7 +193,7 @@ def _parts(document: Document, origin: int) -> Iterator[Part]:
         last = section.end_line if heading is None else section.start_line + own.count("\n")
         path = (*section.ancestors, section.title) if heading is not None else ()
         low, high = max(begin - origin, 0), max(end - origin, 0)
-        yield Part(heading, section.level, path, section.start_line, last, low, high)
+        yield DocSection(heading, section.level, path, section.start_line, last, low, high)
 
 
 def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
@@ -203,8 +203,8 @@ def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
         return begin, begin
     leading = len(piece) - len(piece.lstrip())
     start = begin + piece.rfind("\n", 0, leading) + 1
-    kept = len(piece.rstrip())
-    stop = piece.find("\n", kept)
+    length = len(piece.rstrip())
+    stop = piece.find("\n", length)
     return start, begin + (stop if stop >= 0 else len(piece))
 
 
@@ -232,8 +232,8 @@ def _source_refs(
 ) -> Iterator[str]:
     """Yield the paths below the workspace that a document says it describes, each once."""
     seen: set[str] = set()
-    for one in stated if isinstance(stated, list) else [] if stated is None else [stated]:
-        path = nfc(one.strip()).replace("\\", "/") if isinstance(one, str) else ""
+    for reference in stated if isinstance(stated, list) else [] if stated is None else [stated]:
+        path = nfc(reference.strip()).replace("\\", "/") if isinstance(reference, str) else ""
         path = "/".join(step for step in path.split("/") if step != ".") if path else ""
         if (
             not path.strip("/")
@@ -243,9 +243,9 @@ def _source_refs(
             or ".." in path.split("/")
             or not inside(path)
         ):
-            shown = repr(one[:80]) if isinstance(one, str) else "one that is no text"
-            told = f"source_refs: {shown} is no path below the workspace"
-            remarks.append(Remark("source_ref_rejected", 1, told))
+            shown = repr(reference[:80]) if isinstance(reference, str) else "one that is no text"
+            message = f"source_refs: {shown} is no path below the workspace"
+            remarks.append(Remark("source_ref_rejected", 1, message))
         elif path not in seen:
             seen.add(path)
             yield path

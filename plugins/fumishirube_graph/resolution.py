@@ -14,7 +14,7 @@ _EXTENSIONS = ("", ".md", ".markdown")
 _RELATIVE = ("./", "../")
 
 
-class Edge(NamedTuple):
+class LinkEdge(NamedTuple):
     """A link from one page to another, by their paths; ``section_id`` is what its anchor means."""
 
     source: str
@@ -34,14 +34,14 @@ class Issue(NamedTuple):
     outside: bool = False
 
 
-class Resolved(NamedTuple):
+class ResolvedLinks(NamedTuple):
     """What became of one document's links."""
 
-    edges: tuple[Edge, ...]
+    edges: tuple[LinkEdge, ...]
     issues: tuple[Issue, ...]
 
 
-class Catalogue:
+class LinkTargets:
     """The documents by everything that a link may call them: path, name, title, alias."""
 
     def __init__(self, docs: Mapping[str, Doc]) -> None:
@@ -57,14 +57,14 @@ class Catalogue:
             for alias in doc.record.aliases:
                 self._aliases.add(alias, path)
 
-    def resolved(self, path: str) -> Resolved:
+    def resolved(self, path: str) -> ResolvedLinks:
         """Return the edges and issues of one document's links."""
-        edges: dict[tuple[str, str], Edge] = {}
+        edges: dict[tuple[str, str], LinkEdge] = {}
         issues: list[Issue] = []
         by_wiki: set[str] = set()
-        found = [(link, *self._candidates(path, link)) for link in self._docs[path].record.links]
-        found.sort(key=lambda one: not one[0].wiki)
-        for link, candidates, outside in found:
+        rows = [(link, *self._candidates(path, link)) for link in self._docs[path].record.links]
+        rows.sort(key=lambda row: not row[0].wiki)
+        for link, candidates, outside in rows:
             shown = f"{link.target}#{link.anchor}" if link.anchor else link.target
             if not candidates:
                 issue = Issue(link.target, link.kind, link.line, "dangling", outside=outside)
@@ -83,9 +83,9 @@ class Catalogue:
                 continue
             known = edges.get((target, link.kind))
             if known is None or known.section_id is None:
-                edges[target, link.kind] = Edge(path, target, link.kind, section_id)
+                edges[target, link.kind] = LinkEdge(path, target, link.kind, section_id)
         issues.sort(key=lambda issue: issue.line)
-        return Resolved(tuple(edges.values()), tuple(issues))
+        return ResolvedLinks(tuple(edges.values()), tuple(issues))
 
     def _candidates(self, source: str, link: Link) -> tuple[tuple[str, ...], bool]:
         """Return the pages that a link may mean, the best first, and whether it leads outside."""
@@ -95,14 +95,14 @@ class Catalogue:
             below = _joined(posixpath.dirname(source), target)
             if below is None:
                 return (), True
-            if found := self._paths.spelled(below):
-                return found[:1], False
+            if paths := self._paths.spelled(below):
+                return paths[:1], False
         if not relative:
             below = _joined("", target.lstrip("/"))
             if below is None:
                 return (), True
-            if found := self._paths.spelled(below):
-                return found[:1], False
+            if paths := self._paths.spelled(below):
+                return paths[:1], False
         if not link.wiki or relative or target.startswith("/"):
             return (), False
         steps: Sequence[Callable[[str], tuple[str, ...]]] = (
@@ -111,8 +111,8 @@ class Catalogue:
             self._aliases.spelled,
         )
         for step in steps:
-            if found := step(target):
-                return tuple(sorted(found, key=lambda p: (p.count("/"), p))), False
+            if paths := step(target):
+                return tuple(sorted(paths, key=lambda p: (p.count("/"), p))), False
         return (), False
 
     def _trailing(self, target: str) -> tuple[str, ...]:
@@ -146,10 +146,10 @@ class _Names:
         for known, case in ((self._exact, str), (self._folded, str.casefold)):
             for extension in _EXTENSIONS:
                 wanted = case(name + extension)
-                found = known.get(posixpath.basename(wanted) if fits else wanted, ())
-                kept = [one for one in found if not fits or fits(case(one), wanted)]
-                if kept:
-                    return tuple(dict.fromkeys(kept))
+                paths = known.get(posixpath.basename(wanted) if fits else wanted, ())
+                fitting = [path for path in paths if not fits or fits(case(path), wanted)]
+                if fitting:
+                    return tuple(dict.fromkeys(fitting))
         return ()
 
 

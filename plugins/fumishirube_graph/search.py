@@ -9,23 +9,23 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Hit, LinkKind, Query, Ranking, Tool
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube_graph.arguments import (
     DATA,
-    Closed,
     Depth3,
+    GraphRuntime,
     LinkTypes,
+    NonNullParams,
     NotNull,
-    OneDocType,
-    Room,
-    Trusting,
+    OptionalDocType,
+    UntrustedAnswer,
 )
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
-from fumishirube_graph.refusals import refusing
+from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Level
 from fumishirube_graph.texts import spans, units
-from fumishirube_graph.view import View
-from fumishirube_graph.walk import walk
+from fumishirube_graph.traversal import walk
 
 _SECTIONS = 3
 _WINDOW = 2_000
@@ -33,7 +33,7 @@ _SUMMARY = 500
 _LINKED = 10
 
 
-class SearchParams(Closed):
+class SearchParams(NonNullParams):
     """What to search for, and how far to look around."""
 
     query: Annotated[str, Field(description="A question or words, in any language.")]
@@ -47,7 +47,7 @@ class SearchParams(Closed):
     ] = None
     depth: Depth3 = None
     link_types: LinkTypes = None
-    doc_type: OneDocType = None
+    doc_type: OptionalDocType = None
 
 
 class SearchSection(Answer):
@@ -81,7 +81,7 @@ class SearchLinked(Answer):
     summary: str
 
 
-class SearchResult(Lean):
+class DocumentResult(LeanAnswer):
     """A document."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"linked_pages", "linked_omitted"})
@@ -98,52 +98,56 @@ class SearchResult(Lean):
     linked_omitted: int | None = None
 
 
-class SearchAnswer(Trusting):
+class SearchAnswer(UntrustedAnswer):
     """The best documents, and how many there are."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"warnings", "query_relaxed"})
 
-    results: tuple[SearchResult, ...]
+    results: tuple[DocumentResult, ...]
     total_found: int
     search_type: Literal["hybrid", "fulltext_fallback"]
     query_relaxed: bool | None = None
 
 
-def search_tool(room: Room) -> Tool[SearchParams, SearchAnswer]:
+def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
     """Return the tool."""
 
     def run(params: SearchParams, call: Call) -> SearchAnswer:
-        view = room.view()
-        depth = params.depth or room.settings.max_depth
+        snapshot = runtime.view()
+        depth = params.depth or runtime.settings.max_depth
         kinds = params.link_types or ()
-        asked = units(params.query)
-        warnings = [*asked.warnings]
+        query_units = units(params.query)
+        warnings = [*query_units.warnings]
         ranking = Ranking(notes={"search_type": "fulltext_fallback"})
-        if asked.units:
+        if query_units.units:
             query = Query(
                 params.query,
-                asked.units,
-                within=room.within(view, params.doc_type),
+                query_units.units,
+                within=runtime.within(snapshot, params.doc_type),
                 asked={"graph": {"depth": depth, "link_types": kinds}},
                 budget=call.budget,
             )
-            written = not room.docs.follower
-            finding = room.docs.desk.search(view, len(view.docs), query, written=written)
-            ranking = finding.ranking
-            warnings += [finding.trace.degraded] if finding.trace.degraded else []
-            warnings += _unfinished(room, view)
+            written = not runtime.docs.follower
+            outcome = runtime.docs.context.search(
+                snapshot, len(snapshot.docs), query, written=written
+            )
+            ranking = outcome.ranking
+            warnings += [outcome.trace.degraded] if outcome.trace.degraded else []
+            warnings += _unfinished(runtime, snapshot)
         groups = [(p, list(hits)) for p, hits in groupby(ranking.hits, lambda h: h.passage.path)]
-        limit = params.limit or room.settings.default_limit
-        results = [_result(room, view, p, hits, asked.units) for p, hits in groups[:limit]]
+        limit = params.limit or runtime.settings.default_limit
+        results = [
+            _result(runtime, snapshot, p, hits, query_units.units) for p, hits in groups[:limit]
+        ]
         if params.include_linked:
-            results = [_with_linked(view, one, depth, kinds) for one in results]
+            results = [_with_linked(snapshot, result, depth, kinds) for result in results]
         hybrid = ranking.notes.get("search_type") == "hybrid"
         return SearchAnswer(
             results=tuple(results),
             total_found=len(groups),
             search_type="hybrid" if hybrid else "fulltext_fallback",
             query_relaxed=bool(ranking.notes.get("query_relaxed")) or None,
-            warnings=room.warned_of(view, *warnings),
+            warnings=runtime.warned_of(snapshot, *warnings),
         )
 
     return Tool(
@@ -166,39 +170,43 @@ def search_tool(room: Room) -> Tool[SearchParams, SearchAnswer]:
     )
 
 
-def _unfinished(room: Room, view: View) -> Iterator[str]:
+def _unfinished(runtime: GraphRuntime, snapshot: GraphSnapshot) -> Iterator[str]:
     """Yield how far the vectors are, when they are not complete."""
-    if failure := room.docs.vectors.failure:
+    if failure := runtime.docs.vectors.failure:
         yield f"words alone decide: {failure}"
-    done, total = room.docs.vectors.progress(view.docs)
+    done, total = runtime.docs.vectors.progress(snapshot.docs)
     if done < total:
         yield f"embeddings are not complete: {done} of {total} passages"
 
 
 def _result(
-    room: Room, view: View, path: str, hits: Sequence[Hit], wanted: Sequence[str]
-) -> SearchResult:
-    doc = view.docs[path]
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
+    path: str,
+    hits: Sequence[Hit],
+    wanted: Sequence[str],
+) -> DocumentResult:
+    doc = snapshot.docs[path]
     parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
     text = round(hits[0].signals.get("fulltext", 0.0), 6)
     own = [hit for hit in hits if hit.signals.get("section", 0.0) > 0][:_SECTIONS]
     shown = (own or hits[:1]) if doc.record.parts else ()
-    return SearchResult(
+    return DocumentResult(
         doc_id=doc.id,
         filepath=path,
         title=doc.title,
-        sections=tuple(_section(view, doc, hit, wanted) for hit in shown),
+        sections=tuple(_section(snapshot, doc, hit, wanted) for hit in shown),
         score=hits[0].score,
         score_breakdown=SearchBreakdown(
             vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
         ),
         relevance_reason=_reason(parts["vector"], parts["graph"], text, own),
-        staleness=room.staleness(doc).level,
+        staleness=runtime.staleness(doc).level,
     )
 
 
-def _section(view: View, doc: Doc, hit: Hit, wanted: Sequence[str]) -> SearchSection:
-    number = view.number_of(doc, hit.passage.start_line)
+def _section(snapshot: GraphSnapshot, doc: Doc, hit: Hit, wanted: Sequence[str]) -> SearchSection:
+    number = snapshot.number_of(doc, hit.passage.start_line)
     part = doc.record.parts[number]
     score = hit.signals.get("section", 0.0)
     text = doc.text(part)
@@ -225,28 +233,32 @@ def _window(text: str, wanted: Sequence[str]) -> str:
 
 
 def _reason(vector: float, graph: float, text: float, own: Sequence[Hit]) -> str:
-    told = [f"vector {vector:.3f}"] if vector else []
+    reasons = [f"vector {vector:.3f}"] if vector else []
     if graph:
         hops = round(1 / graph) - 1
-        told.append(f"graph {graph:.3f} ({hops} {'hop' if hops == 1 else 'hops'})")
+        reasons.append(f"graph {graph:.3f} ({hops} {'hop' if hops == 1 else 'hops'})")
     if text:
         matched = max(own, key=lambda hit: hit.signals.get("matched", 0.0), default=None)
         title = matched.passage.title if matched else ""
-        told.append(f"fulltext {text:.3f}" + (f" in '{title}'" if title else ""))
-    return "; ".join(told)
+        reasons.append(f"fulltext {text:.3f}" + (f" in '{title}'" if title else ""))
+    return "; ".join(reasons)
 
 
-def _with_linked(view: View, one: SearchResult, depth: int, kinds: Iterable[str]) -> SearchResult:
-    found = walk(one.filepath, depth, view.neighbours, view.title, frozenset(kinds)).steps
+def _with_linked(
+    snapshot: GraphSnapshot, result: DocumentResult, depth: int, kinds: Iterable[str]
+) -> DocumentResult:
+    steps = walk(
+        result.filepath, depth, snapshot.neighbours, snapshot.title, frozenset(kinds)
+    ).steps
     pages = tuple(
         SearchLinked(
-            doc_id=view.docs[step.path].id,
+            doc_id=snapshot.docs[step.path].id,
             filepath=step.path,
-            title=view.title(step.path),
+            title=snapshot.title(step.path),
             link_type=step.kind,
-            summary=view.docs[step.path].summary,
+            summary=snapshot.docs[step.path].summary,
         )
-        for step in found[:_LINKED]
+        for step in steps[:_LINKED]
     )
-    omitted = len(found) - len(pages) or None
-    return one.model_copy(update={"linked_pages": pages, "linked_omitted": omitted})
+    omitted = len(steps) - len(pages) or None
+    return result.model_copy(update={"linked_pages": pages, "linked_omitted": omitted})

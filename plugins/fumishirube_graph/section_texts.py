@@ -12,52 +12,56 @@ from itertools import compress
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
-from fumishirube_graph.narrowing import Narrowing
+from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
 from fumishirube_graph.texts import encoded
 
 _K1, _B = 1.2, 0.75
 _TITLE, _HEADING = 3, 2
-_KEPT = 64
+_CACHED_UNITS = 64
 
 
-class Place(NamedTuple):
+class SectionPlace(NamedTuple):
     """A section: its document, and its number there."""
 
     doc: Doc
     number: int
 
 
-class Scored(NamedTuple):
+class ScoredSection(NamedTuple):
     """A section and its BM25."""
 
-    place: Place
+    place: SectionPlace
     score: float
 
 
-class Texts:
+class SectionTexts:
     """The folded texts of all sections, in the order of paths and lines.
 
     Where the index can say which documents may hold a text, only those are looked at. What stands
     almost everywhere is counted in all texts, which takes some ten milliseconds.
     """
 
-    def __init__(self, docs: Sequence[Doc], narrowing: Narrowing | None = None) -> None:
+    def __init__(self, docs: Sequence[Doc], narrowing: DocumentPrefilter | None = None) -> None:
         self._docs = docs
         self._narrowing = narrowing
-        self._places: list[Place] = []
+        self._places: list[SectionPlace] = []
         self._numbers: dict[str, range] = {}
         for doc in docs:
             start = len(self._places)
-            self._places += [Place(doc, number) for number in range(len(doc.record.parts) or 1)]
+            self._places += [
+                SectionPlace(doc, number) for number in range(len(doc.record.parts) or 1)
+            ]
             self._numbers[doc.path] = range(start, len(self._places))
-        self._known: dict[str, _Worth] = {}
+        self._known: dict[str, _UnitMatches] = {}
         self._lock = Lock()
 
     @cached_property
-    def everything(self) -> _Side:
+    def everything(self) -> _SectionColumns:
         """The texts of all sections."""
-        return _Side.of(((doc, self._numbers[doc.path]) for doc in self._docs), self._mean)
+        return _SectionColumns.of(
+            ((doc, self._numbers[doc.path]) for doc in self._docs), self._mean
+        )
 
     @cached_property
     def _mean(self) -> float:
@@ -75,56 +79,56 @@ class Texts:
 
     def standing(
         self, wanted: Sequence[str], within: frozenset[str] | None, share: float
-    ) -> Matches:
+    ) -> SectionMatches:
         """Return the sections in which the units stand.
 
         All of them, in whatever field, one of them in content or heading unless the section is its
         document's first; with a share below 1 that share of them is enough.
         """
-        each = [self._worth(unit) for unit in dict.fromkeys(wanted)]
+        each = [self._unit_matches(unit) for unit in dict.fromkeys(wanted)]
         if not each:
-            return Matches(self._places, (), ())
-        found = _all_of(each) if share >= 1 else _share_of(each, share)
-        by_title = frozenset.intersection(*(one.by_title for one in each))
+            return SectionMatches(self._places, (), ())
+        scored = _all_of(each) if share >= 1 else _share_of(each, share)
+        by_title = frozenset.intersection(*(matches.by_title for matches in each))
         if by_title:
-            found = _kept(found, lambda n: n not in by_title or self._places[n].number == 0)
+            scored = _filtered(scored, lambda n: n not in by_title or self._places[n].number == 0)
         if within is not None:
-            found = _kept(found, lambda n: self._places[n].doc.path in within)
-        return Matches(self._places, *found)
+            scored = _filtered(scored, lambda n: self._places[n].doc.path in within)
+        return SectionMatches(self._places, *scored)
 
-    def _worth(self, unit: str) -> _Worth:
+    def _unit_matches(self, unit: str) -> _UnitMatches:
         """Return what is known of a unit, or look."""
-        worth = self._known.get(unit)
-        if worth is None:
-            worth = self._look(unit)
+        matches = self._known.get(unit)
+        if matches is None:
+            matches = self._look(unit)
             with self._lock:
-                self._known[unit] = worth
-                if len(self._known) > _KEPT:
+                self._known[unit] = matches
+                if len(self._known) > _CACHED_UNITS:
                     del self._known[next(iter(self._known))]
-        return worth
+        return matches
 
-    def _look(self, unit: str) -> _Worth:
+    def _look(self, unit: str) -> _UnitMatches:
         """Return where a unit stands, and what that is worth."""
         paths = self._narrowing.holding(unit) if self._narrowing else None
         if paths is None:
             side = self.everything
         else:
             ranges = [self._numbers[path] for path in paths]
-            docs = ((self._places[one[0]].doc, one) for one in ranges)
-            side = _Side.of(docs, self._mean)
+            docs = ((self._places[numbers[0]].doc, numbers) for numbers in ranges)
+            side = _SectionColumns.of(docs, self._mean)
         weights, by_title = side.weights(encoded(unit))
-        standing = len(weights) - weights.count(0)
+        count = len(weights) - weights.count(0)
         # More sections than hold it cannot be; one more inside keeps the logarithm positive.
-        rarity = math.log(1 + (self.size - standing + 0.5) / (standing + 0.5)) * (_K1 + 1)
+        rarity = math.log(1 + (self.size - count + 0.5) / (count + 0.5)) * (_K1 + 1)
         norms = zip(weights, side.norms, strict=True)
-        return _Worth(
+        return _UnitMatches(
             array("L", compress(side.numbers, weights)),
             array("d", [rarity * weight / (weight + norm) for weight, norm in norms if weight]),
             frozenset(side.numbers[place] for place in by_title),
         )
 
 
-class _Side(NamedTuple):
+class _SectionColumns(NamedTuple):
     """The folded texts of some sections side by side, their numbers, and BM25's norms of them."""
 
     numbers: list[int]
@@ -136,7 +140,7 @@ class _Side(NamedTuple):
     all_titles: bytes
 
     @classmethod
-    def of(cls, docs: Iterable[tuple[Doc, range]], mean: float) -> _Side:
+    def of(cls, docs: Iterable[tuple[Doc, range]], mean: float) -> _SectionColumns:
         numbers: list[int] = []
         lengths: list[int] = []
         contents: list[bytes] = []
@@ -172,7 +176,7 @@ class _Side(NamedTuple):
         return weights, by_title
 
 
-class _Worth(NamedTuple):
+class _UnitMatches(NamedTuple):
     """Where a unit stands, in order, its worth in each section, and where only the title has it."""
 
     numbers: array[int]
@@ -180,30 +184,30 @@ class _Worth(NamedTuple):
     by_title: frozenset[int]
 
 
-_Found: TypeAlias = tuple[Sequence[int], Sequence[float]]
+_ScoredSections: TypeAlias = tuple[Sequence[int], Sequence[float]]
 """The numbers of sections, in order, and what each is worth."""
 
 
-def _all_of(each: Sequence[_Worth]) -> _Found:
+def _all_of(each: Sequence[_UnitMatches]) -> _ScoredSections:
     """Return the sections in which all units stand."""
-    first, *rest = sorted(each, key=lambda one: len(one.numbers))
+    first, *rest = sorted(each, key=lambda matches: len(matches.numbers))
     numbers: Sequence[int] = first.numbers
     values: Sequence[float] = first.values
-    for one in rest:
-        known = dict(zip(one.numbers, one.values, strict=True))
+    for matches in rest:
+        known = dict(zip(matches.numbers, matches.values, strict=True))
         more = [*map(known.get, numbers)]  # no worth is zero
         numbers = [*compress(numbers, more)]
         values = [value + other for value, other in zip(values, more, strict=True) if other]
     return numbers, values
 
 
-def _share_of(each: Sequence[_Worth], share: float) -> _Found:
+def _share_of(each: Sequence[_UnitMatches], share: float) -> _ScoredSections:
     """Return the sections in which so many units stand; they are worth the less the more miss."""
     present: Counter[int] = Counter()
     scores: dict[int, float] = {}
-    for one in each:
-        present.update(one.numbers)
-        for number, value in zip(one.numbers, one.values, strict=True):
+    for matches in each:
+        present.update(matches.numbers)
+        for number, value in zip(matches.numbers, matches.values, strict=True):
             scores[number] = scores.get(number, 0.0) + value
     # A whole number of texts is meant, whatever fractions make of it.
     needed = max(1, math.ceil(share * len(each) - 1e-9))
@@ -211,17 +215,17 @@ def _share_of(each: Sequence[_Worth], share: float) -> _Found:
     return numbers, [scores[n] * present[n] / len(each) for n in numbers]
 
 
-def _kept(found: _Found, wanted: Callable[[int], bool]) -> _Found:
-    numbers, values = found
+def _filtered(scored: _ScoredSections, wanted: Callable[[int], bool]) -> _ScoredSections:
+    numbers, values = scored
     chosen = [wanted(number) for number in numbers]
     return [*compress(numbers, chosen)], [*compress(values, chosen)]
 
 
-class Matches:
+class SectionMatches:
     """The sections that match, in the order of paths and lines."""
 
     def __init__(
-        self, places: Sequence[Place], numbers: Sequence[int], scores: Sequence[float]
+        self, places: Sequence[SectionPlace], numbers: Sequence[int], scores: Sequence[float]
     ) -> None:
         self._places = places
         self._numbers = numbers
@@ -232,8 +236,8 @@ class Matches:
         """How many there are."""
         return len(self._numbers)
 
-    def best(self, limit: int | None) -> list[Scored]:
+    def best(self, limit: int | None) -> list[ScoredSection]:
         """Return the best sections, best first, ties by path and line."""
         each = range(len(self._numbers))
         chosen = nlargest(len(each) if limit is None else limit, each, key=self._scores.__getitem__)
-        return [Scored(self._places[self._numbers[at]], self._scores[at]) for at in chosen]
+        return [ScoredSection(self._places[self._numbers[at]], self._scores[at]) for at in chosen]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Settings(NamedTuple):
+class GraphSettings(NamedTuple):
     """The settings that the tools need."""
 
     default_limit: int

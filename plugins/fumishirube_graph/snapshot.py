@@ -20,11 +20,11 @@ from fumishirube import (
     fold,
     nfc,
 )
-from fumishirube_graph.matching import matches
-from fumishirube_graph.narrowing import Narrowing
+from fumishirube_graph.clause_matches import matches
+from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
-from fumishirube_graph.resolution import Catalogue, Edge, Issue
-from fumishirube_graph.scanning import Texts
+from fumishirube_graph.resolution import Issue, LinkEdge, LinkTargets
+from fumishirube_graph.section_texts import SectionTexts
 from fumishirube_graph.texts import decoded
 from fumishirube_graph.vectors import Vectors
 
@@ -32,7 +32,7 @@ _NEAR, _NEAR_ENOUGH = 5, 60
 _EXTENSIONS = ("", ".md", ".markdown")
 
 
-class View:
+class GraphSnapshot:
     """All documents as they stood at one moment; a corpus of the framework besides.
 
     ``skipped`` are the files that could not be read, each with the reason; ``narrowing`` is the
@@ -46,7 +46,7 @@ class View:
         docs: Mapping[str, Doc],
         vectors: Vectors,
         skipped: Mapping[str, str],
-        narrowing: Narrowing | None = None,
+        narrowing: DocumentPrefilter | None = None,
     ) -> None:
         self.manual_id = name
         self.behind: tuple[str, ...] = ()
@@ -55,9 +55,9 @@ class View:
         self.docs = dict(sorted(docs.items()))
         self.by_id = {doc.id: doc for doc in self.docs.values()}
         self._vectors = vectors
-        catalogue = Catalogue(self.docs)
-        self.out: dict[str, tuple[Edge, ...]] = {}
-        self.back: defaultdict[str, list[Edge]] = defaultdict(list)
+        catalogue = LinkTargets(self.docs)
+        self.out: dict[str, tuple[LinkEdge, ...]] = {}
+        self.back: defaultdict[str, list[LinkEdge]] = defaultdict(list)
         self.issues: dict[str, tuple[Issue, ...]] = {}
         for path in self.docs:
             resolved = catalogue.resolved(path)
@@ -73,9 +73,9 @@ class View:
         return hashlib.sha256(repr(rows).encode()).hexdigest()[:12]
 
     @cached_property
-    def texts(self) -> Texts:
+    def texts(self) -> SectionTexts:
         """The folded texts of all sections."""
-        return Texts(list(self.docs.values()), self._narrowing)
+        return SectionTexts(list(self.docs.values()), self._narrowing)
 
     def prepare(self) -> None:
         """Make what the first search would have to wait for."""
@@ -84,19 +84,21 @@ class View:
     def named(self, wanted: str, root: str) -> Doc | None:
         """Return the page that a caller names, by path, with or without extension, or by id."""
         path, paths = _meant(wanted, root)
-        known = next((self.docs[one] for one in paths if one in self.docs), None)
+        known = next((self.docs[candidate] for candidate in paths if candidate in self.docs), None)
         return known or self.by_id.get(path)
 
     def named_skipped(self, wanted: str, root: str) -> str | None:
         """Return the skipped file that a caller names."""
-        return next((one for one in _meant(wanted, root)[1] if one in self.skipped), None)
+        return next(
+            (candidate for candidate in _meant(wanted, root)[1] if candidate in self.skipped), None
+        )
 
     def near(self, wanted: str) -> list[str]:
         """Return the paths that are spelled most alike."""
-        found = process.extract(
+        similar = process.extract(
             wanted, self.docs.keys(), scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_ENOUGH
         )
-        return [path for path, _, _ in sorted(found, key=lambda one: (-one[1], one[0]))]
+        return [path for path, _, _ in sorted(similar, key=lambda row: (-row[1], row[0]))]
 
     def title(self, path: str) -> str:
         """Return a page's title."""
@@ -123,7 +125,7 @@ class View:
         """Return every link of a page, either way, but those to itself."""
         out = (Neighbour(e.target, e.kind, "outlink") for e in self.out.get(path, ()))
         back = (Neighbour(e.source, e.kind, "backlink") for e in self.back.get(path, ()))
-        return [one for one in (*out, *back) if one.path != path]
+        return [neighbour for neighbour in (*out, *back) if neighbour.path != path]
 
     def standing(
         self,
@@ -133,34 +135,36 @@ class View:
         share: float = 1.0,
     ) -> Standing:
         """Return the best sections in which the texts stand, and how many there are."""
-        found = self.texts.standing(texts, within, share)
+        scored = self.texts.standing(texts, within, share)
         chosen = [
-            Found(self.passage(one.place.doc, one.place.number), one.score)
-            for one in found.best(limit)
+            Found(self.passage(section.place.doc, section.place.number), section.score)
+            for section in scored.best(limit)
         ]
-        return Standing(chosen, found.total)
+        return Standing(chosen, scored.total)
 
     def nearest(
         self, text: str, limit: int, within: frozenset[str] | None = None
     ) -> Sequence[Found]:
         """Return the sections most similar to a text."""
         docs = [doc for path, doc in self.docs.items() if within is None or path in within]
-        found = self._vectors.nearest(text, docs, limit)
-        return [Found(self.passage(doc, number), likeness) for doc, number, likeness in found]
+        similar = self._vectors.nearest(text, docs, limit)
+        return [Found(self.passage(doc, number), likeness) for doc, number, likeness in similar]
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the words of a text."""
         return fold(text).split()
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+    def search(self, clause: Clause, limit: int, cutoff: Floor | None = None) -> Sequence[Found]:
         """Return sections that match a clause, by path and line: nothing is weighed here."""
-        del floor  # all estimates are the same
-        return [Found(one, 1.0) for one in self._passages if matches(one, clause)][:limit]
+        del cutoff  # all estimates are the same
+        return [Found(passage, 1.0) for passage in self._passages if matches(passage, clause)][
+            :limit
+        ]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the sections that match a clause."""
         del searched  # here every section is searched
-        number = sum(matches(one, clause) for one in self._passages)
+        number = sum(matches(passage, clause) for passage in self._passages)
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
@@ -169,7 +173,7 @@ class View:
 
     def average_length(self, field: str) -> float:
         """Return the mean number of characters of a field."""
-        lengths = [len(one.fields.get(field, "")) for one in self._passages]
+        lengths = [len(passage.fields.get(field, "")) for passage in self._passages]
         return sum(lengths) / len(lengths) if lengths else 0.0
 
     def page(self, path: str) -> Sequence[Passage]:

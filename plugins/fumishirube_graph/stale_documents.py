@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_graph.arguments import Closed, NotNull, Room
-from fumishirube_graph.refusals import refusing
+from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.staleness import Level, Reason
 
 
-class StaleParams(Closed):
+class StaleParams(NonNullParams):
     """Whether to look at the bytes of every source, and which documents to take as current."""
 
     verify: bool = False
@@ -47,17 +47,19 @@ class StaleAnswer(Answer):
 ALL: Literal["all"] = "all"
 
 
-def stale_tool(room: Room) -> Tool[StaleParams, StaleAnswer]:
+def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
     """Return the tool."""
 
     def run(params: StaleParams, call: Call) -> StaleAnswer:
         del call
-        view = room.docs.view()
+        snapshot = runtime.docs.view()
         if params.ack is not None:
-            docs = view.docs.values()
-            chosen = docs if params.ack == ALL else [room.page(view, params.ack, "ack")]
-            room.docs.baselines.acknowledge({doc.path: doc.record for doc in chosen})
-        found = [(doc, room.staleness(doc, verify=params.verify)) for doc in view.docs.values()]
+            docs = snapshot.docs.values()
+            chosen = docs if params.ack == ALL else [runtime.page(snapshot, params.ack, "ack")]
+            runtime.docs.baselines.acknowledge({doc.path: doc.record for doc in chosen})
+        checked = [
+            (doc, runtime.staleness(doc, verify=params.verify)) for doc in snapshot.docs.values()
+        ]
         rows = tuple(
             StaleDocument(
                 doc_id=doc.id,
@@ -66,10 +68,10 @@ def stale_tool(room: Room) -> Tool[StaleParams, StaleAnswer]:
                 staleness=stale.level,
                 stale_refs=tuple(StaleSource(path=r.path, reason=r.reason) for r in stale.refs),
             )
-            for doc, stale in found
+            for doc, stale in checked
             if stale.refs
         )
-        days = room.settings.threshold_days
+        days = runtime.settings.threshold_days
         return StaleAnswer(stale_documents=rows, total=len(rows), threshold_days=days)
 
     return Tool(

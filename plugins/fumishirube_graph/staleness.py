@@ -14,8 +14,8 @@ from threading import RLock
 from typing import Any, Literal, NamedTuple
 
 from fumishirube import RACY_NS, Root, ToolError, Writable
+from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record
-from fumishirube_graph.refusals import Failed
 
 Level = Literal["fresh", "possibly_stale", "stale", "untracked"]
 Reason = Literal["modified", "deleted", "not_found", "created"]
@@ -43,7 +43,7 @@ class Staleness(NamedTuple):
     refs: tuple[StaleRef, ...]
 
 
-class _Seen(NamedTuple):
+class _HashedSource(NamedTuple):
     """A source as it was hashed: size, time of change, when it was looked at, and its hash."""
 
     size: int
@@ -65,7 +65,7 @@ class Baselines:
         self._lock = RLock()
         self._known: dict[str, dict[str, Any]] = {}
         self._read_ns = -1
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _HashedSource] = {}
 
     def cover(self, records: Mapping[str, Record]) -> None:
         """Take a baseline of every document whose own bytes are new; forget those that are gone."""
@@ -76,7 +76,9 @@ class Baselines:
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
         """Take the present sources as what the documents describe."""
-        fresh = {path: self._taken(one) for path, one in records.items() if one.source_refs}
+        fresh = {
+            path: self._taken(record) for path, record in records.items() if record.source_refs
+        }
         with self._lock:
             self._change(lambda: {**self._known, **fresh})
 
@@ -106,7 +108,7 @@ class Baselines:
                 levels.append(level)
                 if reason is not None:
                     refs.append(StaleRef(source, reason, level))
-        level = next((one for one in _WORST if one in levels), "untracked")
+        level = next((worst for worst in _WORST if worst in levels), "untracked")
         return Staleness(level, tuple(refs))
 
     def _judged(
@@ -146,7 +148,7 @@ class Baselines:
                 sha = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError:
             return ABSENT, 0
-        self._seen[source] = _Seen(status.st_size, status.st_mtime_ns, looked, sha)
+        self._seen[source] = _HashedSource(status.st_size, status.st_mtime_ns, looked, sha)
         return sha, status.st_mtime_ns
 
     def _inside(self, source: str) -> Path | None:
@@ -187,8 +189,10 @@ class Baselines:
                 self._read_ns = self._workspace.stat(path).modified_ns
         except (ToolError, OSError) as error:
             self._read_ns = -1
-            told = "the baselines cannot be written; make the file of the setting baseline_file so"
-            raise Failed(told, reason="baselines") from error
+            message = (
+                "the baselines cannot be written; make the file of the setting baseline_file so"
+            )
+            raise JsonRpcInternalError(message, reason="baselines") from error
 
 
 def _rows(written: bytes) -> Iterator[tuple[str, dict[str, Any]]]:

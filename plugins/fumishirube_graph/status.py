@@ -6,15 +6,15 @@ from collections import Counter
 from typing import Literal, NamedTuple
 
 from fumishirube import Answer, Call, Root, Tool
-from fumishirube_graph.arguments import Closed, Room
-from fumishirube_graph.following import watches
+from fumishirube_graph.arguments import GraphRuntime, NonNullParams
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.lock import FOLDER, NAME, holder
-from fumishirube_graph.refusals import refusing
-from fumishirube_graph.view import View
+from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.updates import watches
 from fumishirube_graph.warnings import FileWarning, warnings
 
 
-class Links(NamedTuple):
+class LinkCounts(NamedTuple):
     """Links by where they lead, each distinct (source, target, type) once."""
 
     resolved: int
@@ -22,7 +22,7 @@ class Links(NamedTuple):
     ambiguous: int
 
 
-class StatusParams(Closed):
+class StatusParams(NonNullParams):
     """Nothing."""
 
 
@@ -61,33 +61,33 @@ class StatusAnswer(Answer):
     warnings: tuple[FileWarning, ...]
 
 
-def links_of(view: View) -> Links:
+def links_of(snapshot: GraphSnapshot) -> LinkCounts:
     """Count the links."""
-    resolved = sum(map(len, view.out.values()))
-    found: dict[str, set[tuple[str, str, str]]] = {"dangling": set(), "ambiguous": set()}
-    for path, issues in view.issues.items():
+    resolved = sum(map(len, snapshot.out.values()))
+    broken: dict[str, set[tuple[str, str, str]]] = {"dangling": set(), "ambiguous": set()}
+    for path, issues in snapshot.issues.items():
         for issue in issues:
-            if issue.status in found:
-                found[issue.status].add((path, issue.target, issue.kind))
-    return Links(resolved, len(found["dangling"]), len(found["ambiguous"]))
+            if issue.status in broken:
+                broken[issue.status].add((path, issue.target, issue.kind))
+    return LinkCounts(resolved, len(broken["dangling"]), len(broken["ambiguous"]))
 
 
-def status_tool(room: Room) -> Tool[StatusParams, StatusAnswer]:
+def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
     """Return the tool."""
 
     def run(params: StatusParams, call: Call) -> StatusAnswer:
         del params, call
-        docs = room.docs
-        view = docs.view()
-        links = links_of(view)
-        levels = Counter(room.staleness(doc).level for doc in view.docs.values())
-        done = docs.vectors.progress(view.docs)
-        workspace = docs.desk.folder("workspace").path
+        docs = runtime.docs
+        snapshot = docs.view()
+        links = links_of(snapshot)
+        levels = Counter(runtime.staleness(doc).level for doc in snapshot.docs.values())
+        done = docs.vectors.progress(snapshot.docs)
+        workspace = docs.context.folder("workspace").path
         pid = holder(workspace / FOLDER / NAME)
         return StatusAnswer(
-            docs_dir=_relative(room),
-            total_documents=len(view.docs),
-            total_sections=view.sections,
+            docs_dir=_relative(runtime),
+            total_documents=len(snapshot.docs),
+            total_sections=snapshot.sections,
             total_links=links.resolved + links.dangling,
             resolved_links=links.resolved,
             unresolved_links=links.dangling,
@@ -101,10 +101,10 @@ def status_tool(room: Room) -> Tool[StatusParams, StatusAnswer]:
                 stale=levels["stale"],
                 untracked=levels["untracked"],
             ),
-            generation=view.generation,
-            watching=_watching(docs.desk.root) if pid is not None else "off",
+            generation=snapshot.generation,
+            watching=_watching(docs.context.root) if pid is not None else "off",
             lock_pid=pid,
-            warnings=tuple(warnings(view)),
+            warnings=tuple(warnings(snapshot)),
         )
 
     return Tool(
@@ -122,9 +122,9 @@ def _watching(root: Root) -> Literal["native", "polling"]:
     return "native" if root.exists and watches(root) else "polling"
 
 
-def _relative(room: Room) -> str:
+def _relative(runtime: GraphRuntime) -> str:
     """Return the docs folder as the configuration would name it, never as an absolute path."""
-    root, workspace = room.docs.desk.root.path, room.docs.desk.folder("workspace").path
+    root, workspace = runtime.docs.context.root.path, runtime.docs.context.folder("workspace").path
     if root.is_relative_to(workspace):
         return root.relative_to(workspace).as_posix()
     return root.name

@@ -8,12 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_graph.arguments import Closed, Room
+from fumishirube_graph.arguments import GraphRuntime, NonNullParams
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
-from fumishirube_graph.refusals import refusing
 
 
-class SuggestParams(Closed):
+class SuggestParams(NonNullParams):
     """How alike, and how many."""
 
     threshold: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.6
@@ -37,32 +37,32 @@ class SuggestAnswer(Answer):
     total: int
 
 
-def suggest_tool(room: Room) -> Tool[SuggestParams, SuggestAnswer]:
+def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
     """Return the tool."""
 
     def run(params: SuggestParams, call: Call) -> SuggestAnswer:
-        view = room.docs.view()
-        vectors = room.docs.likeness_vectors()
-        found: list[Suggestion] = []
-        for one, other in combinations(view.docs.values(), 2):
+        snapshot = runtime.docs.view()
+        vectors = runtime.docs.likeness_vectors()
+        suggestions: list[Suggestion] = []
+        for first, second in combinations(snapshot.docs.values(), 2):
             call.budget.check()
-            linked = {edge.target for edge in view.out[one.path]}
-            linked |= {edge.source for edge in view.back.get(one.path, ())}
-            if other.path in linked:
+            linked = {edge.target for edge in snapshot.out[first.path]}
+            linked |= {edge.source for edge in snapshot.back.get(first.path, ())}
+            if second.path in linked:
                 continue
-            similarity, mine, theirs = vectors.likeness(one, other)
+            similarity, mine, theirs = vectors.likeness(first, second)
             if similarity >= params.threshold:
-                found.append(
+                suggestions.append(
                     Suggestion(
-                        source_filepath=one.path,
-                        target_filepath=other.path,
+                        source_filepath=first.path,
+                        target_filepath=second.path,
                         similarity=round(similarity, 6),
-                        source_section=_heading(one, mine),
-                        target_section=_heading(other, theirs),
+                        source_section=_heading(first, mine),
+                        target_section=_heading(second, theirs),
                     )
                 )
-        found.sort(key=lambda s: (-s.similarity, s.source_filepath, s.target_filepath))
-        return SuggestAnswer(suggestions=tuple(found[: params.limit]), total=len(found))
+        suggestions.sort(key=lambda s: (-s.similarity, s.source_filepath, s.target_filepath))
+        return SuggestAnswer(suggestions=tuple(suggestions[: params.limit]), total=len(suggestions))
 
     return Tool(
         name="docs_suggest_links",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field, field_validator
 
 from fumishirube import Adopted, Desk, InvalidPath, Root, Stage, Tool, clean_path
-from fumishirube_graph.settings import Settings
+from fumishirube_graph.settings import GraphSettings
 
 INCLUDE = ("**/*.md", "**/*.markdown")
 EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
@@ -67,31 +67,33 @@ class GraphSurface(Stage):
         Raises:
             ConfigError: when it is no JSON object, or says what cannot be.
         """
-        from fumishirube_graph.adopted import adopted
+        from fumishirube_graph.classic_settings import adopted
 
         return adopted(workspace, str(settings.get("pipeline", "docs")), cls.pipeline)
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
-        from fumishirube_graph.offered import room, tools
+        from fumishirube_graph.catalog import graph_runtime, tools
 
-        return tools(room(desk, self._settings(), self.baseline_file))
+        return tools(graph_runtime(context, self._settings(), self.baseline_file))
 
-    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return what only the command line is offered; the six tools as they stand, too."""
-        from fumishirube_graph.offered import commands, room
+        from fumishirube_graph.catalog import commands, graph_runtime
 
-        return commands(room(desk, self._settings(), self.baseline_file))
+        return commands(graph_runtime(context, self._settings(), self.baseline_file))
 
-    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: Desk) -> AbstractContextManager[None]:
         """Hold the lock and follow the folder; without ``lock`` read what others follow."""
-        from fumishirube_graph.following import following
-        from fumishirube_graph.offered import room
+        from fumishirube_graph.catalog import graph_runtime
+        from fumishirube_graph.updates import following
 
-        return following(room(desk, self._settings(), self.baseline_file), lock=self.lock)
+        return following(
+            graph_runtime(context, self._settings(), self.baseline_file), lock=self.lock
+        )
 
-    def _settings(self) -> Settings:
-        return Settings(
+    def _settings(self) -> GraphSettings:
+        return GraphSettings(
             self.default_limit,
             self.max_depth,
             self.threshold_days,

@@ -48,16 +48,16 @@ def units(query: str) -> Units:
     if len(query) > MOST_CHARACTERS:
         warnings.append(f"the query was cut after {MOST_CHARACTERS} characters")
         query = query[:MOST_CHARACTERS]
-    found = dict.fromkeys(
+    distinct = dict.fromkeys(
         unit
         for quoted, plain in _UNIT.findall(query)
         if (unit := folded(plain or quoted))  # white space alone is no phrase
     )
-    if len(found) > MOST_UNITS:
+    if len(distinct) > MOST_UNITS:
         warnings.append(f"the query was cut after {MOST_UNITS} words")
-    if not found:
+    if not distinct:
         warnings.append("the query is blank, so nothing was searched")
-    return Units(tuple(found)[:MOST_UNITS], tuple(warnings))
+    return Units(tuple(distinct)[:MOST_UNITS], tuple(warnings))
 
 
 def spans(text: str, wanted: Sequence[str]) -> list[tuple[int, int]]:
@@ -70,19 +70,19 @@ def spans(text: str, wanted: Sequence[str]) -> list[tuple[int, int]]:
         return []
     end = start + _WINDOW + 4 * max(map(len, wanted))
     form, origins = _mapped(text[start:end])
-    found: list[tuple[int, int]] = []
+    matches: list[tuple[int, int]] = []
     for unit in wanted:
         place = form.find(unit)
         while place >= 0:
-            found.append((start + origins[place], start + origins[place + len(unit)]))
+            matches.append((start + origins[place], start + origins[place + len(unit)]))
             place = form.find(unit, place + len(unit))
-    kept: list[tuple[int, int]] = []
-    for begin, stop in sorted(found, key=lambda span: (span[0], -span[1])):
-        if kept and begin < kept[-1][1]:
-            kept[-1] = (kept[-1][0], max(stop, kept[-1][1]))
+    merged: list[tuple[int, int]] = []
+    for begin, stop in sorted(matches, key=lambda span: (span[0], -span[1])):
+        if merged and begin < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
         elif begin < stop:
-            kept.append((begin, stop))
-    return kept
+            merged.append((begin, stop))
+    return merged
 
 
 def _near_first(text: str, wanted: Sequence[str]) -> int | None:
@@ -104,8 +104,8 @@ def snippet(text: str, wanted: Sequence[str]) -> str | None:
     if not matches:
         return None
     first, last = matches[0]
-    room = max(0, SNIPPET - (last - first))
-    start = max(0, min(first - room // 2, len(text) - SNIPPET))
+    padding = max(0, SNIPPET - (last - first))
+    start = max(0, min(first - padding // 2, len(text) - SNIPPET))
     end = min(len(text), start + SNIPPET)
     pieces = ["..."] if start else []
     at = start

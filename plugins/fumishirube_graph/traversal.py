@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from fumishirube import LinkKind, Neighbour, levels
 
 
-class Step(NamedTuple):
+class WalkStep(NamedTuple):
     """A page that was reached: in how many hops, and by which link at the last of them."""
 
     path: str
@@ -17,10 +17,10 @@ class Step(NamedTuple):
     direction: Literal["outlink", "backlink"]
 
 
-class Walk(NamedTuple):
+class WalkResult(NamedTuple):
     """The pages reached, nearest first, then by title and path; and whether some are missing."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[WalkStep, ...]
     truncated: bool
 
 
@@ -31,15 +31,15 @@ def walk(
     title: Callable[[str], str],
     kinds: Collection[str] = (),
     most: int | None = None,
-) -> Walk:
+) -> WalkResult:
     """Return what lies within so many hops of a page, itself excluded, each page once.
 
     ``kinds`` are the link types that are followed, all of them by default.
     """
-    found: list[Step] = []
+    steps: list[WalkStep] = []
     for hops, reached in enumerate(levels([start], depth, neighbours, kinds), start=1):
         for path in sorted(reached, key=lambda path: (title(path), path)):
-            if most is not None and len(found) >= most:
-                return Walk(tuple(found), truncated=True)
-            found.append(Step(path, hops, reached[path].kind, reached[path].direction))
-    return Walk(tuple(found), truncated=False)
+            if most is not None and len(steps) >= most:
+                return WalkResult(tuple(steps), truncated=True)
+            steps.append(WalkStep(path, hops, reached[path].kind, reached[path].direction))
+    return WalkResult(tuple(steps), truncated=False)

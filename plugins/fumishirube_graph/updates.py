@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from fumishirube import FumishirubeError, Held, Root, Watch
-from fumishirube_graph.arguments import Room
+from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.lock import ServeLock
 
 SOON = 0.3
@@ -21,7 +21,7 @@ _log = logging.getLogger("fumishirube")
 
 
 @contextmanager
-def following(room: Room, *, lock: bool) -> Iterator[None]:
+def following(runtime: GraphRuntime, *, lock: bool) -> Iterator[None]:
     """Hold the lock, and keep the index up to date in a thread; without the lock only read.
 
     Raises:
@@ -29,62 +29,66 @@ def following(room: Room, *, lock: bool) -> Iterator[None]:
             gone and this one takes over.
     """
     if not lock:
-        room.docs.follower = True
+        runtime.docs.follower = True
         yield
         return
-    held = ServeLock(room.docs.desk.folder("workspace"))
+    serve_lock = ServeLock(runtime.docs.context.folder("workspace"))
     try:
-        held.take()
+        serve_lock.take()
     except Held:
-        room.docs.follower = True
-        room.closing.enter_context(_running(_inherit, room, held))
+        runtime.docs.follower = True
+        runtime.closing.enter_context(_running(_take_over, runtime, serve_lock))
         raise
-    room.served = True
-    with _running(_follow, room, held):
+    runtime.served = True
+    with _running(_follow, runtime, serve_lock):
         yield
 
 
 @contextmanager
 def _running(
-    body: Callable[[Room, ServeLock, Event], None], room: Room, held: ServeLock
+    body: Callable[[GraphRuntime, ServeLock, Event], None],
+    runtime: GraphRuntime,
+    serve_lock: ServeLock,
 ) -> Iterator[None]:
     """Run a thread beside the calls; in the end give the lock back, if it was taken."""
     stop = Event()
-    thread = Thread(target=body, args=(room, held, stop), name="fumishirube documents", daemon=True)
+    thread = Thread(
+        target=body, args=(runtime, serve_lock, stop), name="fumishirube documents", daemon=True
+    )
     thread.start()
     try:
         yield
     finally:
         stop.set()
-        held.release()
+        serve_lock.release()
         thread.join(_LAST)
 
 
-def _inherit(room: Room, held: ServeLock, stop: Event) -> None:
+def _take_over(runtime: GraphRuntime, serve_lock: ServeLock, stop: Event) -> None:
     """Try for the lock until its holder is gone, and then do what that one did."""
     while not stop.wait(SOON):
         try:
-            held.take()
+            serve_lock.take()
         except (FumishirubeError, OSError):
             continue
         if stop.is_set():
-            held.release()
+            serve_lock.release()
             return
         # Calls wait for the first look at the folder before they answer of the index again.
-        room.served = True
-        room.docs.follower = False
+        runtime.served = True
+        runtime.docs.follower = False
         _log.warning("the process that followed the documents is gone; this one follows them now")
-        _follow(room, held, stop)
+        _follow(runtime, serve_lock, stop)
         return
 
 
-def _follow(room: Room, _held: ServeLock, stop: Event) -> None:
+def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
     """Take in what changes; what fails is told in the log, and tried again."""
-    docs = room.docs
+    docs = runtime.docs
     while not stop.is_set():
         looked = False
         try:
-            looked = docs.desk.root.exists and docs.catch_up()
+            looked = docs.context.root.exists and docs.catch_up()
             if looked or docs.news.is_set():
                 docs.news.clear()
                 docs.view().prepare()

@@ -34,7 +34,7 @@ class Progress(NamedTuple):
     total: int
 
 
-class Embedding(NamedTuple):
+class EmbeddingCounts(NamedTuple):
     """What one round of embedding did."""
 
     embedded: int = 0
@@ -42,7 +42,7 @@ class Embedding(NamedTuple):
     dropped: int = 0
 
 
-class Near(NamedTuple):
+class SimilarSection(NamedTuple):
     """A section, and how similar it is."""
 
     doc: Doc
@@ -88,19 +88,19 @@ class Vectors:
         if not self.active:
             return Progress(0, 0)
         known = self._known
-        kept = self._progress
-        if kept is None or kept[0] is not docs or kept[1] is not known:
+        cached = self._progress
+        if cached is None or cached[0] is not docs or cached[1] is not known:
             keys = {key for doc in docs.values() for section in self._of(doc) for key in section}
-            kept = (docs, known, Progress(len(keys & known.keys()), len(keys)))
-            self._progress = kept
-        return kept[2]
+            cached = (docs, known, Progress(len(keys & known.keys()), len(keys)))
+            self._progress = cached
+        return cached[2]
 
     def bring_up_to_date(
         self, docs: Iterable[Doc], go_on: Callable[[], bool] = lambda: True
-    ) -> Embedding:
+    ) -> EmbeddingCounts:
         """Embed the passages that have no vector yet, and drop those of no document."""
         if not self.active:
-            return Embedding()
+            return EmbeddingCounts()
         docs = list(docs)
         paths = {doc.path for doc in docs}
         for path in [*self._keys]:
@@ -126,29 +126,29 @@ class Vectors:
                 done += len(batch)
             with base:
                 base.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in gone])
-        self._known = {key: one for key, one in self._known.items() if key not in gone}
-        return Embedding(done, len(wanted) - len(new), len(gone))
+        self._known = {key: stored for key, stored in self._known.items() if key not in gone}
+        return EmbeddingCounts(done, len(wanted) - len(new), len(gone))
 
-    def nearest(self, text: str, docs: Iterable[Doc], limit: int) -> list[Near]:
+    def nearest(self, text: str, docs: Iterable[Doc], limit: int) -> list[SimilarSection]:
         """Return the sections whose best passage is most similar to a text, best first."""
         if not self._known:
             return []
-        (asked,) = self._embed([text], "query")
-        found = [
-            Near(doc, number, likeness)
+        (query_vector,) = self._embed([text], "query")
+        sections = [
+            SimilarSection(doc, number, likeness)
             for doc in docs
-            for number, likeness in self._likenesses(doc, asked)
+            for number, likeness in self._likenesses(doc, query_vector)
             if likeness > 0
         ]
-        found.sort(key=lambda one: (-one.likeness, one.doc.path, one.number))
-        return found[:limit]
+        sections.sort(key=lambda section: (-section.likeness, section.doc.path, section.number))
+        return sections[:limit]
 
-    def likeness(self, one: Doc, other: Doc) -> tuple[float, int, int]:
+    def likeness(self, first: Doc, second: Doc) -> tuple[float, int, int]:
         """Return how similar the nearest sections of two documents are, and which they are."""
         best = (0.0, 0, 0)
-        for number, keys in enumerate(self._of(one)):
+        for number, keys in enumerate(self._of(first)):
             for mine in (self._known[key] for key in keys if key in self._known):
-                for place, likeness in self._likenesses(other, mine):
+                for place, likeness in self._likenesses(second, mine):
                     if likeness > best[0]:
                         best = (likeness, number, place)
         return best
@@ -173,18 +173,18 @@ class Vectors:
         self.failure = None
         return made
 
-    def _likenesses(self, doc: Doc, asked: Sequence[float]) -> Iterator[tuple[int, float]]:
+    def _likenesses(self, doc: Doc, target: Sequence[float]) -> Iterator[tuple[int, float]]:
         for number, keys in enumerate(self._of(doc)):
-            values = [_dot(asked, self._known[key]) for key in keys if key in self._known]
+            values = [_dot(target, self._known[key]) for key in keys if key in self._known]
             if values:
                 yield number, min(1.0, max(0.0, *values, 0.0))
 
     def _of(self, doc: Doc) -> list[list[str]]:
-        kept = self._keys.get(doc.path)
-        if kept is None or kept[0].record is not doc.record:
-            kept = (doc, [[_key(text) for text in section] for section in passages(doc)])
-            self._keys[doc.path] = kept
-        return kept[1]
+        cached = self._keys.get(doc.path)
+        if cached is None or cached[0].record is not doc.record:
+            cached = (doc, [[_key(text) for text in section] for section in passages(doc)])
+            self._keys[doc.path] = cached
+        return cached[1]
 
     def _load(self) -> None:
         try:
@@ -211,8 +211,8 @@ class Vectors:
         return base
 
 
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    dot: float = sum(map(mul, one, other))
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    dot: float = sum(map(mul, left, right))
     return dot
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fumishirube import Answer
 from fumishirube_graph.resolution import Issue
-from fumishirube_graph.view import View
+from fumishirube_graph.snapshot import GraphSnapshot
 
 _SKIPPED = {
     "too_large": "the file is too large and was skipped; divide it",
@@ -25,37 +25,37 @@ class FileWarning(Answer):
     message: str
 
 
-def warnings(view: View) -> Iterator[FileWarning]:
+def warnings(snapshot: GraphSnapshot) -> Iterator[FileWarning]:
     """Yield what was noticed, by path: skipped files, then each document's own."""
-    for path in view.skipped:
-        code, message = skipped(view, path)
+    for path in snapshot.skipped:
+        code, message = skipped(snapshot, path)
         yield FileWarning(code=code, filepath=path, line=1, message=message)
-    for path, doc in view.docs.items():
+    for path, doc in snapshot.docs.items():
         for code, line, message in doc.record.remarks:
             yield FileWarning(code=code, filepath=path, line=line, message=message)
-        for issue in view.issues[path]:
-            code, message = _told(issue)
+        for issue in snapshot.issues[path]:
+            code, message = _issue_warning(issue)
             if code:
                 yield FileWarning(code=code, filepath=path, line=issue.line, message=message)
 
 
-def skipped(view: View, path: str) -> tuple[str, str]:
+def skipped(snapshot: GraphSnapshot, path: str) -> tuple[str, str]:
     """Return why a file was skipped: the code, and a sentence."""
-    reason = view.skipped[path]
+    reason = snapshot.skipped[path]
     code = reason if reason in _SKIPPED else "unreadable"
     return code, _SKIPPED[code]
 
 
-def left_out(view: View) -> Iterator[str]:
+def left_out(snapshot: GraphSnapshot) -> Iterator[str]:
     """Yield, when files were skipped, how many are not in any answer, and the first of them."""
-    if view.skipped:
-        number = len(view.skipped)
-        named = ", ".join([*view.skipped][:_NAMED]) + (", …" if number > _NAMED else "")
-        told = f"{number} file is" if number == 1 else f"{number} files are"
-        yield f"{told} left out, too large or unreadable: {named}; 'fumishirube docs status' says why"
+    if snapshot.skipped:
+        number = len(snapshot.skipped)
+        named = ", ".join([*snapshot.skipped][:_NAMED]) + (", …" if number > _NAMED else "")
+        counted = f"{number} file is" if number == 1 else f"{number} files are"
+        yield f"{counted} left out, too large or unreadable: {named}; 'fumishirube docs status' says why"
 
 
-def _told(issue: Issue) -> tuple[str, str]:
+def _issue_warning(issue: Issue) -> tuple[str, str]:
     if issue.outside:
         return "link_outside_root", f"'{issue.target}' leads out of the docs folder"
     if issue.status == "ambiguous":

@@ -54,15 +54,15 @@ def next_actions(
     least_gain: float,
 ) -> tuple[Action, ...]:
     """Return what to do next, the most useful first; ``paths`` are the manual's files."""
-    actions = [_reading(trace, diagnosis, paths)]
+    actions = [_read_action(trace, diagnosis, paths)]
     gain = marginal_gain(trace)
     weak = diagnosis.status in ("term_dropped_or_weakened", "required_none_matched")
     if weak and (gain is None or gain >= least_gain):
-        actions.append(_asking_again(trace, account))
+        actions.append(_search_action(trace, account))
     return tuple(actions)
 
 
-def _reading(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Action:
+def _read_action(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Action:
     rows = trace.search.rows
     if is_exhaustive(trace.text) and (rows or paths):
         place: dict[str, JsonValue] = (
@@ -78,14 +78,14 @@ def _reading(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Action
     )
 
 
-def _asking_again(trace: Trace, account: Account) -> Action:
+def _search_action(trace: Trace, account: Account) -> Action:
     """Propose other terms: near spellings first, then those that stand there, then the query's."""
-    asked = {fold(one.term): one for one in account.terms}
-    near = [one.near[0] for one in account.terms if one.near]
-    standing = [one.term for one in account.terms if one.sections]
-    others = [one.text for one in concepts(trace.text) if one.text not in asked]
-    terms = list(dict.fromkeys([*near, *standing, *others]))[:_TERMS]
-    if not terms or {fold(term) for term in terms} == set(asked):
+    known = {fold(item.term): item for item in account.terms}
+    near = [item.near[0] for item in account.terms if item.near]
+    present = [item.term for item in account.terms if item.sections]
+    others = [item.text for item in concepts(trace.text) if item.text not in known]
+    terms = list(dict.fromkeys([*near, *present, *others]))[:_TERMS]
+    if not terms or {fold(term) for term in terms} == set(known):
         return Action(type="manual_find", confidence=_DOUBTFUL, params=None)
     params: dict[str, JsonValue] = {
         "query": trace.text,

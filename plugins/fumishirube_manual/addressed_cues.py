@@ -282,7 +282,7 @@ HIDING: tuple[Cue, ...] = tuple(
 )
 """Patterns over a text as it stands: ways to keep words from a person's eyes."""
 
-TOLD_OF = re.compile(
+REPORTING = re.compile(
     r"\battack|\binject|\bmalicious|\badversar|\bjailbreak|\bred team|\bresearchers?\b|\bindicator"
     "|攻撃|インジェクション|注入|悪意|脱獄|兆候|検証班|報告してください"
 )

@@ -14,7 +14,7 @@ from fumishirube_manual.addressed_cues import (
     JAPANESE,
     LATIN,
     REASONS,
-    TOLD_OF,
+    REPORTING,
     Cue,
     Reason,
 )
@@ -28,7 +28,7 @@ _LONGEST = 1000
 """Characters of a passage; the work on each is bounded."""
 _REACH = 2000
 """How far around a page its first and last passage are looked for."""
-_TOLD_OF = 0.4
+_REPORTING_FACTOR = 0.4
 _LEFT = 6
 _LINE = re.compile(rf"[^\n]{{0,{_LONGEST}}}(?:\n|\Z)|[^\n]{{1,{_LONGEST}}}")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -62,17 +62,17 @@ def addressed(text: str, start: int = 0, end: int | None = None) -> list[Address
     is told of nothing has no promise that nothing addresses it.
     """
     end = len(text) if end is None else min(end, len(text))
-    found: list[Addressed] = []
+    passages: list[Addressed] = []
     lines = Lines(text)
     for block in _blocks(text, *_around(text, start, end)):
         if block.end > start and block.start < end:
             score, reasons = judged(text[block.start : block.end])
             if score >= LEAST:
                 first, last = lines.at(block.start), lines.at(max(block.start, block.end - 1))
-                found.append(
+                passages.append(
                     Addressed(start_line=first, end_line=last, score=score, reasons=reasons)
                 )
-    return at_most(MOST, _joined(found))
+    return at_most(MOST, _joined(passages))
 
 
 def judged(passage: str) -> tuple[float, tuple[Reason, ...]]:
@@ -80,18 +80,18 @@ def judged(passage: str) -> tuple[float, tuple[Reason, ...]]:
     said = {cue: cue.weight for cue in HIDING if cue.pattern.search(passage)}
     plain = _INVISIBLE.sub("", passage).translate(_TAGS)
     for sentence in _sentences(plain):
-        doubt = _TOLD_OF if TOLD_OF.search(sentence) else 1.0
+        doubt = _REPORTING_FACTOR if REPORTING.search(sentence) else 1.0
         for cue in _fitting(sentence):
             if said.get(cue, 0.0) < cue.weight * doubt and cue.pattern.search(sentence):
                 said[cue] = cue.weight * doubt
     return _score(said.values()), _reasons(said)
 
 
-def at_most(most: int, found: Sequence[Addressed]) -> list[Addressed]:
+def at_most(most: int, passages: Sequence[Addressed]) -> list[Addressed]:
     """Return no more than ``most`` passages; what is over them is held by the last."""
-    if len(found) <= most:
-        return [*found]
-    return [*found[: most - 1], _one(found[most - 1 :])]
+    if len(passages) <= most:
+        return [*passages]
+    return [*passages[: most - 1], _merged(passages[most - 1 :])]
 
 
 def _fitting(sentence: str) -> Sequence[Cue]:
@@ -110,17 +110,17 @@ def _score(weights: Iterable[float]) -> float:
 
 
 def _reasons(said: Iterable[Cue]) -> tuple[Reason, ...]:
-    given = {cue.reason for cue in said}
-    return tuple(reason for reason in REASONS if reason in given)
+    present = {cue.reason for cue in said}
+    return tuple(reason for reason in REASONS if reason in present)
 
 
 def _sentences(plain: str) -> Iterator[str]:
     """Yield folded sentences, without what they only quote."""
     folded = fold(plain)
-    spoken = _QUOTED.sub(" … ", folded)
-    if len(re.sub(r"\W", "", spoken)) < _LEFT:
-        spoken = folded  # a text that is nothing but a quotation speaks for itself
-    yield from filter(None, (found.group().strip() for found in _SENTENCE.finditer(spoken)))
+    unquoted = _QUOTED.sub(" … ", folded)
+    if len(re.sub(r"\W", "", unquoted)) < _LEFT:
+        unquoted = folded  # a text that is nothing but a quotation speaks for itself
+    yield from filter(None, (match.group().strip() for match in _SENTENCE.finditer(unquoted)))
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -147,24 +147,24 @@ def _blocks(text: str, start: int, end: int) -> Iterator[_Block]:
         yield _Block(first, place)
 
 
-def _joined(found: Sequence[Addressed]) -> list[Addressed]:
+def _joined(passages: Sequence[Addressed]) -> list[Addressed]:
     """Make one passage of those that follow each other without a line between."""
-    if not found:
+    if not passages:
         return []
-    groups: list[list[Addressed]] = [[found[0]]]
-    for before, one in pairwise(found):
-        if one.start_line <= before.end_line + 1:
-            groups[-1].append(one)
+    groups: list[list[Addressed]] = [[passages[0]]]
+    for before, passage in pairwise(passages):
+        if passage.start_line <= before.end_line + 1:
+            groups[-1].append(passage)
         else:
-            groups.append([one])
-    return [_one(group) for group in groups]
+            groups.append([passage])
+    return [_merged(group) for group in groups]
 
 
-def _one(group: Sequence[Addressed]) -> Addressed:
-    given = {reason for one in group for reason in one.reasons}
+def _merged(group: Sequence[Addressed]) -> Addressed:
+    present = {reason for passage in group for reason in passage.reasons}
     return Addressed(
         start_line=group[0].start_line,
         end_line=group[-1].end_line,
-        score=max(one.score for one in group),
-        reasons=tuple(reason for reason in REASONS if reason in given),
+        score=max(passage.score for passage in group),
+        reasons=tuple(reason for reason in REASONS if reason in present),
     )

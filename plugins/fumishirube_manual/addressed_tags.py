@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from fumishirube import Desk, Row, Shelved, ToolError, Trace
-from fumishirube.tools.text_pages import Page
-from fumishirube_manual.addressed import Addressed, addressed, at_most
-from fumishirube_manual.settings import Settings
+from fumishirube.tools.text_pages import TextPage
+from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
+from fumishirube_manual.settings import ManualSettings
 
 ANNOTATION = "addressed"
 
@@ -23,29 +23,31 @@ Tags = Annotated[
 ]
 
 
-def tagged(desk: Desk, trace: Trace) -> Trace:
+def with_tags(context: Desk, trace: Trace) -> Trace:
     """Note in a trace which lines of its best hits address the agent."""
-    manual = desk.manual(trace.manual_id)
+    manual = context.manual(trace.manual_id)
     rows = trace.search.rows[:_LOOKED_AT]
     lines: dict[str, list[int]] = {}
     for row in rows:
         lines.setdefault(row.path, []).append(row.start_line)
-    found: dict[str, JsonValue] = {}
+    tagged_lines: dict[str, JsonValue] = {}
     for path, wanted in lines.items():
-        for line, told in _sections(manual, path, wanted):
-            if told:
-                found[_key(path, line)] = [one.model_dump(mode="json") for one in told]
-    return desk.annotate(trace, ANNOTATION, found)
+        for line, passages in _sections(manual, path, wanted):
+            if passages:
+                tagged_lines[_key(path, line)] = [
+                    passage.model_dump(mode="json") for passage in passages
+                ]
+    return context.annotate(trace, ANNOTATION, tagged_lines)
 
 
 def tags(trace: Trace, row: Row) -> Sequence[JsonValue]:
     """Return the lines of a row's section that address the agent, as the tools answer them."""
     noted = trace.annotations.get(ANNOTATION)
-    found = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
-    return found if isinstance(found, list) else []
+    lines = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
+    return lines if isinstance(lines, list) else []
 
 
-def tags_of(text: str, read: Page, settings: Settings) -> tuple[Addressed, ...] | None:
+def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addressed, ...] | None:
     """Return the lines of a page that address the agent; ``None`` if none do, or none asked."""
     if "addressed" not in settings.extras:
         return None
@@ -62,8 +64,8 @@ def _sections(
         return  # it has just gone; who reads it will be told
     for section in document.sections:
         if section.start_line in wanted:
-            told = addressed(document.text, section.start, section.end)
-            yield section.start_line, at_most(_A_HIT, told)
+            passages = addressed(document.text, section.start, section.end)
+            yield section.start_line, at_most(_A_HIT, passages)
 
 
 def _key(path: str, line: int) -> str:

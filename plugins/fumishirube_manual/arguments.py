@@ -49,13 +49,13 @@ def after_discovery(call: Call) -> None:
         )
 
 
-def shelved(desk: Desk, manual_id: str) -> Shelved:
+def manual_by_id(context: Desk, manual_id: str) -> Shelved:
     """Return a manual by its id; the root's own id is refused, with the ids that would do."""
     if manual_id == ROOT_ID:
-        candidates: Any = list(desk.manuals()[:_CANDIDATES])
+        candidates: Any = list(context.manuals()[:_CANDIDATES])
         raise InvalidParameter(
             "manual_id must be one manual: use manual_ls(id='manuals').items[].id",
             parameter="manual_id",
             candidate_ids=candidates,
         )
-    return desk.manual(manual_id)
+    return context.manual(manual_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fumishirube import Answer, Trace
-from fumishirube_manual.cues import Facet
+from fumishirube_manual.facets import Facet
 
 ANNOTATION = "claim_graph"
 """The name under which a trace keeps its graph."""
@@ -43,7 +43,7 @@ class Evidence(Answer):
     snippet_digest: str
 
 
-class Edge(Answer):
+class ClaimEdge(Answer):
     """How evidence bears on a claim; ``confidence`` is how much of the claim it speaks of."""
 
     from_claim_id: str
@@ -68,7 +68,7 @@ class ClaimGraph(Answer):
 
     claims: tuple[Claim, ...] = ()
     evidences: tuple[Evidence, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[ClaimEdge, ...] = ()
     facets: tuple[FacetRow, ...] = ()
 
 

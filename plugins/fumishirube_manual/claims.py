@@ -22,15 +22,15 @@ from fumishirube import (
 from fumishirube_manual.claim_graph import (
     ANNOTATION,
     Claim,
+    ClaimEdge,
     ClaimGraph,
     ClaimStatus,
-    Edge,
     Evidence,
     EvidenceRef,
     FacetRow,
     Relation,
 )
-from fumishirube_manual.cues import FACETS, Facet, defers, denies, facet_of
+from fumishirube_manual.facets import FACETS, Facet, defers, denies, facet_of
 from fumishirube_manual.rows import SCORE_DIGITS, signals
 from fumishirube_manual.sentences import sentences
 
@@ -57,7 +57,7 @@ class _Statement(NamedTuple):
     defers: bool
 
 
-class _Told(NamedTuple):
+class _HitStatements(NamedTuple):
     """A hit, what its own text says, and the hash of that text."""
 
     row: Row
@@ -65,7 +65,7 @@ class _Told(NamedTuple):
     statements: tuple[_Statement, ...]
 
 
-class _Chosen(NamedTuple):
+class _RankedStatement(NamedTuple):
     """A statement that became a claim, its share of what was asked, and its own concepts."""
 
     statement: _Statement
@@ -73,7 +73,7 @@ class _Chosen(NamedTuple):
     concepts: tuple[str, ...]
 
 
-class _Bearing(NamedTuple):
+class _ClaimRelation(NamedTuple):
     """A claim and a hit, by their places, and how the one bears on the other."""
 
     claim: int
@@ -82,23 +82,23 @@ class _Bearing(NamedTuple):
     share: float
 
 
-def with_claim_graph(desk: Desk, trace: Trace, budget: Budget) -> Trace:
+def with_claim_graph(context: Desk, trace: Trace, budget: Budget) -> Trace:
     """Draw the graph of a search from its hits, and return the trace that keeps it."""
-    told = list(_told(desk, trace, budget))
-    claims = _chosen(told, _asked(trace))
-    bearings = [
-        _Bearing(number, place, relation, share)
+    hits = list(_hit_statements(context, trace, budget))
+    claims = _chosen(hits, _query_spans(trace))
+    relations = [
+        _ClaimRelation(number, place, relation, share)
         for number, claim in enumerate(claims)
-        for place, hit in enumerate(told)
+        for place, hit in enumerate(hits)
         for relation, share in sorted(_relations(claim, hit).items())
     ]
-    graph = _graph(trace, told, claims, bearings)
-    return desk.annotate(trace, ANNOTATION, graph.model_dump(mode="json"))
+    graph = _graph(trace, hits, claims, relations)
+    return context.annotate(trace, ANNOTATION, graph.model_dump(mode="json"))
 
 
-def _told(desk: Desk, trace: Trace, budget: Budget) -> Iterator[_Told]:
+def _hit_statements(context: Desk, trace: Trace, budget: Budget) -> Iterator[_HitStatements]:
     """Read the hits, best first, as they were when they were found; without time only the first."""
-    manual, documents = desk.manual(trace.manual_id), dict[str, Document | None]()
+    manual, documents = context.manual(trace.manual_id), dict[str, Document | None]()
     for place, row in enumerate(trace.search.rows):
         budget.check()
         if place and budget.spent:
@@ -118,15 +118,15 @@ def _document(manual: Shelved, path: str) -> Document | None:
     return None if document.file_type == "json" else document
 
 
-def _statements(document: Document, row: Row) -> Iterator[_Told]:
+def _statements(document: Document, row: Row) -> Iterator[_HitStatements]:
     for section in document.sections:
         if section.start_line == row.start_line:
             own = document.text[section.start : section.end]
             digest = hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()
             if digest.startswith(row.digest):
                 body = document.text[section.body : section.end]
-                said = tuple(_statement(one, section.title) for one in sentences(body))
-                yield _Told(row, digest[:_DIGEST_DIGITS], said)
+                said = tuple(_statement(sentence, section.title) for sentence in sentences(body))
+                yield _HitStatements(row, digest[:_DIGEST_DIGITS], said)
 
 
 def _statement(sentence: str, title: str) -> _Statement:
@@ -135,40 +135,44 @@ def _statement(sentence: str, title: str) -> _Statement:
     return _Statement(sentence, folded, facet, denies(folded), defers(folded))
 
 
-def _asked(trace: Trace) -> frozenset[str]:
+def _query_spans(trace: Trace) -> frozenset[str]:
     """Return, folded, what was asked and what of that stands in the hits."""
-    asked = {concept.text for concept in concepts(trace.text)}
-    asked |= {fold(span) for row in trace.search.rows for span in row.matched}
-    return frozenset(asked | {fold(term) for term in trace.required})
+    spans = {concept.text for concept in concepts(trace.text)}
+    spans |= {fold(span) for row in trace.search.rows for span in row.matched}
+    return frozenset(spans | {fold(term) for term in trace.required})
 
 
-def _chosen(told: Sequence[_Told], asked: frozenset[str]) -> list[_Chosen]:
+def _chosen(hits: Sequence[_HitStatements], spans: frozenset[str]) -> list[_RankedStatement]:
     """Return the claims by facet: the sentences that hold most of what was asked, best hit first.
 
     What two sections say in the same words is one claim.
     """
-    found: dict[str, tuple[_Statement, float]] = {}
-    for statement in (one for hit in told for one in hit.statements):
-        if len(statement.text) <= CLAIM_CHARS and statement.folded not in found:
-            share = sum(occurs(statement.folded, one) for one in asked) / max(1, len(asked))
+    best: dict[str, tuple[_Statement, float]] = {}
+    for statement in (item for hit in hits for item in hit.statements):
+        if len(statement.text) <= CLAIM_CHARS and statement.folded not in best:
+            share = sum(occurs(statement.folded, item) for item in spans) / max(1, len(spans))
             if share:
-                found[statement.folded] = statement, share
-    ranked = sorted(found.values(), key=lambda one: -one[1])
+                best[statement.folded] = statement, share
+    ranked = sorted(best.values(), key=lambda item: -item[1])
     return [
-        _Chosen(statement, share, tuple(concept.text for concept in concepts(statement.text)))
+        _RankedStatement(
+            statement, share, tuple(concept.text for concept in concepts(statement.text))
+        )
         for facet in FACETS
-        for statement, share in [one for one in ranked if one[0].facet == facet][:CLAIMS_PER_FACET]
+        for statement, share in [item for item in ranked if item[0].facet == facet][
+            :CLAIMS_PER_FACET
+        ]
     ]
 
 
-def _relations(claim: _Chosen, hit: _Told) -> dict[Relation, float]:
+def _relations(claim: _RankedStatement, hit: _HitStatements) -> dict[Relation, float]:
     """Return how a hit bears on a claim, and of how much of the claim its sentence speaks."""
-    found: dict[Relation, float] = {}
-    for one in hit.statements:
-        relation, share = _relation(claim.statement, one), _shared(claim, one)
+    relations: dict[Relation, float] = {}
+    for statement in hit.statements:
+        relation, share = _relation(claim.statement, statement), _shared(claim, statement)
         if relation is not None and share >= _THRESHOLDS[relation]:
-            found[relation] = max(share, found.get(relation, 0.0))
-    return found
+            relations[relation] = max(share, relations.get(relation, 0.0))
+    return relations
 
 
 def _relation(claim: _Statement, other: _Statement) -> Relation | None:
@@ -178,22 +182,22 @@ def _relation(claim: _Statement, other: _Statement) -> Relation | None:
     return "requires_followup" if other.defers else "supports"
 
 
-def _shared(claim: _Chosen, other: _Statement) -> float:
+def _shared(claim: _RankedStatement, other: _Statement) -> float:
     if other.folded == claim.statement.folded:
         return 1.0
     if len(claim.concepts) < _COMPARABLE:
         return 0.0
-    return sum(occurs(other.folded, one) for one in claim.concepts) / len(claim.concepts)
+    return sum(occurs(other.folded, concept) for concept in claim.concepts) / len(claim.concepts)
 
 
 def _graph(
     trace: Trace,
-    told: Sequence[_Told],
-    chosen: Sequence[_Chosen],
-    bearings: Sequence[_Bearing],
+    hits: Sequence[_HitStatements],
+    chosen: Sequence[_RankedStatement],
+    relations: Sequence[_ClaimRelation],
 ) -> ClaimGraph:
-    bears = sorted({one.hit for one in bearings})
-    evidence = {place: f"ev:{number}" for number, place in enumerate(bears, start=1)}
+    cited = sorted({link.hit for link in relations})
+    evidence = {place: f"ev:{number}" for number, place in enumerate(cited, start=1)}
     claims: list[Claim] = []
     counts: Counter[Facet] = Counter()
     for number, (statement, share, _) in enumerate(chosen):
@@ -203,21 +207,21 @@ def _graph(
                 claim_id=f"claim:{statement.facet}:{counts[statement.facet]}",
                 facet=statement.facet,
                 text=statement.text,
-                status=_status({one.relation for one in bearings if one.claim == number}),
+                status=_status({link.relation for link in relations if link.claim == number}),
                 confidence=round(share, SCORE_DIGITS),
             )
         )
     return ClaimGraph(
         claims=tuple(claims),
-        evidences=tuple(_evidence(trace, told[place], evidence[place]) for place in bears),
+        evidences=tuple(_evidence(trace, hits[place], evidence[place]) for place in cited),
         edges=tuple(
-            Edge(
-                from_claim_id=claims[one.claim].claim_id,
-                to_evidence_id=evidence[one.hit],
-                relation=one.relation,
-                confidence=round(one.share, SCORE_DIGITS),
+            ClaimEdge(
+                from_claim_id=claims[link.claim].claim_id,
+                to_evidence_id=evidence[link.hit],
+                relation=link.relation,
+                confidence=round(link.share, SCORE_DIGITS),
             )
-            for one in bearings
+            for link in relations
         ),
         facets=tuple(_facet(facet, claims) for facet in FACETS),
     )
@@ -229,7 +233,7 @@ def _status(relations: Collection[Relation]) -> ClaimStatus:
     return "conflicted" if "contradicts" in relations else "supported"
 
 
-def _evidence(trace: Trace, hit: _Told, evidence_id: str) -> Evidence:
+def _evidence(trace: Trace, hit: _HitStatements, evidence_id: str) -> Evidence:
     row = hit.row
     return Evidence(
         evidence_id=evidence_id,

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from pydantic import Field
 
 from fumishirube import Account, Answer, Asked, Skipped, Unlisted
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.diagnosis import CutoffReason
 
 SkipReason: TypeAlias = Literal[
@@ -54,7 +54,7 @@ class SkippedRow(Answer):
     count: int
 
 
-class TermRow(Lean):
+class TermRow(LeanAnswer):
     """In how many sections a required term stands; spellings near it when it stands in none."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"sections", "near"})
@@ -64,7 +64,7 @@ class TermRow(Lean):
     near: tuple[str, ...] | None = None
 
 
-class Coverage(Lean):
+class Coverage(LeanAnswer):
     """How much of the manual a search saw.
 
     ``scope`` is all of the manual's files and sections; ``scanned`` is what the index ruled out or
@@ -109,12 +109,12 @@ def unread_reason(reason: str, *, whole_file: bool) -> UnreadReason:
 
 def _merged(skipped: tuple[Skipped, ...]) -> tuple[SkippedRow, ...]:
     counts: Counter[tuple[SkipReason, Unit]] = Counter()
-    for one in skipped:
-        reason = "ignored" if one.reason in _UNLISTED else one.reason
-        counts[_SKIPPED.get(reason, "undecodable"), one.unit] += one.number
+    for entry in skipped:
+        reason = "ignored" if entry.reason in _UNLISTED else entry.reason
+        counts[_SKIPPED.get(reason, "undecodable"), entry.unit] += entry.number
     return tuple(SkippedRow(reason=r, unit=unit, count=n) for (r, unit), n in counts.items())
 
 
-def _term(asked: Asked) -> TermRow:
-    near = asked.near if asked.sections == 0 else None
-    return TermRow(term=asked.term, sections=asked.sections, near=near)
+def _term(counted: Asked) -> TermRow:
+    near = counted.near if counted.sections == 0 else None
+    return TermRow(term=counted.term, sections=counted.sections, near=near)

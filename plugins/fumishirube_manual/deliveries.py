@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fumishirube import Delivery, Desk, Document, Session, ToolError
-from fumishirube.tools.text_pages import Page
+from fumishirube.tools.text_pages import TextPage
 
 
-def record(session: Session | None, manual_id: str, document: Document, given: Page) -> None:
+def record(session: Session | None, manual_id: str, document: Document, page: TextPage) -> None:
     """Remember which characters of a file have been given."""
     if session is None:
         return
@@ -16,25 +16,25 @@ def record(session: Session | None, manual_id: str, document: Document, given: P
         delivery = session.deliveries.get(place)
         if delivery is None or delivery.text_hash != text_hash:
             delivery = session.deliveries[place] = Delivery(text_hash)
-        delivery.add(given.next_offset - len(given.text), given.next_offset)
+        delivery.add(page.next_offset - len(page.text), page.next_offset)
 
 
-def delivered(desk: Desk, session: Session | None, manual_id: str) -> frozenset[tuple[str, int]]:
+def delivered(context: Desk, session: Session | None, manual_id: str) -> frozenset[tuple[str, int]]:
     """Return the sections of a manual whose own text has been given whole, by path and line."""
     if session is None:
         return frozenset()
     with session.lock:
         known = [(p, d) for (manual, p), d in session.deliveries.items() if manual == manual_id]
-    found = set()
+    sections = set()
     for path, delivery in known:
         try:
-            document = desk.manual(manual_id).document(path)
+            document = context.manual(manual_id).document(path)
         except ToolError:  # it is gone, so there is nothing of it to leave out
             continue
         if hash(document.text) == delivery.text_hash:
-            found |= {
+            sections |= {
                 (path, section.start_line)
                 for section in document.sections
                 if delivery.holds(section.start, section.end)
             }
-    return frozenset(found)
+    return frozenset(sections)

@@ -22,7 +22,7 @@ Status = Literal[
 CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "dynamic_cutoff"]
 
 _TOP = 5
-_REQUIRED_MARKS = frozenset({"required_term", "required_term_and"})
+_REQUIRED_LABELS = frozenset({"required_term", "required_term_and"})
 _MANY = 5
 _SEVERAL_FILES = 2
 
@@ -58,14 +58,14 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
 def top_hits(trace: Trace) -> tuple[int, int]:
     """Return how many rows are at the top, and how many of them hold a requested term."""
     top = trace.search.rows[:_TOP]
-    return len(top), sum(bool(_REQUIRED_MARKS & row.marks) for row in top)
+    return len(top), sum(bool(_REQUIRED_LABELS & row.marks) for row in top)
 
 
 def recall_ok(trace: Trace) -> bool | None:
     """Tell whether a requested term that stands in the manual stands at the top, if any."""
     notes = gate_notes(trace)
-    standing = any(notes["counts"].get(term) for term in notes["requested"])
-    return top_hits(trace)[1] > 0 if standing else None
+    present = any(notes["counts"].get(term) for term in notes["requested"])
+    return top_hits(trace)[1] > 0 if present else None
 
 
 def file_bias(paths: Sequence[str]) -> float:
@@ -92,7 +92,7 @@ def gate_notes(trace: Trace) -> Mapping[str, Any]:
 
 def _status(trace: Trace, notes: Mapping[str, Any]) -> tuple[Status, str | None]:
     rows = trace.search.rows
-    requested, kept = notes["requested"], notes["kept"]
+    requested, effective = notes["requested"], notes["kept"]
     missing = [term for term in requested if not notes["counts"].get(term)]
     scope = "not_found_in_manual_scope:" + ",".join(missing)
     if requested and len(missing) == len(requested):
@@ -103,7 +103,7 @@ def _status(trace: Trace, notes: Mapping[str, Any]) -> tuple[Status, str | None]
         if not rows:
             return "required_none_matched", "no_candidates_across_g0_and_greq"
         return "required_none_matched", "required_terms_zero_candidates_in_manual_scope"
-    if len(kept) < len(requested):
+    if len(effective) < len(requested):
         if not notes["filtered"]:
             return "term_dropped_or_weakened", "filtered_required_zero_after_df_guard"
         if notes["filtered"] < notes["strict"]:
@@ -147,8 +147,8 @@ def _gaps(
         gaps.append({"gap": "thin_results", "gap_hint": hint})
     missing = [term for term in notes["requested"] if not notes["counts"].get(term)]
     if missing:
-        near = [one for term in missing for one in notes.get("near", {}).get(term, ())]
-        such = f", such as {', '.join(near)}" if near else ""
-        hint = f"not in this manual: {', '.join(missing)}; try another wording{such}"
+        near = [spelling for term in missing for spelling in notes.get("near", {}).get(term, ())]
+        suggestion = f", such as {', '.join(near)}" if near else ""
+        hint = f"not in this manual: {', '.join(missing)}; try another wording{suggestion}"
         gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})
     return gaps

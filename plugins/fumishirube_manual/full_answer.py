@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Account, Answer, Call, Desk, Tool, Trace
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
@@ -16,8 +16,8 @@ from fumishirube_manual.diagnosis import (
     gate_notes,
     top_hits,
 )
-from fumishirube_manual.settings import Settings
-from fumishirube_manual.tools.find import FindParams, search, verdict
+from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.tools.find import FindParams, assessment, search
 
 _RATIO_DIGITS = 4
 _UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})
@@ -83,7 +83,7 @@ class Summary(Answer):
     integration_status: Literal["ready", "needs_followup", "blocked"]
 
 
-class FullAnswer(Lean):
+class FullAnswer(LeanAnswer):
     """The whole answer, for callers inside the process and the command line.
 
     The graph of claims is there if it was asked for; it is empty when a setting forbids it.
@@ -98,13 +98,13 @@ class FullAnswer(Lean):
     next_actions: tuple[Action, ...]
 
 
-def full_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FullAnswer]:
+def full_tool(context: Desk, settings: ManualSettings) -> Tool[FindParams, FullAnswer]:
     """Return ``manual_find`` with its full answer; no server offers it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
-        trace = search(desk, params, call, settings)
+        trace = search(context, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
-        paths = desk.manual(trace.manual_id).paths()
+        paths = context.manual(trace.manual_id).paths()
         answer = FullAnswer(
             trace_id=trace.id,
             applied=_applied(trace, diagnosis, params),
@@ -112,7 +112,7 @@ def full_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FullAnswer]:
             summary=_summary(account, diagnosis),
             next_actions=next_actions(trace, diagnosis, account, paths, settings.marginal_gain_min),
         )
-        desk.conclude(trace.id, verdict(trace, diagnosis, account, answer))
+        context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         return answer
 
     return Tool(
@@ -128,9 +128,9 @@ def full_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FullAnswer]:
 
 def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
     notes = gate_notes(trace)
-    requested, kept, counts = notes["requested"], notes["kept"], notes["counts"]
+    requested, effective, counts = notes["requested"], notes["kept"], notes["counts"]
     gated = bool(notes.get("gated"))
-    relaxed = bool(kept) and not gated
+    relaxed = bool(effective) and not gated
     shown, holding = top_hits(trace)
     size = trace.sections
     return Applied(
@@ -140,7 +140,7 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
         required_terms_source="user",
         required_terms_decision_reason="provided_by_caller",
         requested_required_terms=trace.required,
-        required_terms=tuple(kept),
+        required_terms=tuple(effective),
         required_terms_df_filtered=tuple(
             FilteredTerm(**row) for row in notes.get("filtered_by_frequency", ())
         ),
@@ -162,7 +162,7 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
         required_top_k=shown,
         required_top_hits=holding,
         selected_gate="g_req" if gated else "g0",
-        gate_selection_reason=_why(gated=gated, kept=bool(kept)),
+        gate_selection_reason=_why(gated=gated, effective=bool(effective)),
         sem_cache_used=trace.cache.used,
         sem_cache_hit=trace.cache.hit,
         sem_cache_mode=trace.cache.mode,
@@ -171,10 +171,12 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
     )
 
 
-def _why(*, gated: bool, kept: bool) -> str:
+def _why(*, gated: bool, effective: bool) -> str:
     if gated:
         return "rrf_fusion_with_required_gate"
-    return "required_gate_empty_fallback_to_g0" if kept else "required_terms_dropped_by_df_guard"
+    return (
+        "required_gate_empty_fallback_to_g0" if effective else "required_terms_dropped_by_df_guard"
+    )
 
 
 def _ratio(number: int, size: int) -> float:

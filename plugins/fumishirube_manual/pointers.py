@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import JsonValue
 
 from fumishirube import Desk, Row, Shelved, ToolError, Trace
-from fumishirube.text.reference_targets import Entry
+from fumishirube.text.reference_targets import ReferenceTarget
 from fumishirube.text.references import mentioned, section_numbers
 
 ANNOTATION = "refers_to"
@@ -17,30 +17,30 @@ ANNOTATION = "refers_to"
 _LOOKED_AT = 50
 
 
-def pointed(desk: Desk, trace: Trace) -> Trace:
+def with_pointers(context: Desk, trace: Trace) -> Trace:
     """Note in a trace where its best hits point; every file of the manual is read for that."""
-    manual = desk.manual(trace.manual_id)
+    manual = context.manual(trace.manual_id)
     outline = dict(_outline(manual))
-    entries = [Entry(key, title) for key, (title, _) in outline.items()]
+    entries = [ReferenceTarget(key, title) for key, (title, _) in outline.items()]
 
     @cache
     def sections(key: str) -> Collection[str]:
         return section_numbers(unicodedata.normalize("NFKC", outline[key][1]))
 
-    found: dict[str, JsonValue] = {}
+    targets: dict[str, JsonValue] = {}
     for row in trace.search.rows[:_LOOKED_AT]:
         key = _key(row.path, row.start_line)
         if key in outline:
-            told = mentioned(entries, outline[key][1], key, sections)
-            found[key] = [_ref(one.id, one.title) for one in told]
-    return desk.annotate(trace, ANNOTATION, found)
+            mentions = mentioned(entries, outline[key][1], key, sections)
+            targets[key] = [_ref(mention.id, mention.title) for mention in mentions]
+    return context.annotate(trace, ANNOTATION, targets)
 
 
 def pointers(trace: Trace, row: Row) -> Sequence[JsonValue]:
     """Return where a row of a trace points, each with path, line and title."""
     noted = trace.annotations.get(ANNOTATION)
-    found = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
-    return found if isinstance(found, list) else []
+    targets = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
+    return targets if isinstance(targets, list) else []
 
 
 def _outline(manual: Shelved) -> Iterator[tuple[str, tuple[str, str]]]:

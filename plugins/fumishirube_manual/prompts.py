@@ -66,9 +66,9 @@ sentences what differs and when it matters.
 {rules}"""
 
 
-def manual_prompts(desk: Desk) -> Sequence[Prompt]:
+def manual_prompts(context: Desk) -> Sequence[Prompt]:
     """Return the prompts."""
-    complete = partial(propose, desk)
+    complete = partial(propose, context)
     return (
         Prompt(
             name="careful_reading",
@@ -101,10 +101,10 @@ def manual_prompts(desk: Desk) -> Sequence[Prompt]:
     )
 
 
-def _written(words: str, given: Mapping[str, str]) -> str:
-    manual = given.get("manual", "").strip()
+def _written(words: str, arguments: Mapping[str, str]) -> str:
+    manual = arguments.get("manual", "").strip()
     begin = "Call manual_ls, and choose the manual that fits."
     if manual:
         begin = f"Call manual_ls once, then use the manual {manual!r}."
-    told = {name: value for name, value in given.items() if name != "manual"}
-    return words.format(rules=_RULES, begin=begin, **told)
+    values = {name: value for name, value in arguments.items() if name != "manual"}
+    return words.format(rules=_RULES, begin=begin, **values)

@@ -23,7 +23,7 @@ from fumishirube import (
     clean_path,
     fold,
 )
-from fumishirube_manual.arguments import shelved
+from fumishirube_manual.arguments import manual_by_id
 
 SCHEME = "manual"
 MOST_CHARS = 24_000
@@ -33,12 +33,12 @@ _PLAIN, _MARKDOWN = "text/plain", "text/markdown"
 _MIMES = {"md": _MARKDOWN, "markdown": _MARKDOWN, "json": "application/json"}
 
 
-def manual_resources(desk: Desk) -> Resources:
+def manual_resources(context: Desk) -> Resources:
     """Return what can be read: each file that a loader speaks for."""
     return Resources(
         scheme=SCHEME,
-        listed=partial(_listed, desk),
-        read=partial(_read, desk),
+        listed=partial(_listed, context),
+        read=partial(_read, context),
         templates=(
             Template(
                 uri="manual://{manual}/{+path}",
@@ -53,31 +53,31 @@ def manual_resources(desk: Desk) -> Resources:
                 summary="Exactly these lines, counted from 1. The cite of a hit has this form.",
             ),
         ),
-        complete=partial(propose, desk),
+        complete=partial(propose, context),
     )
 
 
-def propose(desk: Desk, argument: str, typed: str, others: Mapping[str, str]) -> Sequence[str]:
+def propose(context: Desk, argument: str, typed: str, others: Mapping[str, str]) -> Sequence[str]:
     """Return ids for ``manual``, and for ``path`` the files of the manual that is named beside."""
     if argument == "manual":
-        return _fitting(typed, desk.manuals())
+        return _fitting(typed, context.manuals())
     manual_id = others.get("manual")
     if argument != "path" or not manual_id:
         return ()
-    return _fitting(typed, desk.manual(clean_name(manual_id, "manual")).paths())
+    return _fitting(typed, context.manual(clean_name(manual_id, "manual")).paths())
 
 
 def _fitting(typed: str, names: Iterable[str]) -> list[str]:
     """Return the names that hold what was typed, those first that begin with it."""
     wanted = fold(typed)
-    found = [(not fold(name).startswith(wanted), name) for name in names if wanted in fold(name)]
-    return [name for _, name in sorted(found)]
+    ranked = [(not fold(name).startswith(wanted), name) for name in names if wanted in fold(name)]
+    return [name for _, name in sorted(ranked)]
 
 
-def _listed(desk: Desk) -> Iterator[Resource]:
-    for manual_id in desk.manuals():
+def _listed(context: Desk) -> Iterator[Resource]:
+    for manual_id in context.manuals():
         with suppress(ToolError):  # one that has just gone, or cannot be read
-            for path in desk.manual(manual_id).paths():
+            for path in context.manual(manual_id).paths():
                 # Strict clients take ASCII only.
                 uri = f"{SCHEME}://{quote(manual_id, safe='')}/{quote(path)}"
                 yield Resource(uri, f"{manual_id}/{path}", _mime(path))
@@ -89,32 +89,32 @@ def _mime(path: str, *, whole: bool = True) -> str:
     return mime if whole or mime == _MARKDOWN else _PLAIN
 
 
-def _read(desk: Desk, uri: str, _: Call) -> Sequence[Content]:
+def _read(context: Desk, uri: str, _: Call) -> Sequence[Content]:
     """Return the text that a URI names, and a word where that is not all there is to say."""
     cited = Citation.parse(uri)
     manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
-    text = shelved(desk, manual_id).document(path).text
+    text = manual_by_id(context, manual_id).document(path).text
     lines = Lines(text)
     first, last = _range(cited, lines)
     start, end = lines.start(first), lines.start(last + 1)
-    told: list[Content] = []
+    remarks: list[Content] = []
     if cited.digest and not _digest(text[start:end]).startswith(cited.digest):
         word = "These lines have changed since they were cited; search again with manual_find."
-        told.append(Content(uri, word))
+        remarks.append(Content(uri, word))
     if end - start <= MOST_CHARS:
         mime = _mime(path, whole=end - start == len(text))
-        return [Content(uri, text[start:end], mime), *told]
+        return [Content(uri, text[start:end], mime), *remarks]
     stop = lines.at(start + MOST_CHARS) - 1
     if stop < first:
         return [Content(uri, text[start : start + MOST_CHARS], _PLAIN), _long_line(cited, start)]
-    held = Citation(manual_id, path, first, stop)
+    shown = Citation(manual_id, path, first, stop)
     rest = Citation(manual_id, path, stop + 1, last)
-    word = f"This was {held}, not all that was asked for. Go on with {rest}."
+    word = f"This was {shown}, not all that was asked for. Go on with {rest}."
     part = text[start : lines.start(stop + 1)]
     return [
-        Content(str(held), part, _mime(path, whole=False)),
+        Content(str(shown), part, _mime(path, whole=False)),
         Content(str(rest), word),
-        *told,
+        *remarks,
     ]
 
 

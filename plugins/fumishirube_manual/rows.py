@@ -69,16 +69,16 @@ def signals(row: Row) -> list[str]:
 def _longest(spans: Sequence[str]) -> list[JsonValue]:
     """Return each span once, and none that is only a part of another."""
     each = dict.fromkeys(spans)
-    return [one for one in each if not any(one in other for other in each if other != one)]
+    return [span for span in each if not any(span in other for other in each if other != span)]
 
 
 def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
-    told: Json = {}
+    extra: Json = {}
     if "cite" in extras:
         cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
-        told["cite"] = str(cited)
+        extra["cite"] = str(cited)
     if "refers_to" in extras and (places := pointers(trace, row)):
-        told["refers_to"] = [*places]
-    if "addressed" in extras and (found := tags(trace, row)):
-        told["addressed"] = [*found]
-    return told
+        extra["refers_to"] = [*places]
+    if "addressed" in extras and (lines := tags(trace, row)):
+        extra["addressed"] = [*lines]
+    return extra

@@ -29,8 +29,8 @@ def sentences(text: str) -> Iterator[str]:
     A sentence may go on over several lines, if they are long, and then holds their ends.
     """
     for block in _blocks(text):
-        for found in _SENTENCE.finditer(block):
-            sentence = found.group().strip()
+        for match in _SENTENCE.finditer(block):
+            sentence = match.group().strip()
             if sentence:
                 yield sentence
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 Extra = Literal["coverage", "cite", "est_tokens", "refers_to", "addressed"]
 
 
-class Settings(NamedTuple):
+class ManualSettings(NamedTuple):
     """The settings of the surface that its tools share.
 
     ``coverage_min`` is the share of a query that an answering section covers; below

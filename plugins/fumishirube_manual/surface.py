@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from fumishirube import Desk, Env, Prompt, Resources, Stage, Tool
 from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
-from fumishirube_manual.settings import Extra, Settings
+from fumishirube_manual.settings import Extra, ManualSettings
 
 
 class ManualSurface(Stage):
@@ -59,29 +59,31 @@ class ManualSurface(Stage):
             return () if names == ["none"] else tuple(names)
         return value
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
         from fumishirube_manual.tools.catalog import tools
 
-        return tools(desk, self._settings(), self.scan_max_chars)
+        return tools(context, self._settings(), self.scan_max_chars)
 
-    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools whose whole answer callers inside the process may have."""
         from fumishirube_manual.tools.catalog import commands
 
-        return commands(desk, self._settings())
+        return commands(context, self._settings())
 
-    def resources(self, desk: Desk) -> Resources:
+    def resources(self, context: Desk) -> Resources:
         """Return the manuals' files, to be read by URI."""
         from fumishirube_manual.resources import manual_resources
 
-        return manual_resources(desk)
+        return manual_resources(context)
 
-    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+    def prompts(self, context: Desk) -> Sequence[Prompt]:
         """Return three ways to work with the tools."""
         from fumishirube_manual.prompts import manual_prompts
 
-        return manual_prompts(desk)
+        return manual_prompts(context)
 
-    def _settings(self) -> Settings:
-        return Settings(self.coverage_min, self.marginal_gain_min, self.extras, self.claim_graph)
+    def _settings(self) -> ManualSettings:
+        return ManualSettings(
+            self.coverage_min, self.marginal_gain_min, self.extras, self.claim_graph
+        )

@@ -15,7 +15,7 @@ from fumishirube import (
     hook,
 )
 from fumishirube_stages.embedders.hashing import Hashing
-from fumishirube_stages.embedders.none import Nothing
+from fumishirube_stages.embedders.none import NullEmbedder
 from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
@@ -36,7 +36,7 @@ from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.loose import Loose
 from fumishirube_stages.scorers.numbers import Numbers
-from fumishirube_stages.scorers.phrase import Phrase
+from fumishirube_stages.scorers.phrase import PhraseScorer
 from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.proximity import Proximity
 from fumishirube_stages.scorers.regex import Regex
@@ -65,7 +65,7 @@ def register_tokenizers(register: Register[Tokenizer]) -> None:
 @hook
 def register_embedders(register: Register[Embedder]) -> None:
     """Offer what needs no model: none, and vectors of hashed terms; and what runs one."""
-    register("none", Nothing)
+    register("none", NullEmbedder)
     register("hashing", Hashing)
     register("sentence-transformers", SentenceTransformers)
 
@@ -80,7 +80,7 @@ def register_indexes(register: Register[Index]) -> None:
 def register_scorers(register: Register[Scorer]) -> None:
     """Offer the scorers of manuals, those that read every text through, and those of links."""
     register("lexical", Lexical)
-    register("phrase", Phrase)
+    register("phrase", PhraseScorer)
     register("proximity", Proximity)
     register("numbers", Numbers)
     register("plain", Plain)

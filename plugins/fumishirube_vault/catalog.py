@@ -11,19 +11,21 @@ from fumishirube import Desk, Tool, ToolError
 from fumishirube_vault.create import create_tool
 from fumishirube_vault.history import history_tool, show_tool
 from fumishirube_vault.ls import ls_tool
-from fumishirube_vault.notes import Notes
+from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.read import read_tool
 from fumishirube_vault.replace import preview_tool, replace_tool
 from fumishirube_vault.scan import scan_tool
-from fumishirube_vault.settings import Bounds
+from fumishirube_vault.settings import JournalBounds
 from fumishirube_vault.undo import redo_tool, undo_tool
 
 _log = logging.getLogger("fumishirube")
 
 
-def tools(desk: Desk, bounds: Bounds, largest: int, *, history: bool) -> Sequence[Tool[Any, Any]]:
+def tools(
+    context: Desk, bounds: JournalBounds, largest: int, *, history: bool
+) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which an agent meets them."""
-    notes = Notes(desk.root, bounds, largest)
+    notes = NoteStore(context.root, bounds, largest)
     extra = (history_tool(notes), undo_tool(notes)) if history else ()
     return (
         ls_tool(notes),
@@ -35,18 +37,18 @@ def tools(desk: Desk, bounds: Bounds, largest: int, *, history: bool) -> Sequenc
     )
 
 
-def commands(desk: Desk, bounds: Bounds, largest: int) -> Sequence[Tool[Any, Any]]:
+def commands(context: Desk, bounds: JournalBounds, largest: int) -> Sequence[Tool[Any, Any]]:
     """Return the tools of the journal, and the one that shows what would be replaced."""
-    notes = Notes(desk.root, bounds, largest)
+    notes = NoteStore(context.root, bounds, largest)
     made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool)
     return tuple(make(notes) for make in made)
 
 
 @contextmanager
-def recovered(desk: Desk, bounds: Bounds, largest: int) -> Iterator[None]:
+def recovered(context: Desk, bounds: JournalBounds, largest: int) -> Iterator[None]:
     """Finish or roll back, before anything else, what a crash left."""
     try:
-        settled = Notes(desk.root, bounds, largest).journal.recover()
+        settled = NoteStore(context.root, bounds, largest).journal.recover()
         if settled:
             _log.warning("unfinished writes to the vault, now settled: %d", settled)
     except ToolError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Conflict, InvalidParameter, Params, Tool
-from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath, may_create
 
 
@@ -26,7 +26,7 @@ class CreateAnswer(Answer):
     content_hash: str
 
 
-def create_tool(notes: Notes) -> Tool[CreateParams, CreateAnswer]:
+def create_tool(notes: NoteStore) -> Tool[CreateParams, CreateAnswer]:
     """Return the tool."""
 
     def run(params: CreateParams, _: Call) -> CreateAnswer:

@@ -11,7 +11,7 @@ from fumishirube import Answer, Call, NotFound, Params, Tool, content_hash
 from fumishirube.tools.answers import fitting
 from fumishirube_vault.differences import difference
 from fumishirube_vault.journal import Write
-from fumishirube_vault.notes import Notes
+from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.rules import NotePath
 
 WriteId = Annotated[str, Field(min_length=1, description="Id of a write, from vault_history.")]
@@ -19,7 +19,7 @@ WriteId = Annotated[str, Field(min_length=1, description="Id of a write, from va
 _DIGITS = 12
 
 
-class Past(NamedTuple):
+class UndoableWrite(NamedTuple):
     """A create or a replace, and the undo that took it back, unless it was redone since."""
 
     write: Write
@@ -66,16 +66,16 @@ class ShowAnswer(Answer):
     diff: str | None
 
 
-def history_tool(notes: Notes) -> Tool[HistoryParams, HistoryAnswer]:
+def history_tool(notes: NoteStore) -> Tool[HistoryParams, HistoryAnswer]:
     """Return the tool."""
 
     def run(params: HistoryParams, _: Call) -> HistoryAnswer:
         notes.journal.recover()
         writes = notes.journal.writes()
         undone = _undone(writes)
-        asked = [one for one in reversed(writes) if params.path in (None, one.path)]
-        items = fitting(_item(one, undone) for one in asked[: params.limit])
-        return HistoryAnswer(total=len(asked), items=tuple(items))
+        chosen = [write for write in reversed(writes) if params.path in (None, write.path)]
+        items = fitting(_item(write, undone) for write in chosen[: params.limit])
+        return HistoryAnswer(total=len(chosen), items=tuple(items))
 
     return Tool(
         name="vault_history",
@@ -91,17 +91,17 @@ def history_tool(notes: Notes) -> Tool[HistoryParams, HistoryAnswer]:
     )
 
 
-def show_tool(notes: Notes) -> Tool[ShowParams, ShowAnswer]:
+def show_tool(notes: NoteStore) -> Tool[ShowParams, ShowAnswer]:
     """Return the tool that shows one write."""
 
     def run(params: ShowParams, _: Call) -> ShowAnswer:
         notes.journal.recover()
         writes = notes.journal.writes()
-        write = known(writes, params.id)
+        write = write_by_id(writes, params.id)
         before = notes.journal.before(write)
-        found, after = _result(notes, writes, write)
-        told = difference(write.path, before, after) if found else None
-        return ShowAnswer(write=_item(write, _undone(writes)), diff=told)
+        available, after = _result(notes, writes, write)
+        diff = difference(write.path, before, after) if available else None
+        return ShowAnswer(write=_item(write, _undone(writes)), diff=diff)
 
     return Tool(
         name="vault_show",
@@ -114,16 +114,16 @@ def show_tool(notes: Notes) -> Tool[ShowParams, ShowAnswer]:
     )
 
 
-def pasts(writes: list[Write]) -> list[Past]:
+def undoable_writes(writes: list[Write]) -> list[UndoableWrite]:
     """Return the creates and replaces, oldest first, and which of them are undone."""
     undos: dict[str, Write | None] = {}
     for write in writes:
         if write.of is not None:
             undos[write.of] = write if write.action == "undo" else None
-    return [Past(write, undos.get(write.id)) for write in writes if write.of is None]
+    return [UndoableWrite(write, undos.get(write.id)) for write in writes if write.of is None]
 
 
-def known(writes: list[Write], identity: str) -> Write:
+def write_by_id(writes: list[Write], identity: str) -> Write:
     """Return one write.
 
     Raises:
@@ -136,10 +136,10 @@ def known(writes: list[Write], identity: str) -> Write:
 
 
 def _undone(writes: list[Write]) -> frozenset[str]:
-    return frozenset(past.write.id for past in pasts(writes) if past.undo is not None)
+    return frozenset(past.write.id for past in undoable_writes(writes) if past.undo is not None)
 
 
-def _result(notes: Notes, writes: list[Write], write: Write) -> tuple[bool, bytes | None]:
+def _result(notes: NoteStore, writes: list[Write], write: Write) -> tuple[bool, bytes | None]:
     """Tell whether what a write left can still be had, and what it was.
 
     It is what the note's next write found there, or what is there now.
@@ -147,9 +147,9 @@ def _result(notes: Notes, writes: list[Write], write: Write) -> tuple[bool, byte
     if write.after is None:
         return True, None
     later = writes[writes.index(write) + 1 :]
-    for one in later:
-        if one.path == write.path and one.before == write.after:
-            return True, notes.journal.before(one)
+    for later_write in later:
+        if later_write.path == write.path and later_write.before == write.after:
+            return True, notes.journal.before(later_write)
     try:
         now = notes.read(write.path)
     except NotFound:

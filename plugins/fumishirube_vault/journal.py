@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fumishirube import Conflict, NotFound, ToolError, Writable, content_hash
 from fumishirube_vault.rules import JOURNAL
-from fumishirube_vault.settings import Bounds
+from fumishirube_vault.settings import JournalBounds
 
 Action = Literal["create", "replace", "undo", "redo"]
 
@@ -63,25 +63,25 @@ class _Name(NamedTuple):
         return f"{JOURNAL}/{self}"
 
 
-class Journal:
+class NoteJournal:
     """Entries in the vault's reserved folder: an intent before a write, the record of it after.
 
     An intent is on disk, durably, before anything happens to its note. Whoever holds the lock of
     an intent that is still there knows that its writer died.
     """
 
-    def __init__(self, writable: Writable, bounds: Bounds) -> None:
+    def __init__(self, writable: Writable, bounds: JournalBounds) -> None:
         self._writable = writable
         self._bounds = bounds
 
     def writes(self) -> list[Write]:
         """Return the writes that are remembered, oldest first; damaged entries are passed over."""
-        found = []
+        remembered = []
         for name in self._names(_DONE):
             with suppress(ToolError):  # forgotten meanwhile, or not for this user
                 read = self._read(name)
-                found += [read[0]] if read else []
-        return found
+                remembered += [read[0]] if read else []
+        return remembered
 
     def before(self, write: Write) -> bytes | None:
         """Return what the note held before a write; ``None`` when there was no note.
@@ -164,8 +164,8 @@ class Journal:
             self._writable.remove(name.path)
             return
         write = read[0]
-        held = self._cleared(write)
-        if held == write.after or (crashed and held != write.before):
+        current = self._cleared(write)
+        if current == write.after or (crashed and current != write.before):
             self._finish(name)
         else:
             self._writable.remove(name.path)
@@ -174,13 +174,13 @@ class Journal:
         """Remove what an unfinished write left, and return the hash of what its note holds."""
         try:
             self._writable.discard(write.path, write.id)
-            held = self._writable.read(write.path)
-            if held == b"" and write.before is None:  # the name was taken, and no more
+            current = self._writable.read(write.path)
+            if current == b"" and write.before is None:  # the name was taken, and no more
                 self._writable.swap(write.path, b"", None, write.id)
-                held = None
+                current = None
         except ToolError:
             return "unknown"  # a link, or no permission
-        return None if held is None else content_hash(held)
+        return None if current is None else content_hash(current)
 
     def _finish(self, name: _Name) -> None:
         self._writable.rename(name.path, str(name._replace(state=_DONE)))
@@ -188,10 +188,10 @@ class Journal:
     def _prune(self, names: Sequence[_Name]) -> None:
         """Forget the oldest writes, as far as the bounds ask for it; never the last."""
         oldest = time.time_ns() - self._bounds.days * _DAY_NS
-        room = self._bounds.bytes
+        space = self._bounds.bytes
         for number, name in enumerate(reversed(names)):
-            room -= name.size
-            over = number >= self._bounds.writes or room < 0 or name.stamp < oldest
+            space -= name.size
+            over = number >= self._bounds.writes or space < 0 or name.stamp < oldest
             if number and over:
                 self._writable.remove(name.path)
 
@@ -210,18 +210,18 @@ class Journal:
         Raises:
             ToolError: when it cannot be read at all.
         """
-        header, found, before = self._writable.root.read_bytes(name.path).partition(b"\n")
+        header, newline, before = self._writable.root.read_bytes(name.path).partition(b"\n")
         try:
             write = Write.model_validate_json(header)
         except ValidationError:
             return None
-        whole = found and len(before) == write.size and write.id == name.id
+        whole = newline and len(before) == write.size and write.id == name.id
         return (write, before) if whole else None
 
 
 def _parsed(name: str) -> _Name | None:
-    found = _FORM.fullmatch(name)
-    if found is None:
+    match = _FORM.fullmatch(name)
+    if match is None:
         return None
-    stamp, identity, lock, size, state = found.groups()
+    stamp, identity, lock, size, state = match.groups()
     return _Name(int(stamp), identity, int(lock, 16), int(size), state)

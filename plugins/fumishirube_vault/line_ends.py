@@ -9,7 +9,7 @@ from fumishirube import unified
 LF, CRLF, CR = "\n", "\r\n", "\r"
 
 
-class Ends:
+class LineEnds:
     """A text with its own line ends, ``own``, and with LF alone, ``text``."""
 
     def __init__(self, own: str) -> None:

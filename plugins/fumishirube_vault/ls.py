@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Literal
 
 from fumishirube import Answer, Call, Entry, NotFound, Params, Tool
-from fumishirube_vault.notes import Notes
+from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.rules import NotePath, is_hidden
 
 _UNLISTED = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 
 
-class LsParams(Params):
+class VaultLsParams(Params):
     """Which folder; the vault itself if none is named."""
 
     path: NotePath | None = None
 
 
-class LsItem(Answer):
+class VaultLsItem(Answer):
     """A folder or a note."""
 
     name: str
@@ -25,27 +25,29 @@ class LsItem(Answer):
     kind: Literal["dir", "file"]
 
 
-class LsAnswer(Answer):
+class VaultLsAnswer(Answer):
     """What one folder holds, folders first."""
 
     base_path: str | None
-    items: tuple[LsItem, ...]
+    items: tuple[VaultLsItem, ...]
 
 
-def ls_tool(notes: Notes) -> Tool[LsParams, LsAnswer]:
+def ls_tool(notes: NoteStore) -> Tool[VaultLsParams, VaultLsAnswer]:
     """Return the tool."""
 
-    def run(params: LsParams, _: Call) -> LsAnswer:
+    def run(params: VaultLsParams, _: Call) -> VaultLsAnswer:
         path = params.path or ""
         if path and is_hidden(path):
             raise NotFound("the journal of the vault is not listed", path=path)
         there = notes.root.entries(path) if path or notes.root.exists else []
         entries = sorted(filter(_listed, there), key=_order)
         items = tuple(
-            LsItem(name=one.name, path=one.path, kind="dir" if one.kind == "dir" else "file")
-            for one in entries
+            VaultLsItem(
+                name=entry.name, path=entry.path, kind="dir" if entry.kind == "dir" else "file"
+            )
+            for entry in entries
         )
-        return LsAnswer(base_path=params.path, items=items)
+        return VaultLsAnswer(base_path=params.path, items=items)
 
     return Tool(
         name="vault_ls",
@@ -54,8 +56,8 @@ def ls_tool(notes: Notes) -> Tool[LsParams, LsAnswer]:
             "List the notes and folders directly inside a folder of the vault, or inside the "
             "vault itself: what was written down before. Cheap. Next: vault_read or vault_scan."
         ),
-        params=LsParams,
-        answer=LsAnswer,
+        params=VaultLsParams,
+        answer=VaultLsAnswer,
         run=run,
         examples=({}, {"path": "projects"}),
     )

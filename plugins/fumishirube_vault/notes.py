@@ -15,28 +15,28 @@ from fumishirube import (
     content_hash,
     decoded,
 )
-from fumishirube_vault.journal import LOCKS, Action, Journal, Write
+from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden
-from fumishirube_vault.settings import Bounds
+from fumishirube_vault.settings import JournalBounds
 
 _DIGITS = 12
 
 
-class Changed(NamedTuple):
+class ChangedNote(NamedTuple):
     """A note's new bytes, ``None`` if it is gone; and the write, unless nothing changed."""
 
     data: bytes | None
     write: Write | None
 
 
-class Notes:
+class NoteStore:
     """The door of the tools to the vault; ``largest`` is how many bytes a note may have."""
 
-    def __init__(self, root: Root, bounds: Bounds, largest: int) -> None:
+    def __init__(self, root: Root, bounds: JournalBounds, largest: int) -> None:
         self.root = root
         self.largest = largest
         self._writable = Writable(root, LOCKS)
-        self.journal = Journal(self._writable, bounds)
+        self.journal = NoteJournal(self._writable, bounds)
 
     def read(self, path: str) -> bytes:
         """Return a note's bytes.
@@ -71,7 +71,7 @@ class Notes:
         action: Action,
         made: Callable[[bytes | None], bytes | None],
         of: str | None = None,
-    ) -> Changed:
+    ) -> ChangedNote:
         """Change a note: ``made`` gets what it holds, and returns what it shall hold.
 
         ``None`` stands for no note. Nobody else writes the note meanwhile; what is returned when
@@ -88,12 +88,12 @@ class Notes:
             before = writable.read(path)
             after = made(before)
             if after == before:
-                return Changed(before, None)
+                return ChangedNote(before, None)
             if before is None:
                 writable.make_folder(path.rpartition("/")[0])
             with self.journal.recorded(path, action, before, after, of) as write:
                 writable.swap(path, before, after, write.id)
-            return Changed(after, write)
+            return ChangedNote(after, write)
 
     def absent(self, path: str) -> None:
         """Check that nothing of this name is there yet, file or folder.
@@ -110,8 +110,8 @@ class Notes:
             except NotFound:
                 return
             if kind != "dir":
-                told = "exists already" if above == path else "is a file, and no folder"
-                raise Conflict(f"{above.rpartition('/')[2]} {told}", path=above)
+                problem = "exists already" if above == path else "is a file, and no folder"
+                raise Conflict(f"{above.rpartition('/')[2]} {problem}", path=above)
         raise Conflict("a folder of this name exists already", path=path)
 
 

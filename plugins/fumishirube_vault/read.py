@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from fumishirube import Answer, Call, InvalidParameter, Lines, Params, Tool
 from fumishirube.tools.text_pages import LineRange, NextChar, within
 from fumishirube.tools.text_sizes import PAGE_CHARS
-from fumishirube_vault.ends import CRLF, Ends
-from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.line_ends import CRLF, LineEnds
+from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 
 
@@ -31,7 +31,7 @@ class Range(Params):
         return self
 
 
-class ReadParams(Params):
+class VaultReadParams(Params):
     """Which note, and which of its lines."""
 
     path: NotePath
@@ -45,14 +45,14 @@ class ReadParams(Params):
         return self
 
 
-class ReadApplied(Answer):
+class VaultReadApplied(Answer):
     """What was applied."""
 
     full: bool
     max_chars: int
 
 
-class ReadAnswer(Answer):
+class VaultReadAnswer(Answer):
     """The text, its lines, and where the note goes on."""
 
     text: str
@@ -61,16 +61,16 @@ class ReadAnswer(Answer):
     applied_range: LineRange
     next_cursor: NextChar
     truncated_reason: Literal["none", "range_end", "max_chars"]
-    applied: ReadApplied
+    applied: VaultReadApplied
     content_hash: str
 
 
-def read_tool(notes: Notes) -> Tool[ReadParams, ReadAnswer]:
+def read_tool(notes: NoteStore) -> Tool[VaultReadParams, VaultReadAnswer]:
     """Return the tool."""
 
-    def run(params: ReadParams, _: Call) -> ReadAnswer:
+    def run(params: VaultReadParams, _: Call) -> VaultReadAnswer:
         read, data = notes.text(params.path)
-        ends = Ends(read.text)
+        ends = LineEnds(read.text)
         lines = Lines(ends.text)
         first, last = _lines(params.range or Range(), lines.total)
         if params.full:
@@ -81,14 +81,14 @@ def read_tool(notes: Notes) -> Tool[ReadParams, ReadAnswer]:
         reason: Literal["none", "range_end", "max_chars"] = "none"
         if after < lines.length:
             reason = "range_end" if after == end else "max_chars"
-        return ReadAnswer(
+        return VaultReadAnswer(
             text=text,
             truncated=reason != "none",
             returned_chars=len(text),
             applied_range=LineRange(start_line=first, end_line=lines.at(max(start, after - 1))),
             next_cursor=NextChar(char_offset=after if after < lines.length else None),
             truncated_reason=reason,
-            applied=ReadApplied(full=params.full, max_chars=PAGE_CHARS),
+            applied=VaultReadApplied(full=params.full, max_chars=PAGE_CHARS),
             content_hash=short_hash(data),
         )
 
@@ -100,8 +100,8 @@ def read_tool(notes: Notes) -> Tool[ReadParams, ReadAnswer]:
             "come; go on with vault_scan from next_cursor. Pass content_hash to vault_replace as "
             "expected_hash."
         ),
-        params=ReadParams,
-        answer=ReadAnswer,
+        params=VaultReadParams,
+        answer=VaultReadAnswer,
         run=run,
         examples=(
             {"path": "projects/plan.md", "full": True},
@@ -116,7 +116,7 @@ def _lines(wanted: Range, total: int) -> tuple[int, int]:
     return first, min(wanted.end_line or total, total)
 
 
-def _piece(ends: Ends, start: int, end: int) -> str:
+def _piece(ends: LineEnds, start: int, end: int) -> str:
     """Return the note's own characters between two places of its text, as far as a page goes."""
     begin, finish = ends.place(start), ends.place(end)
     text = ends.own[begin : min(finish, begin + PAGE_CHARS)]

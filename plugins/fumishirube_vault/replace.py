@@ -8,8 +8,8 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, Unreadable
 from fumishirube_vault.differences import difference
-from fumishirube_vault.literal import Replaced, replaced
-from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.notes import NoteStore, short_hash
+from fumishirube_vault.replacement import Replacement, replace_text
 from fumishirube_vault.rules import NotePath, may_replace
 
 
@@ -41,7 +41,7 @@ class PreviewAnswer(Answer):
     diff: str
 
 
-def replace_tool(notes: Notes) -> Tool[ReplaceParams, ReplaceAnswer]:
+def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
     """Return the tool."""
 
     def run(params: ReplaceParams, _: Call) -> ReplaceAnswer:
@@ -79,15 +79,15 @@ def replace_tool(notes: Notes) -> Tool[ReplaceParams, ReplaceAnswer]:
     )
 
 
-def preview_tool(notes: Notes) -> Tool[ReplaceParams, PreviewAnswer]:
+def preview_tool(notes: NoteStore) -> Tool[ReplaceParams, PreviewAnswer]:
     """Return the tool that shows what ``vault_replace`` would write."""
 
     def run(params: ReplaceParams, _: Call) -> PreviewAnswer:
         may_replace(params.path)
         before = notes.read(params.path)
         after, count = _replaced(notes, params, before)
-        told = difference(params.path, before, after)
-        return PreviewAnswer(path=params.path, replacements=count, diff=told)
+        diff = difference(params.path, before, after)
+        return PreviewAnswer(path=params.path, replacements=count, diff=diff)
 
     return Tool(
         name="vault_preview",
@@ -100,7 +100,7 @@ def preview_tool(notes: Notes) -> Tool[ReplaceParams, PreviewAnswer]:
     )
 
 
-def _replaced(notes: Notes, params: ReplaceParams, before: bytes | None) -> Replaced:
+def _replaced(notes: NoteStore, params: ReplaceParams, before: bytes | None) -> Replacement:
     if before is None:
         raise NotFound("the note was deleted meanwhile", path=params.path)
     if params.expected_hash is not None and params.expected_hash != short_hash(before):
@@ -112,6 +112,8 @@ def _replaced(notes: Notes, params: ReplaceParams, before: bytes | None) -> Repl
             path=params.path,
         )
     try:
-        return replaced(before, params.find, params.replace, params.max_replacements, notes.largest)
+        return replace_text(
+            before, params.find, params.replace, params.max_replacements, notes.largest
+        )
     except Unreadable as error:
         raise Unreadable(str(error), error.reason, path=params.path) from error

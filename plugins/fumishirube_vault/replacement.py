@@ -10,20 +10,20 @@ from itertools import islice
 from typing import NamedTuple
 
 from fumishirube import Decoded, InvalidParameter, Unreadable, decoded, unified
-from fumishirube_vault.ends import LF, Ends
+from fumishirube_vault.line_ends import LF, LineEnds
 
 _PAIRS = "euc_jis_2004"
 """It writes some pairs of characters as one."""
 
 
-class Replaced(NamedTuple):
+class Replacement(NamedTuple):
     """A file's new bytes, and how often the text was replaced in it."""
 
     data: bytes
     times: int
 
 
-def replaced(data: bytes, find: str, by: str, most: int, largest: int) -> Replaced:
+def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Replacement:
     """Replace the first ``most`` places of a text, left to right, where they do not overlap.
 
     A line end in ``find`` is any line end; one in ``by`` is written as most of the file's are.
@@ -35,11 +35,11 @@ def replaced(data: bytes, find: str, by: str, most: int, largest: int) -> Replac
         Unreadable: when the file is no text.
     """
     read = decoded(data)
-    ends = Ends(read.text)
+    ends = LineEnds(read.text)
     find, by = unified(find), unified(by).replace(LF, ends.prevailing)
     count = min(ends.text.count(find), most)
     if not count:
-        return Replaced(data, 0)
+        return Replacement(data, 0)
     written = _encoded(by, read.encoding)
     size = len(data) + count * (len(written) - len(find.encode(read.encoding, "ignore")))
     if size > max(largest, len(data)):
@@ -57,10 +57,10 @@ def replaced(data: bytes, find: str, by: str, most: int, largest: int) -> Replac
     else:
         result = _spliced(data, read, islice(_spans(ends, find), count), written)
     _reads_back(result, text, read.encoding)
-    return Replaced(result, count)
+    return Replacement(result, count)
 
 
-def _spans(ends: Ends, find: str) -> Iterator[tuple[int, int]]:
+def _spans(ends: LineEnds, find: str) -> Iterator[tuple[int, int]]:
     """Yield where the text stands, in characters of the file's own text."""
     offset = ends.text.find(find)
     while offset >= 0:
@@ -119,10 +119,10 @@ def _encoded(by: str, encoding: str) -> bytes:
 def _reads_back(data: bytes, text: str, encoding: str) -> None:
     """See that the next reader finds this text, and does not take it for another encoding."""
     try:
-        told = decoded(data).text
+        read_back = decoded(data).text
     except Unreadable:
-        told = None
-    if told != text:
+        read_back = None
+    if read_back != text:
         raise _unwritable(encoding)
 
 

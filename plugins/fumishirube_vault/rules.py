@@ -65,9 +65,9 @@ def _not_reserved(path: str) -> None:
 
 
 def _is_day(path: str) -> bool:
-    found = _DAY.fullmatch(path)
+    match = _DAY.fullmatch(path)
     try:
-        return found is not None and bool(date.fromisoformat(found[1]))
+        return match is not None and bool(date.fromisoformat(match[1]))
     except ValueError:
         return False
 

@@ -15,11 +15,11 @@ from fumishirube.tools.text_pages import (
     start_offset,
 )
 from fumishirube.tools.text_sizes import PAGE_CHARS
-from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 
 
-class ScanParams(Params):
+class VaultScanParams(Params):
     """Which note, and from where."""
 
     path: NotePath
@@ -27,13 +27,13 @@ class ScanParams(Params):
     cursor: Annotated[Cursor | None, Field(description="next_cursor of the last page.")] = None
 
 
-class ScanApplied(Answer):
+class VaultScanApplied(Answer):
     """What was applied."""
 
     max_chars: int
 
 
-class ScanAnswer(Answer):
+class VaultScanAnswer(Answer):
     """One page of a note, with LF for every line end."""
 
     text: str
@@ -42,26 +42,26 @@ class ScanAnswer(Answer):
     eof: bool
     truncated: bool
     truncated_reason: Literal["none", "max_chars"]
-    applied: ScanApplied
+    applied: VaultScanApplied
     content_hash: str
 
 
-def scan_tool(notes: Notes) -> Tool[ScanParams, ScanAnswer]:
+def scan_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
     """Return the tool."""
 
-    def run(params: ScanParams, _: Call) -> ScanAnswer:
+    def run(params: VaultScanParams, _: Call) -> VaultScanAnswer:
         read, data = notes.text(params.path)
         text = unified(read.text)
         start = start_offset(text, params.start_line, params.cursor)
         got = page(text, start, start + PAGE_CHARS)
-        return ScanAnswer(
+        return VaultScanAnswer(
             text=got.text,
             applied_range=got.lines,
             next_cursor=got.next_cursor,
             eof=got.eof,
             truncated=not got.eof,
             truncated_reason="none" if got.eof else "max_chars",
-            applied=ScanApplied(max_chars=PAGE_CHARS),
+            applied=VaultScanApplied(max_chars=PAGE_CHARS),
             content_hash=short_hash(data),
         )
 
@@ -72,8 +72,8 @@ def scan_tool(notes: Notes) -> Tool[ScanParams, ScanAnswer]:
             "Read a note from a line or a cursor on, 12000 characters a page: pass next_cursor "
             "until eof is true, and every character comes exactly once. Line ends come as LF."
         ),
-        params=ScanParams,
-        answer=ScanAnswer,
+        params=VaultScanParams,
+        answer=VaultScanAnswer,
         run=run,
         examples=(
             {"path": "projects/plan.md"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Bounds(NamedTuple):
+class JournalBounds(NamedTuple):
     """How many writes are remembered, in how many bytes, and for how many days."""
 
     writes: int

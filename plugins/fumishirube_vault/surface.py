@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from fumishirube import Desk, Stage, Tool
-from fumishirube_vault.settings import Bounds
+from fumishirube_vault.settings import JournalBounds
 
 _MIB = 1024 * 1024
 
@@ -34,23 +34,23 @@ class VaultSurface(Stage):
     journal_bytes: Annotated[int, Field(ge=1)] = 64 * _MIB
     journal_days: Annotated[int, Field(ge=1)] = 90
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which an agent meets them."""
-        from fumishirube_vault.offered import tools
+        from fumishirube_vault.catalog import tools
 
-        return tools(desk, self._bounds(), self.note_bytes, history=self.history)
+        return tools(context, self._bounds(), self.note_bytes, history=self.history)
 
-    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, and the one that shows what would be replaced."""
-        from fumishirube_vault.offered import commands
+        from fumishirube_vault.catalog import commands
 
-        return commands(desk, self._bounds(), self.note_bytes)
+        return commands(context, self._bounds(), self.note_bytes)
 
-    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: Desk) -> AbstractContextManager[None]:
         """Finish or roll back, at the start, what a crash left."""
-        from fumishirube_vault.offered import recovered
+        from fumishirube_vault.catalog import recovered
 
-        return recovered(desk, self._bounds(), self.note_bytes)
+        return recovered(context, self._bounds(), self.note_bytes)
 
-    def _bounds(self) -> Bounds:
-        return Bounds(self.journal_writes, self.journal_bytes, self.journal_days)
+    def _bounds(self) -> JournalBounds:
+        return JournalBounds(self.journal_writes, self.journal_bytes, self.journal_days)

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, content_hash
-from fumishirube_vault.history import Past, WriteId, known, pasts
+from fumishirube_vault.history import UndoableWrite, WriteId, undoable_writes, write_by_id
 from fumishirube_vault.journal import Write
-from fumishirube_vault.notes import Notes, short_hash
+from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 
 
@@ -30,7 +30,7 @@ class UndoAnswer(Answer):
     content_hash: str | None
 
 
-def undo_tool(notes: Notes) -> Tool[UndoParams, UndoAnswer]:
+def undo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
     """Return the tool."""
 
     def run(params: UndoParams, _: Call) -> UndoAnswer:
@@ -55,7 +55,7 @@ def undo_tool(notes: Notes) -> Tool[UndoParams, UndoAnswer]:
     )
 
 
-def redo_tool(notes: Notes) -> Tool[UndoParams, UndoAnswer]:
+def redo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
     """Return the tool that does again what was taken back."""
 
     def run(params: UndoParams, _: Call) -> UndoAnswer:
@@ -77,24 +77,28 @@ def redo_tool(notes: Notes) -> Tool[UndoParams, UndoAnswer]:
     )
 
 
-def _chosen(notes: Notes, params: UndoParams, *, undone: bool) -> Past:
+def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWrite:
     """Return the write that is meant: of those that are undone, the one undone last."""
     notes.journal.recover()
     writes = notes.journal.writes()
-    found = [one for one in pasts(writes) if params.path in (None, one.write.path)]
+    candidates = [
+        past for past in undoable_writes(writes) if params.path in (None, past.write.path)
+    ]
     if params.id is not None:
-        write = known(writes, params.id)
-        found = [one for one in found if one.write.id == (write.of or write.id)]
-    fitting = [one for one in found if (one.undo is not None) == undone]
-    if found and params.id is not None and not fitting:
-        told = "is not taken back" if undone else "is taken back already"
-        raise Conflict(f"this write {told}", path=found[0].write.path)
+        write = write_by_id(writes, params.id)
+        candidates = [past for past in candidates if past.write.id == (write.of or write.id)]
+    fitting = [past for past in candidates if (past.undo is not None) == undone]
+    if candidates and params.id is not None and not fitting:
+        state = "is not taken back" if undone else "is taken back already"
+        raise Conflict(f"this write {state}", path=candidates[0].write.path)
     if not fitting:
         raise NotFound(f"there is no write to {'do again' if undone else 'take back'}")
-    return max(fitting, key=lambda one: (one.undo or one.write).time)
+    return max(fitting, key=lambda past: (past.undo or past.write).time)
 
 
-def _turned(notes: Notes, write: Write, last: Write, action: Literal["undo", "redo"]) -> UndoAnswer:
+def _turned(
+    notes: NoteStore, write: Write, last: Write, action: Literal["undo", "redo"]
+) -> UndoAnswer:
     """Give a note back what it held before the ``last`` write, if it still is as that left it."""
     wanted = notes.journal.before(last)
 
@@ -105,7 +109,7 @@ def _turned(notes: Notes, write: Write, last: Write, action: Literal["undo", "re
 
     changed = notes.change(write.path, action, made, write.id)
     assert changed.write is not None
-    told = None if changed.data is None else short_hash(changed.data)
+    new_hash = None if changed.data is None else short_hash(changed.data)
     return UndoAnswer(
-        path=write.path, action=action, id=changed.write.id, of=write.id, content_hash=told
+        path=write.path, action=action, id=changed.write.id, of=write.id, content_hash=new_hash
     )

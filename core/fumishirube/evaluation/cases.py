@@ -15,7 +15,7 @@ from fumishirube.host.calls import compact, parse_arguments
 from fumishirube.model import Params
 from fumishirube.text.folding import nfc
 
-Place: TypeAlias = tuple[str, int]
+SectionKey: TypeAlias = tuple[str, int]
 """A section: the path of its file, composed (NFC), and the line of its heading, from 1."""
 
 ComposedPath = Annotated[str, Field(min_length=1), AfterValidator(nfc)]
@@ -111,26 +111,26 @@ def save_lines(lines: Iterable[str], file: Path) -> None:
 
 def _parsed(line: bytes, where: str) -> Case:
     try:
-        given = json.loads(line.decode("utf-8"))
+        data = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{where}: it is not UTF-8") from error
     except json.JSONDecodeError as error:
         raise ConfigError(f"{where}: {error.msg}, at column {error.colno}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where}: it is not usable as JSON") from error
-    if not isinstance(given, dict):
+    if not isinstance(data, dict):
         raise ConfigError(f'{where}: a case is a JSON object, such as {{"case_id": …}}')
     try:
-        return parse_arguments(Case, _own(given, where))
+        return parse_arguments(Case, _own(data, where))
     except ToolError as error:
         raise ConfigError(f"{where}: {error}") from error
 
 
-def _own(given: dict[str, Any], where: str) -> dict[str, Any]:
+def _own(data: dict[str, Any], where: str) -> dict[str, Any]:
     """Return the keys of a case. A set may keep notes under others, unless they look misspelt."""
     known = list(Case.model_fields)
-    for key in given:
+    for key in data:
         near = get_close_matches(key, known, n=1, cutoff=_MISSPELT)
         if near and key not in known:
             raise ConfigError(f"{where}: there is no key {key!r}; did you mean {near[0]!r}?")
-    return {key: value for key, value in given.items() if key in known}
+    return {key: value for key, value in data.items() if key in known}

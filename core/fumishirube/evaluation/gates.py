@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from fumishirube.errors import ConfigError
 from fumishirube.evaluation.cases import Case
-from fumishirube.evaluation.metrics import Measured, case_metrics, mean_ceiling, summary
+from fumishirube.evaluation.metrics import CaseResult, case_metrics, mean_ceiling, summary
 
 DEFAULT, NONE = "default", "none"
 
@@ -37,7 +37,7 @@ class Threshold(NamedTuple):
         return f"{self.metric}@{self.k}" if self.k else self.metric
 
 
-class Verdict(NamedTuple):
+class ThresholdResult(NamedTuple):
     """A threshold, the figure it was held against, and whether that is enough."""
 
     threshold: Threshold
@@ -52,12 +52,12 @@ class Gate:
     name: str
     thresholds: tuple[Threshold, ...]
 
-    def judge(self, measured: Sequence[Measured]) -> list[Verdict]:
+    def judge(self, measured: Sequence[CaseResult]) -> list[ThresholdResult]:
         """Hold what was measured against every threshold."""
         ks = {threshold.k or _ANY_K for threshold in self.thresholds}
         figures = {k: summary(measured, k) for k in ks}
         return [
-            _verdict(threshold, figures[threshold.k or _ANY_K][threshold.name])
+            _threshold_result(threshold, figures[threshold.k or _ANY_K][threshold.name])
             for threshold in self.thresholds
         ]
 
@@ -92,14 +92,14 @@ def load_gate(chosen: str, cases: Sequence[Case]) -> Gate:
     return gate
 
 
-def parsed_gate(given: Mapping[str, Any], name: str) -> Gate:
+def parsed_gate(tables: Mapping[str, Any], name: str) -> Gate:
     """Return the gate of a file's content: tables ``at_least`` and ``at_most`` of metrics.
 
     Raises:
         ConfigError: with the file's name and the key of what is wrong.
     """
     thresholds: list[Threshold] = []
-    for side, bounds in given.items():
+    for side, bounds in tables.items():
         if side not in _SIDES:
             raise ConfigError(f"{name}: {side}: expected the tables {' and '.join(_SIDES)}")
         if not isinstance(bounds, dict):
@@ -114,8 +114,8 @@ def _read(file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError as error:
-        told = f"there is no such file; the gate is a file, {DEFAULT!r} or {NONE!r}"
-        raise ConfigError(f"--gate {file.name}: {told}") from error
+        message = f"there is no such file; the gate is a file, {DEFAULT!r} or {NONE!r}"
+        raise ConfigError(f"--gate {file.name}: {message}") from error
     except OSError as error:
         raise ConfigError(f"--gate {file.name}: it cannot be read; is it a file?") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -156,6 +156,6 @@ def _check_ceilings(gate: Gate, cases: Sequence[Case]) -> None:
             )
 
 
-def _verdict(threshold: Threshold, value: float) -> Verdict:
+def _threshold_result(threshold: Threshold, value: float) -> ThresholdResult:
     short = threshold.bound - value if threshold.side == "at_least" else value - threshold.bound
-    return Verdict(threshold, value, passed=short <= _TINY)
+    return ThresholdResult(threshold, value, passed=short <= _TINY)

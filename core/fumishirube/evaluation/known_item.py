@@ -37,7 +37,7 @@ _EMPHASIS = re.compile(r"[*_]{2,}|(?<!\w)[*_]|[*_](?!\w)")
 _NO_PROSE = re.compile(r"[|<>`~={}#]|//")
 
 
-class _Spot(NamedTuple):
+class _CandidateSection(NamedTuple):
     """A section by its number in its manual, and in which sections there each word stands."""
 
     manual_id: str
@@ -70,7 +70,7 @@ def known_items(manuals: Sequence[Manual], size: int) -> list[Case]:
     Raises:
         NotFound: when there is no such section at all.
     """
-    spots = [spot for manual in manuals for spot in _spots(manual)]
+    spots = [spot for manual in manuals for spot in _candidate_sections(manual)]
     size = min(size, len(spots))
     cases = []
     for number in range(size):
@@ -90,8 +90,8 @@ def words_of(text: str) -> list[str]:
     A word is a run of kanji, of katakana, or of other letters and digits; a number is none.
     """
     # Part by part, because folding joins Japanese words across spaces and ends of lines.
-    found = (run for part in text.split() for run in runs(fold(part)))
-    return list(dict.fromkeys(run for script, run, _ in found if _is_word(script, run)))
+    word_runs = (run for part in text.split() for run in runs(fold(part)))
+    return list(dict.fromkeys(run for script, run, _ in word_runs if _is_word(script, run)))
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -104,10 +104,10 @@ def sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _spots(manual: Manual) -> list[_Spot]:
+def _candidate_sections(manual: Manual) -> list[_CandidateSection]:
     """Return the sections of a manual that have a text, in order."""
     holders: defaultdict[str, list[int]] = defaultdict(list)
-    spots: list[_Spot] = []
+    spots: list[_CandidateSection] = []
     for document in _documents(manual):
         path = nfc(document.path)
         for section in document.sections:
@@ -115,14 +115,16 @@ def _spots(manual: Manual) -> list[_Spot]:
             text = own if section.searched is None else section.searched
             for word in words_of(f"{section.title}\n{text}"):
                 holders[word].append(len(spots))
-            spots.append(_Spot(manual.id, path, section.start_line, text, len(spots), holders))
+            spots.append(
+                _CandidateSection(manual.id, path, section.start_line, text, len(spots), holders)
+            )
     return [spot for spot in spots if spot.text.strip()]
 
 
 def _documents(manual: Manual) -> Iterator[Document]:
-    for _, spoken in sorted(manual.sweep().items()):
+    for _, claimed in sorted(manual.sweep().items()):
         try:
-            document = manual.load(spoken)
+            document = manual.load(claimed)
         except Exception:
             # The index skips such a file too, and tells of it.
             _LOG.debug("a file is passed over", exc_info=True)
@@ -131,16 +133,16 @@ def _documents(manual: Manual) -> Iterator[Document]:
             yield document
 
 
-def _case(spot: _Spot, facet: str) -> Case | None:
+def _case(spot: _CandidateSection, facet: str) -> Case | None:
     """Make the case of a section: of this facet, else of the next that it is good for, if any."""
     place = _FACETS.index(facet)
-    for one in (*_FACETS[place:], *_FACETS[:place]):
-        query = _QUERIES[one](spot)
+    for facet_name in (*_FACETS[place:], *_FACETS[:place]):
+        query = _QUERIES[facet_name](spot)
         if query is not None:
             words = spot.rarest_first(words_of(query))
             return Case(
                 case_id=f"{spot.manual_id}/{spot.path}#L{spot.start_line}",
-                facet=one,
+                facet=facet_name,
                 query=query,
                 manual_id=spot.manual_id,
                 required_terms=tuple(words[:_REQUIRED]),
@@ -150,7 +152,7 @@ def _case(spot: _Spot, facet: str) -> Case | None:
     return None
 
 
-def _sentence(spot: _Spot) -> str | None:
+def _sentence(spot: _CandidateSection) -> str | None:
     """Return the first sentence with the rarest of the words that stand in this section alone."""
     for word in spot.words:
         if not spot.is_own([word]):
@@ -161,17 +163,17 @@ def _sentence(spot: _Spot) -> str | None:
     return None
 
 
-def _rare(spot: _Spot) -> str | None:
+def _rare(spot: _CandidateSection) -> str | None:
     words = spot.words[:_QUERY_WORDS]
     return _as_written(words, spot) if words and spot.is_own(words[:1]) else None
 
 
-def _shared(spot: _Spot) -> str | None:
+def _shared(spot: _CandidateSection) -> str | None:
     words = [word for word in spot.words if not spot.is_own([word])][:_QUERY_WORDS]
     return _as_written(words, spot) if words and spot.is_own(words) else None
 
 
-def _as_written(words: Sequence[str], spot: _Spot) -> str:
+def _as_written(words: Sequence[str], spot: _CandidateSection) -> str:
     """Join words by spaces, in the order of the text."""
     return " ".join(word for word in words_of(spot.text) if word in words)
 
@@ -180,7 +182,7 @@ def _is_word(script: str, run: str) -> bool:
     return script in _SCRIPTS and SHORTEST_WORD <= len(run) <= LONGEST_WORD and not run.isnumeric()
 
 
-_QUERIES: Mapping[str, Callable[[_Spot], str | None]] = {
+_QUERIES: Mapping[str, Callable[[_CandidateSection], str | None]] = {
     SENTENCE: _sentence,
     RARE: _rare,
     SHARED: _shared,

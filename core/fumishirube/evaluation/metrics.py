@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias, TypeVar
 
-from fumishirube.evaluation.cases import Case, Place
+from fumishirube.evaluation.cases import Case, SectionKey
 
 T = TypeVar("T")
 
 _Judge: TypeAlias = Callable[[Sequence[str], Collection[str], int], float]
-_SectionJudge: TypeAlias = Callable[[Sequence[Place], Collection[Place], int], float]
+_SectionJudge: TypeAlias = Callable[[Sequence[SectionKey], Collection[SectionKey], int], float]
 
 BYPASS = "bypass"
 CACHE_MODES = (BYPASS, "miss", "exact", "semantic", "guard_revalidate")
@@ -26,7 +26,7 @@ CACHE_MODES = (BYPASS, "miss", "exact", "semantic", "guard_revalidate")
 
 
 @dataclass(frozen=True)
-class Measured:
+class CaseResult:
     """A case, and what came of it.
 
     ``returned`` counts the rows; ``ranking`` is all of them, best first, without those of ignored
@@ -35,7 +35,7 @@ class Measured:
     """
 
     case: Case
-    ranking: tuple[Place, ...] = ()
+    ranking: tuple[SectionKey, ...] = ()
     returned: int = 0
     latency_ms: float = 0.0
     tokens: int = 0
@@ -63,7 +63,7 @@ class Metric:
     """A number that each case has, or some of them; the mean is what a set comes to."""
 
     name: str
-    of: Callable[[Measured], float | None]
+    of: Callable[[CaseResult], float | None]
     more_is_better: bool = True
 
 
@@ -77,7 +77,7 @@ def hit_rate(ranking: Sequence[T], right: Collection[T], k: int) -> float:
 
 def recall(ranking: Sequence[T], right: Collection[T], k: int) -> float:
     """Return the share of what is right that stands among the first ``k`` rows."""
-    return len(_found(ranking[:k], right)) / len(set(right))
+    return len(_right_rows(ranking[:k], right)) / len(set(right))
 
 
 def mrr(ranking: Sequence[T], right: Collection[T], k: int) -> float:
@@ -102,7 +102,7 @@ def ndcg(ranking: Sequence[T], right: Collection[T], k: int) -> float:
 
 def precision(ranking: Sequence[T], right: Collection[T], k: int) -> float:
     """Return how much of what is right stands among the first ``k`` rows, divided by ``k``."""
-    return len(_found(ranking[:k], right)) / k
+    return len(_right_rows(ranking[:k], right)) / k
 
 
 def precision_ceiling(right: Collection[T], k: int) -> float:
@@ -112,7 +112,7 @@ def precision_ceiling(right: Collection[T], k: int) -> float:
 
 def precision_retrieved(ranking: Sequence[T], right: Collection[T]) -> float:
     """Return the share of the distinct rows that is right; 0 without rows."""
-    return len(_found(ranking, right)) / len(set(ranking)) if ranking else 0.0
+    return len(_right_rows(ranking, right)) / len(set(ranking)) if ranking else 0.0
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -121,7 +121,7 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[max(place, 1) - 1] if values else 0.0
 
 
-def _found(rows: Sequence[T], right: Collection[T]) -> set[T]:
+def _right_rows(rows: Sequence[T], right: Collection[T]) -> set[T]:
     return set(right).intersection(rows)
 
 
@@ -149,10 +149,13 @@ def _page_metrics(k: int) -> Iterator[Metric]:
     for name, of in by_row.items():
         yield Metric(f"{name}@{k}", _on_paths(of, k))
     yield Metric(
-        "precision@retrieved", lambda one: precision_retrieved(one.paths, one.case.expected_paths)
+        "precision@retrieved",
+        lambda result: precision_retrieved(result.paths, result.case.expected_paths),
     )
-    yield Metric(f"page_hit@{k}", lambda one: hit_rate(one.pages, one.case.expected_paths, k))
-    yield Metric(f"page_mrr@{k}", lambda one: mrr(one.pages, one.case.expected_paths, k))
+    yield Metric(
+        f"page_hit@{k}", lambda result: hit_rate(result.pages, result.case.expected_paths, k)
+    )
+    yield Metric(f"page_mrr@{k}", lambda result: mrr(result.pages, result.case.expected_paths, k))
 
 
 def _section_metrics(k: int) -> Iterator[Metric]:
@@ -162,65 +165,67 @@ def _section_metrics(k: int) -> Iterator[Metric]:
 
 
 def _share_metrics() -> Iterator[Metric]:
-    shares: dict[str, Callable[[Measured], bool]] = {
-        "gap_rate": lambda one: one.gaps > 0,
-        "conflict_rate": lambda one: one.conflicts > 0,
-        "needs_followup_rate": lambda one: integration_status(one) == "needs_followup",
-        "blocked_rate": lambda one: integration_status(one) == "blocked",
-        "error_rate": lambda one: one.error is not None,
-        "forbidden_hit_rate": lambda one: not set(one.case.forbidden_paths).isdisjoint(one.paths),
+    shares: dict[str, Callable[[CaseResult], bool]] = {
+        "gap_rate": lambda result: result.gaps > 0,
+        "conflict_rate": lambda result: result.conflicts > 0,
+        "needs_followup_rate": lambda result: integration_status(result) == "needs_followup",
+        "blocked_rate": lambda result: integration_status(result) == "blocked",
+        "error_rate": lambda result: result.error is not None,
+        "forbidden_hit_rate": lambda result: (
+            not set(result.case.forbidden_paths).isdisjoint(result.paths)
+        ),
     }
     for name, of in shares.items():
         yield Metric(name, _share(of), more_is_better=False)
 
 
 def _cost_metrics() -> Iterator[Metric]:
-    yield Metric("tokens_per_query", lambda one: float(one.tokens), more_is_better=False)
-    yield Metric("latency_ms", lambda one: one.latency_ms, more_is_better=False)
+    yield Metric("tokens_per_query", lambda result: float(result.tokens), more_is_better=False)
+    yield Metric("latency_ms", lambda result: result.latency_ms, more_is_better=False)
 
 
-def integration_status(one: Measured) -> str | None:
+def integration_status(result: CaseResult) -> str | None:
     """Say whether the result can be used as it stands; ``None`` for a failed search."""
-    if one.error is not None:
+    if result.error is not None:
         return None
-    if not one.returned:
+    if not result.returned:
         return "blocked"
-    return "needs_followup" if one.gaps or one.conflicts or one.unscored else "ready"
+    return "needs_followup" if result.gaps or result.conflicts or result.unscored else "ready"
 
 
-def _on_paths(of: _Judge, k: int) -> Callable[[Measured], float]:
-    return lambda one: of(one.paths, one.case.expected_paths, k)
+def _on_paths(of: _Judge, k: int) -> Callable[[CaseResult], float]:
+    return lambda result: of(result.paths, result.case.expected_paths, k)
 
 
-def _on_sections(of: _SectionJudge, k: int) -> Callable[[Measured], float | None]:
-    def judged(one: Measured) -> float | None:
-        right = one.case.expected_lines
-        return of(one.ranking, right, k) if right else None
+def _on_sections(of: _SectionJudge, k: int) -> Callable[[CaseResult], float | None]:
+    def judged(result: CaseResult) -> float | None:
+        right = result.case.expected_lines
+        return of(result.ranking, right, k) if right else None
 
     return judged
 
 
-def _share(of: Callable[[Measured], bool]) -> Callable[[Measured], float]:
-    return lambda one: float(of(one))
+def _share(of: Callable[[CaseResult], bool]) -> Callable[[CaseResult], float]:
+    return lambda result: float(of(result))
 
 
 # --- a set of cases -------------------------------------------------------------------------
 
 
-def summary(measured: Sequence[Measured], k: int) -> dict[str, float]:
+def summary(measured: Sequence[CaseResult], k: int) -> dict[str, float]:
     """Return what a set of cases comes to, by the name of the metric.
 
     A metric that no case has, such as a section's where no section is known, is left out.
     """
     figures: dict[str, float] = {}
     for metric in case_metrics(k):
-        values = [value for one in measured if (value := metric.of(one)) is not None]
+        values = [value for result in measured if (value := metric.of(result)) is not None]
         if values and metric.name != "latency_ms":
             figures[metric.name] = fmean(values)
         if metric.name == f"precision@{k}":
-            ceiling = mean_ceiling([one.case for one in measured], k)
+            ceiling = mean_ceiling([result.case for result in measured], k)
             figures[f"precision_norm@{k}"] = figures[metric.name] / ceiling
-    latencies = [one.latency_ms for one in measured]
+    latencies = [result.latency_ms for result in measured]
     figures["p50_latency_ms"] = percentile(latencies, 50)
     figures["p95_latency_ms"] = percentile(latencies, 95)
     return figures | cache_figures(measured)
@@ -231,22 +236,22 @@ def mean_ceiling(cases: Sequence[Case], k: int) -> float:
     return fmean(precision_ceiling(case.expected_paths, k) for case in cases)
 
 
-def cache_figures(measured: Sequence[Measured]) -> dict[str, float]:
+def cache_figures(measured: Sequence[CaseResult]) -> dict[str, float]:
     """Return the share of each cache mode, and the time saved; nothing if no search asked it."""
-    if all(one.cache in (None, BYPASS) for one in measured):
+    if all(result.cache in (None, BYPASS) for result in measured):
         return {}
     shares = {
-        f"sem_cache_{mode}_rate": fmean(one.cache == mode for one in measured)
+        f"sem_cache_{mode}_rate": fmean(result.cache == mode for result in measured)
         for mode in CACHE_MODES
     }
-    saved = sum(one.saved_ms for one in measured)
+    saved = sum(result.saved_ms for result in measured)
     return shares | {
         "sem_cache_saved_ms": saved,
         "sem_cache_saved_ms_per_query": saved / len(measured),
     }
 
 
-def facets(measured: Sequence[Measured], k: int) -> dict[str, dict[str, float]]:
+def facets(measured: Sequence[CaseResult], k: int) -> dict[str, dict[str, float]]:
     """Return the same by facet, for each facet that the cases name."""
-    names = sorted({one.case.facet for one in measured if one.case.facet})
+    names = sorted({result.case.facet for result in measured if result.case.facet})
     return {name: summary([m for m in measured if m.case.facet == name], k) for name in names}

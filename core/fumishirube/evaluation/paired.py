@@ -28,7 +28,7 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """The mean of ``ours - theirs``, what it may be instead, and how it comes about.
 
     ``low`` and ``high`` bound the 95 % interval. ``wins`` counts the cases in which ours is the
@@ -46,7 +46,7 @@ class Comparison:
 
 def compare(
     ours: Sequence[float], theirs: Sequence[float], *, more_is_better: bool = True
-) -> Comparison:
+) -> PairedComparison:
     """Compare the figures of two configurations, case by case, in the same order.
 
     The same figures give the same answer every time; with the two exchanged, it is the negative.
@@ -56,12 +56,12 @@ def compare(
     """
     differences = [a - b for a, b in zip(ours, theirs, strict=True)]
     low, high = interval(differences)
-    above = sum(one > 0 for one in differences)
-    below = sum(one < 0 for one in differences)
+    above = sum(difference > 0 for difference in differences)
+    below = sum(difference < 0 for difference in differences)
     wins, losses = (above, below) if more_is_better else (below, above)
     ties = len(differences) - above - below
     p = sign_flip_p(differences)
-    return Comparison(fmean(differences), low, high, p, wins, losses, ties)
+    return PairedComparison(fmean(differences), low, high, p, wins, losses, ties)
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:
@@ -70,13 +70,13 @@ def interval(differences: Sequence[float]) -> tuple[float, float]:
     Only differences other than 0 are drawn: how many of them a resample holds is binomial.
     """
     size = len(differences)
-    changed = [one for one in differences if one]
+    changed = [difference for difference in differences if difference]
     if not changed:
         return 0.0, 0.0
     chance = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
     resamples = _affordable(len(changed))
-    held = _binomial(chance, size, len(changed), resamples)
-    means = sorted(math.fsum(chance.choices(changed, k=number)) / size for number in held)
+    drawn = _binomial(chance, size, len(changed), resamples)
+    means = sorted(math.fsum(chance.choices(changed, k=number)) / size for number in drawn)
     outside = int((1 - _CONFIDENCE) / 2 * resamples)
     return means[outside], means[resamples - 1 - outside]
 
@@ -86,12 +86,12 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
     Few differences are flipped in every way there is, many at random.
     """
-    sizes = sorted(abs(one) for one in differences if one)
+    sizes = sorted(abs(value) for value in differences if value)
     far = abs(math.fsum(differences)) - _TINY
     if len(sizes) <= _EXACTLY:
         signs = itertools.product((1, -1), repeat=len(sizes))
         sums = [abs(math.fsum(map(operator.mul, sizes, flips))) for flips in signs]
-        return sum(one >= far for one in sums) / len(sums)
+        return sum(value >= far for value in sums) / len(sums)
     chance = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
     resamples = _affordable(len(sizes))
     groups = list(Counter(sizes).items())

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fumishirube.evaluation.gates import NONE, Gate, Verdict
-from fumishirube.evaluation.metrics import Measured, case_metrics, facets, summary
-from fumishirube.evaluation.paired import Comparison, compare
+from fumishirube.evaluation.gates import NONE, Gate, ThresholdResult
+from fumishirube.evaluation.metrics import CaseResult, case_metrics, facets, summary
+from fumishirube.evaluation.paired import PairedComparison, compare
 
 _DIGITS = 6
 
@@ -19,16 +19,18 @@ class Measurement:
     """What one configuration made of the cases, and the name it goes by."""
 
     name: str
-    measured: Sequence[Measured]
+    measured: Sequence[CaseResult]
 
     @property
     def errors(self) -> dict[str, int]:
         """How many searches failed, by code."""
-        return dict(sorted(Counter(one.error for one in self.measured if one.error).items()))
+        return dict(
+            sorted(Counter(result.error for result in self.measured if result.error).items())
+        )
 
 
 @dataclass(frozen=True)
-class Report:
+class EvaluationReport:
     """One configuration, perhaps another beside it, and what the gate says of the first."""
 
     k: int
@@ -37,7 +39,7 @@ class Report:
     gate: Gate
 
     @property
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> list[ThresholdResult]:
         """The thresholds of the gate, each with the figure it was held against."""
         return self.gate.judge(self.ours.measured)
 
@@ -46,7 +48,7 @@ class Report:
         """Whether every threshold is kept."""
         return all(verdict.passed for verdict in self.verdicts)
 
-    def compared(self) -> Iterator[tuple[str, Comparison]]:
+    def compared(self) -> Iterator[tuple[str, PairedComparison]]:
         """Yield the paired comparison of every metric that both have figures for."""
         if self.theirs is None:
             return
@@ -61,17 +63,17 @@ class Report:
 
     def plain(self) -> dict[str, Any]:
         """Return the report as JSON."""
-        told: dict[str, Any] = {"cases": len(self.ours.measured), "k": self.k}
-        told |= _plain(self.ours, self.k)
-        told["gate"] = {
+        data: dict[str, Any] = {"cases": len(self.ours.measured), "k": self.k}
+        data |= _plain(self.ours, self.k)
+        data["gate"] = {
             "name": self.gate.name,
             "passed": self.passed if self.gate.name != NONE else None,
             "thresholds": [_plain_verdict(verdict) for verdict in self.verdicts],
         }
         if self.theirs is not None:
-            paired = {name: rounded(asdict(one)) for name, one in self.compared()}
-            told["against"] = _plain(self.theirs, self.k) | {"paired": paired}
-        return told
+            paired = {name: rounded(asdict(comparison)) for name, comparison in self.compared()}
+            data["against"] = _plain(self.theirs, self.k) | {"paired": paired}
+        return data
 
 
 def rounded(figures: dict[str, float]) -> dict[str, float]:
@@ -89,7 +91,7 @@ def _plain(measurement: Measurement, k: int) -> dict[str, Any]:
     }
 
 
-def _plain_verdict(verdict: Verdict) -> dict[str, Any]:
+def _plain_verdict(verdict: ThresholdResult) -> dict[str, Any]:
     threshold = verdict.threshold
     return {
         "metric": threshold.name,

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from pydantic import JsonValue
 
 from fumishirube.errors import ConfigError, ToolError
-from fumishirube.evaluation.cases import Case, Place
-from fumishirube.evaluation.metrics import Measured, case_metrics
+from fumishirube.evaluation.cases import Case, SectionKey
+from fumishirube.evaluation.metrics import CaseResult, case_metrics
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool, compact
 from fumishirube.model import Call, Progress
@@ -26,10 +26,10 @@ FIRST_TIME_MS = 600_000
 _PAGE = 1000
 _CUT_SHORT = frozenset({"time_budget", "candidate_cap"})
 _LEFT = _CUT_SHORT | {"per_file_cap"}
-_ROWS_KEPT = 20
+_MAX_ROWS = 20
 
 
-class Client(Protocol):
+class ToolClient(Protocol):
     """Calls the tools: in this process, or over any transport."""
 
     def call(self, tool: str, arguments: dict[str, JsonValue]) -> Mapping[str, Any]:
@@ -42,14 +42,14 @@ class Client(Protocol):
 
 
 @dataclass(frozen=True)
-class InProcess:
+class InProcessClient:
     """A client of an application in this process; it has a session, as one over MCP has."""
 
     application: Application
-    as_caller: Call
+    base_call: Call
 
     @classmethod
-    def of(cls, application: Application, progress: Progress | None = None) -> InProcess:
+    def of(cls, application: Application, progress: Progress | None = None) -> InProcessClient:
         """Return a client with a session of its own."""
         return cls(application, Call(session=Session(), progress=progress))
 
@@ -63,7 +63,7 @@ class InProcess:
         offered = self.application.tools.get(tool)
         if offered is None:
             raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
-        return call_tool(offered, arguments, self.as_caller)
+        return call_tool(offered, arguments, self.base_call)
 
     def cached(self, trace_id: str) -> Cached | None:
         """Return what the trace says of the cache."""
@@ -71,12 +71,12 @@ class InProcess:
 
 
 def run_cases(
-    clients: Sequence[Client],
+    clients: Sequence[ToolClient],
     cases: Sequence[Case],
     progress: Progress | None = None,
     *,
     use_cache: bool = False,
-) -> list[list[Measured]]:
+) -> list[list[CaseResult]]:
     """Run every case through each client, and return what came of it, client by client.
 
     The clients take turns, and at being the first as well: a machine that is slow for a while, or
@@ -85,40 +85,42 @@ def run_cases(
     """
     for client in clients:
         _warm_up(client, cases)
-    measured: list[list[Measured]] = [[] for _ in clients]
+    measured: list[list[CaseResult]] = [[] for _ in clients]
     turns = list(zip(clients, measured, strict=True))
     for number, case in enumerate(cases, start=1):
-        for client, kept in turns:
-            kept.append(run_case(client, case, use_cache=use_cache))
+        for client, results in turns:
+            results.append(run_case(client, case, use_cache=use_cache))
         turns.reverse()
         if progress:
             progress(number, len(cases), "cases")
     return measured
 
 
-def run_case(client: Client, case: Case, *, use_cache: bool = False) -> Measured:
+def run_case(client: ToolClient, case: Case, *, use_cache: bool = False) -> CaseResult:
     """Search for one case, page through all that was found, and return it to be judged."""
     started = time.perf_counter()
     try:
         reply = client.call("manual_find", _question(case, use_cache=use_cache))
     except ToolError as error:
         passed = _milliseconds_since(started)
-        told = compact(error.payload())
-        return Measured(case, latency_ms=passed, tokens=estimate_tokens(told), error=error.code)
+        payload = compact(error.payload())
+        return CaseResult(
+            case, latency_ms=passed, tokens=estimate_tokens(payload), error=error.code
+        )
     passed = _milliseconds_since(started)
     tokens = estimate_tokens(compact(dict(reply)))
     try:
         return replace(_examined(client, case, reply), latency_ms=passed, tokens=tokens)
     except ToolError as error:
-        return Measured(case, latency_ms=passed, tokens=tokens, error=error.code)
+        return CaseResult(case, latency_ms=passed, tokens=tokens, error=error.code)
 
 
-def _examined(client: Client, case: Case, reply: Mapping[str, Any]) -> Measured:
+def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseResult:
     """Return what a search found and says of itself."""
     trace_id: str = reply["trace_id"]
     rows = list(_rows(client, trace_id, "candidates"))
     cached = client.cached(trace_id)
-    return Measured(
+    return CaseResult(
         case,
         ranking=_ranking(rows, case),
         returned=len(rows),
@@ -131,10 +133,10 @@ def _examined(client: Client, case: Case, reply: Mapping[str, Any]) -> Measured:
     )
 
 
-def row_line(measured: Measured, k: int, run: str) -> str:
+def result_line(measured: CaseResult, k: int, run: str) -> str:
     """Return what came of one case as a line of JSON, with the top of its ranking."""
     case = measured.case
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "run": run,
         "case_id": case.case_id,
         "facet": case.facet,
@@ -146,13 +148,13 @@ def row_line(measured: Measured, k: int, run: str) -> str:
         "status": measured.status,
         "error": measured.error,
         "returned": measured.returned,
-        "ranking": measured.ranking[:_ROWS_KEPT],
+        "ranking": measured.ranking[:_MAX_ROWS],
         "metrics": {metric.name: metric.of(measured) for metric in case_metrics(k)},
     }
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
-def _warm_up(client: Client, cases: Sequence[Case]) -> None:
+def _warm_up(client: ToolClient, cases: Sequence[Case]) -> None:
     """Discover, and search each manual once, whatever comes of it."""
     client.call("manual_ls", {"id": "manuals"})
     for case in {case.manual_id: case for case in reversed(cases)}.values():
@@ -172,7 +174,7 @@ def _question(case: Case, **more: JsonValue) -> dict[str, JsonValue]:
     }
 
 
-def _rows(client: Client, trace_id: str, kind: str) -> Iterator[Mapping[str, Any]]:
+def _rows(client: ToolClient, trace_id: str, kind: str) -> Iterator[Mapping[str, Any]]:
     offset = 0
     while True:
         page = _page(client, trace_id, kind, offset, _PAGE)
@@ -182,11 +184,13 @@ def _rows(client: Client, trace_id: str, kind: str) -> Iterator[Mapping[str, Any
             return
 
 
-def _total(client: Client, trace_id: str, kind: str) -> int:
+def _total(client: ToolClient, trace_id: str, kind: str) -> int:
     return int(_page(client, trace_id, kind, 0, 1)["total"])
 
 
-def _page(client: Client, trace_id: str, kind: str, offset: int, limit: int) -> Mapping[str, Any]:
+def _page(
+    client: ToolClient, trace_id: str, kind: str, offset: int, limit: int
+) -> Mapping[str, Any]:
     arguments: dict[str, JsonValue] = {
         "trace_id": trace_id,
         "kind": kind,
@@ -206,7 +210,7 @@ def _is_left(row: Mapping[str, Any]) -> bool:
     return row["reason"] != "navigation_file" if whole_file else row["reason"] in _LEFT
 
 
-def _ranking(rows: Sequence[Mapping[str, Any]], case: Case) -> tuple[Place, ...]:
+def _ranking(rows: Sequence[Mapping[str, Any]], case: Case) -> tuple[SectionKey, ...]:
     places = [(nfc(row["ref"]["path"]), int(row["ref"]["start_line"])) for row in rows]
     return tuple(place for place in places if place[0] not in case.ignored_paths)
 

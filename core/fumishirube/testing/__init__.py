@@ -12,7 +12,7 @@
 It needs pytest: ``pip install "fumishirube[testing]"``.
 """
 
-from fumishirube.testing.contexts import MemoryDesk
+from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage, ranking
 from fumishirube.testing.embedders import EmbedderContract

@@ -20,7 +20,7 @@ from fumishirube.engine.passages import FIELDS
 from fumishirube.testing.corpora import MemoryCorpus
 from fumishirube.testing.samples import PASSAGES
 
-Key = tuple[str, int]
+PassageKey = tuple[str, int]
 
 CLAUSES: tuple[Clause, ...] = (
     Term("password"),
@@ -53,7 +53,7 @@ CLAUSES: tuple[Clause, ...] = (
 def answers(corpus: Corpus) -> object:
     """Return all that a corpus says, estimates aside: those are the index's own."""
     terms = sorted(
-        {term for one in PASSAGES for term in corpus.terms(" ".join(one.fields.values()))}
+        {term for passage in PASSAGES for term in corpus.terms(" ".join(passage.fields.values()))}
     )
     return (
         corpus.size,
@@ -65,11 +65,13 @@ def answers(corpus: Corpus) -> object:
     )
 
 
-def keys(corpus: Corpus, clause: Clause) -> frozenset[Key]:
+def keys(corpus: Corpus, clause: Clause) -> frozenset[PassageKey]:
     """Return the keys of all passages that a clause finds."""
-    found = corpus.search(clause, max(corpus.size, 1))
-    assert len({one.passage.key for one in found}) == len(found), f"{clause} finds one twice"
-    return frozenset(one.passage.key for one in found)
+    matches = corpus.search(clause, max(corpus.size, 1))
+    assert len({match.passage.key for match in matches}) == len(matches), (
+        f"{clause} finds one twice"
+    )
+    return frozenset(match.passage.key for match in matches)
 
 
 def assert_alike(corpus: Corpus, passages: Iterable[Passage]) -> None:

@@ -58,13 +58,13 @@ class MemoryManual:
     def entries(self, path: str = "") -> Sequence[Entry]:
         """Return the folders and files of one folder, sorted by name."""
         prefix = f"{path}/" if path else ""
-        found: dict[str, Entry] = {}
+        by_name: dict[str, Entry] = {}
         for name, document in self._documents.items():
             if name.startswith(prefix):
                 first, _, rest = name[len(prefix) :].partition("/")
                 size = 0 if rest else len(document.text.encode())
-                found[first] = Entry(prefix + first, first, "dir" if rest else "file", size, 0)
-        return [found[name] for name in sorted(found)]
+                by_name[first] = Entry(prefix + first, first, "dir" if rest else "file", size, 0)
+        return [by_name[name] for name in sorted(by_name)]
 
     def paths(self) -> Sequence[str]:
         """Return every file, sorted."""
@@ -77,7 +77,7 @@ class MemoryManual:
         return self._documents[path]
 
 
-class MemoryDesk:
+class MemoryContext:
     """Manuals made of documents, searched by the terms of the query, with traces that are kept.
 
     A surface that writes is given a ``folder``.
@@ -87,12 +87,12 @@ class MemoryDesk:
         self.root = Root(folder)
         self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
         self._traces: dict[str, Trace] = {}
-        self._kept: dict[str, Any] = {}
+        self._memos: dict[str, Any] = {}
         self.verdicts: dict[str, Verdict] = {}
 
     def loaders(self) -> Sequence[Loader]:
         """Return a loader that finds nothing in the folder: the manuals are in memory."""
-        return (_NoFiles(),)
+        return (_EmptyLoader(),)
 
     def folder(self, name: str) -> Root:
         """Return the same folder, whatever the name."""
@@ -102,7 +102,7 @@ class MemoryDesk:
     def scorer(self, name: str) -> Scorer:
         """Return one scorer for whatever name: it finds what holds a term of the query."""
         del name
-        return _Holding()
+        return _TermScorer()
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
@@ -118,7 +118,7 @@ class MemoryDesk:
         """Find the sections that hold a term of the query, and keep the trace."""
         del progress  # a search in memory is over before anybody could watch it
         corpus = _corpus(self.manual(manual_id))
-        ranking = Ranking(tuple(_Holding().score(query, corpus, {})))
+        ranking = Ranking(tuple(_TermScorer().score(query, corpus, {})))
         trace = Trace(
             id=f"trace-{len(self._traces) + 1}",
             manual_id=manual_id,
@@ -150,8 +150,8 @@ class MemoryDesk:
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return what the surface keeps under a name."""
-        kept: T = self._kept.setdefault(name, make())
-        return kept
+        memo: T = self._memos.setdefault(name, make())
+        return memo
 
     def search(
         self,
@@ -181,21 +181,21 @@ class MemoryDesk:
         return self._traces[trace_id]
 
 
-class _Holding:
+class _TermScorer:
     """Finds the passages that hold a term of the query."""
 
     nominates = True
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        del found
-        asked = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
+        del candidates
+        clause = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
         limit = query.limit or corpus.size
-        return [Hit(one.passage, one.estimate) for one in corpus.search(asked, limit)]
+        return [Hit(match.passage, match.estimate) for match in corpus.search(clause, limit)]
 
 
-class _NoFiles:
+class _EmptyLoader:
     """Speaks for nothing."""
 
     def sources(self, root: Root) -> Iterable[Source]:
@@ -216,16 +216,21 @@ class _NoFiles:
 
 def _corpus(manual: Shelved) -> MemoryCorpus:
     documents = [manual.document(path) for path in manual.paths()]
-    found = [one for document in documents for one in passages(document) if not document.navigation]
-    return MemoryCorpus(found, manual_id=manual.id)
+    sections = [
+        section
+        for document in documents
+        for section in passages(document)
+        if not document.navigation
+    ]
+    return MemoryCorpus(sections, manual_id=manual.id)
 
 
 def _row(hit: Hit) -> Row:
-    one = hit.passage
-    place = (one.path, one.start_line, one.end_line, one.title, one.digest)
+    section = hit.passage
+    place = (section.path, section.start_line, section.end_line, section.title, section.digest)
     return Row(*place, hit.score, hit.coverage, hit.marks, hit.matched, hit.signals)
 
 
-def _is_a_desk(desk: MemoryDesk) -> Desk:
+def _is_a_context(context: MemoryContext) -> Desk:
     """Let the type checker hold this module to the protocol."""
-    return desk
+    return context

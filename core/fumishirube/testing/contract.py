@@ -13,10 +13,14 @@ import pytest
 from pydantic import ValidationError
 
 from fumishirube import Index, Opening, Stage
-from fumishirube.testing.process_records import asked_to_record, keep, kept
+from fumishirube.testing.process_records import (
+    is_recording_process,
+    other_process_record,
+    save_record,
+)
 from fumishirube.testing.records import record
 from fumishirube.testing.samples import BLANK, PASSAGES, QUERIES, TEXTS
-from fumishirube.testing.side_effects import outside
+from fumishirube.testing.side_effects import side_effects
 
 S = TypeVar("S")
 
@@ -30,7 +34,7 @@ class StageContract(Generic[S]):
     :meth:`make`. Its name starts with ``Test``, so that pytest finds it.
     """
 
-    verbs: ClassVar[type[Any]]
+    protocol: ClassVar[type[Any]]
     stage: S
 
     def make(self) -> S:
@@ -59,7 +63,7 @@ class StageContract(Generic[S]):
 
     def test_it_has_the_verbs_of_its_kind(self) -> None:
         """The stage is a ``fumishirube.Stage`` with every method of its protocol."""
-        assert isinstance(self.settings(), self.verbs), f"it is no {self.verbs.__name__}"
+        assert isinstance(self.settings(), self.protocol), f"it is no {self.protocol.__name__}"
 
     def test_its_docstring_says_what_it_does(self) -> None:
         """The class has a docstring of its own: ``fumishirube plugins`` shows it."""
@@ -114,7 +118,9 @@ class StageContract(Generic[S]):
     def test_its_running_form_does_the_same(self, tmp_path: Path) -> None:
         """What ``open()`` gives, if the stage has it, has the same verb and the same answers."""
         stage = self.make()
-        if isinstance(stage, Opening) and self.verbs is not Index:  # an index is opened otherwise
+        if (
+            isinstance(stage, Opening) and self.protocol is not Index
+        ):  # an index is opened otherwise
             expected = self.exercise(stage, _folder(tmp_path, "stage"))
             with stage.open() as running:
                 got = self.exercise(running, _folder(tmp_path, "running"))
@@ -124,11 +130,13 @@ class StageContract(Generic[S]):
         self, tmp_path: Path, request: pytest.FixtureRequest
     ) -> None:
         """Nothing hangs on the order of a set, which differs from process to process."""
-        told = record(self.exercise(self.make(), _folder(tmp_path, "here")))
-        if asked_to_record():
-            keep(request, told)
+        outcome = record(self.exercise(self.make(), _folder(tmp_path, "here")))
+        if is_recording_process():
+            save_record(request, outcome)
         else:
-            assert kept(request) == told, "another process says otherwise; is a set gone through?"
+            assert other_process_record(request) == outcome, (
+                "another process says otherwise; is a set gone through?"
+            )
 
     def test_it_does_the_same_in_several_threads(self, tmp_path: Path) -> None:
         """One stage serves several calls at a time."""
@@ -159,12 +167,14 @@ class StageContract(Generic[S]):
         """What it writes, moves or deletes lies in the folder that it was given."""
         folder = _folder(tmp_path, "own")
         monkeypatch.chdir(folder)
-        changed = [one for one in self._attempts(folder) if one.startswith("write")]
+        changed = [attempt for attempt in self._attempts(folder) if attempt.startswith("write")]
         assert not changed, f"outside its folder, it tried to {', '.join(changed)}"
 
     def test_it_needs_no_network(self, tmp_path: Path) -> None:
         """Manuals are local: no name is looked up, and nobody is called."""
-        calls = [one for one in self._attempts(_folder(tmp_path, "own")) if "socket" in one]
+        calls = [
+            attempt for attempt in self._attempts(_folder(tmp_path, "own")) if "socket" in attempt
+        ]
         assert not calls, f"it tried to reach the network: {', '.join(calls)}"
 
     def test_use_does_not_change_it(self, tmp_path: Path) -> None:
@@ -183,7 +193,7 @@ class StageContract(Generic[S]):
 
     def _attempts(self, folder: Path) -> list[str]:
         stage = self.make()
-        with outside().closed(self.own(folder)) as attempts:
+        with side_effects().confined_to(self.own(folder)) as attempts:
             try:
                 self.use(stage, folder)
             except Exception:

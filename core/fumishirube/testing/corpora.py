@@ -34,10 +34,10 @@ class PlainTokenizer(Stage):
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text, in order."""
-        found: list[str] = []
+        result: list[str] = []
         for script, run, _ in runs(text):
-            found.extend([run] if script == "word" else run)
-        return found
+            result.extend([run] if script == "word" else run)
+        return result
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that holds wherever the folded text occurs, and also elsewhere."""
@@ -73,8 +73,8 @@ def ranking(passages: Iterable[Passage], signal: str = "test") -> Ranking:
     ordered = tuple(passages)
     return Ranking(
         tuple(
-            Hit(one, float(len(ordered) - place), signals={signal: float(len(ordered) - place)})
-            for place, one in enumerate(ordered)
+            Hit(item, float(len(ordered) - place), signals={signal: float(len(ordered) - place)})
+            for place, item in enumerate(ordered)
         )
     )
 
@@ -93,14 +93,14 @@ class MemoryCorpus:
         manual_id: str = "manual",
     ) -> None:
         self._tokenizer = tokenizer or PlainTokenizer()
-        self._passages = sorted(passages, key=lambda one: one.key)
-        self._searched = [one for one in self._passages if one.fields.get("body")]
+        self._passages = sorted(passages, key=lambda item: item.key)
+        self._searched = [item for item in self._passages if item.fields.get("body")]
         self._manual_id = manual_id
         self._fields: dict[tuple[str, int], dict[str, tuple[str, ...]]] = {}
         self._frequencies: dict[str, int] = {}
-        for one in self._passages:
-            fields = {name: tuple(self._tokenizer.terms(t)) for name, t in one.fields.items()}
-            self._fields[one.key] = fields
+        for item in self._passages:
+            fields = {name: tuple(self._tokenizer.terms(t)) for name, t in item.fields.items()}
+            self._fields[item.key] = fields
             for term in {term for terms in fields.values() for term in terms}:
                 self._frequencies[term] = self._frequencies.get(term, 0) + 1
 
@@ -125,15 +125,15 @@ class MemoryCorpus:
 
     def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
         """Return the best matches of a clause above the floor, ties by path and line."""
-        worth = [(self._worth(clause, one), one) for one in self._searched]
-        found = [Found(one, estimate) for estimate, one in worth if estimate is not None]
-        found.sort(key=lambda one: (-one.estimate, one.passage.key))
-        return floor.hold(found[:limit]) if floor else found[:limit]
+        estimates = [(self._estimate(clause, item), item) for item in self._searched]
+        matches = [Found(item, estimate) for estimate, item in estimates if estimate is not None]
+        matches.sort(key=lambda item: (-item.estimate, item.passage.key))
+        return floor.hold(matches[:limit]) if floor else matches[:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the passages that match a clause, up to a cap if one is given."""
         among = self._searched if searched else self._passages
-        number = sum(self._worth(clause, one) is not None for one in among)
+        number = sum(self._estimate(clause, item) is not None for item in among)
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
@@ -142,49 +142,53 @@ class MemoryCorpus:
 
     def average_length(self, field: str) -> float:
         """Return the mean number of characters of a field."""
-        lengths = [len(one.fields.get(field, "")) for one in self._searched]
+        lengths = [len(item.fields.get(field, "")) for item in self._searched]
         return sum(lengths) / len(lengths) if lengths else 0.0
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of one file, in order."""
-        return [one for one in self._passages if one.path == path]
+        return [item for item in self._passages if item.path == path]
 
-    def _worth(self, clause: Clause, one: Passage) -> float | None:
+    def _estimate(self, clause: Clause, item: Passage) -> float | None:
         """Return the estimate of a passage, or ``None`` when the clause does not hold."""
         match clause:
             case Term():
-                number = sum(terms.count(clause.term) for terms in self._in(one, clause.field))
+                number = sum(terms.count(clause.term) for terms in self._in(item, clause.field))
                 return self._rarity(clause.term) * clause.boost * number if number else None
             case Phrase():
-                holds = any(_follow(terms, clause.terms) for terms in self._in(one, clause.field))
-                worth = sum(self._rarity(term) for term in clause.terms)
-                return worth * clause.boost if holds else None
+                holds = any(_follow(terms, clause.terms) for terms in self._in(item, clause.field))
+                rarity = sum(self._rarity(term) for term in clause.terms)
+                return rarity * clause.boost if holds else None
             case Part():
-                terms = {term for terms in self._in(one, clause.field) for term in terms}
+                terms = {term for terms in self._in(item, clause.field) for term in terms}
                 number = sum(clause.text in term for term in terms)
                 return number * clause.boost if number else None
             case Holds():
                 folded = fold(clause.text)
-                return 1.0 if any(occurs(text, folded) for text in one.fields.values()) else None
+                return 1.0 if any(occurs(text, folded) for text in item.fields.values()) else None
             case Pages():
-                return 1.0 if one.path in clause.paths else None
+                return 1.0 if item.path in clause.paths else None
             case Everything():
                 return 1.0
             case Bool():
-                return self._worth_of_all(clause, one)
+                return self._bool_estimate(clause, item)
 
-    def _worth_of_all(self, clause: Bool, one: Passage) -> float | None:
-        if any(self._worth(part, one) is not None for part in clause.must_not):
+    def _bool_estimate(self, clause: Bool, item: Passage) -> float | None:
+        if any(self._estimate(part, item) is not None for part in clause.must_not):
             return None
-        musts = [self._worth(part, one) for part in clause.must]
-        shoulds = [worth for part in clause.should if (worth := self._worth(part, one)) is not None]
-        held = [worth for worth in musts if worth is not None]
-        if len(held) < len(musts) or not (held or shoulds):
+        musts = [self._estimate(part, item) for part in clause.must]
+        shoulds = [
+            estimate
+            for part in clause.should
+            if (estimate := self._estimate(part, item)) is not None
+        ]
+        matched = [estimate for estimate in musts if estimate is not None]
+        if len(matched) < len(musts) or not (matched or shoulds):
             return None
-        return sum(held) + sum(shoulds)
+        return sum(matched) + sum(shoulds)
 
-    def _in(self, one: Passage, field: str | None) -> Collection[tuple[str, ...]]:
-        fields = self._fields[one.key]
+    def _in(self, item: Passage, field: str | None) -> Collection[tuple[str, ...]]:
+        fields = self._fields[item.key]
         return fields.values() if field is None else (fields.get(field, ()),)
 
     def _rarity(self, term: str) -> float:

@@ -18,7 +18,7 @@ _MANY = 500
 class EmbedderContract(StageContract[Embedder]):
     """One finite vector of unit length a text, whatever else is in the batch."""
 
-    verbs = Embedder
+    protocol = Embedder
 
     def exercise(self, stage: Embedder, folder: Path) -> object:  # noqa: ARG002
         """Embed every text in both roles."""
@@ -60,15 +60,15 @@ class EmbedderContract(StageContract[Embedder]):
 
     def test_equal_texts_have_equal_vectors(self) -> None:
         """A text that comes twice in a batch has one vector, twice."""
-        one, other, again = self.make().embed(["休暇", "password", "休暇"], "passage")
-        assert list(one) == pytest.approx(list(again), abs=_NEAR), "equal texts, unequal vectors"
-        assert not len(one) or list(one) != list(other), "unequal texts, equal vectors"
+        first, other, again = self.make().embed(["休暇", "password", "休暇"], "passage")
+        assert list(first) == pytest.approx(list(again), abs=_NEAR), "equal texts, unequal vectors"
+        assert not len(first) or list(first) != list(other), "unequal texts, equal vectors"
 
     def test_the_texts_given_are_not_changed(self) -> None:
         """The batch belongs to the caller."""
-        given = list(TEXTS)
-        self.make().embed(given, "passage")
-        assert given == list(TEXTS), "the batch was changed"
+        batch = list(TEXTS)
+        self.make().embed(batch, "passage")
+        assert batch == list(TEXTS), "the batch was changed"
 
     def test_many_texts_are_no_trouble(self) -> None:
         """A manual comes in one batch; what is too much for a model is divided."""

@@ -23,7 +23,7 @@ Bringing = Callable[[int], Ranking]
 class FuserContract(StageContract[Fuser]):
     """A plan of named runs, and one ranking that holds what the runs brought and nothing else."""
 
-    verbs = Fuser
+    protocol = Fuser
     queries: ClassVar[Sequence[Query]] = ()
     """Further queries to try, such as those that the fuser is meant for."""
 
@@ -78,19 +78,19 @@ class FuserContract(StageContract[Fuser]):
 
     def test_a_single_hit_comes_through(self) -> None:
         """One passage, brought by every run, is the ranking."""
-        one = PASSAGES[0]
-        fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking([one]))
-        assert [hit.passage for hit in fused.hits] == [one], "the only hit is lost"
+        only = PASSAGES[0]
+        fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking([only]))
+        assert [hit.passage for hit in fused.hits] == [only], "the only hit is lost"
 
     def test_runs_that_agree_keep_their_order(self) -> None:
         """When all runs, or the only one, bring the same ranking, its order is the answer."""
         fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking(PASSAGES))
         order = [hit.passage.key for hit in fused.hits]
-        assert order == [one.key for one in PASSAGES], f"the order became {order}"
+        assert order == [item.key for item in PASSAGES], f"the order became {order}"
 
     def test_no_passage_is_invented_or_changed(self) -> None:
         """Every hit of the fused ranking came out of a run."""
-        there = {one.key: one for one in PASSAGES}
+        there = {item.key: item for item in PASSAGES}
         for query, fused in self._rankings():
             for hit in fused.hits:
                 assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
@@ -127,7 +127,7 @@ class FuserContract(StageContract[Fuser]):
 
     def test_a_plan_that_was_cut_short_is_fused(self) -> None:
         """When time is up, only the first runs of the plan have an outcome."""
-        there = {one.key for one in PASSAGES}
+        there = {item.key for item in PASSAGES}
         corpus = self.corpus()
         for query in self._queries():
             outcomes = _outcomes(self.make(), query, corpus, _turned)
@@ -142,7 +142,7 @@ class FuserContract(StageContract[Fuser]):
         for query in self._queries():
             fused = _fused(self.make(), query, self.corpus(), _shorter)
             order = [hit.passage.key for hit in fused.hits]
-            expected = [one.key for one in PASSAGES if one.key in order]
+            expected = [item.key for item in PASSAGES if item.key in order]
             assert order == expected, f"{query.text!r}: the order became {order}"
 
     def test_what_is_dropped_is_named_as_left_out(self) -> None:
@@ -151,7 +151,7 @@ class FuserContract(StageContract[Fuser]):
             there = {hit.passage.key for hit in fused.hits}
             named = {(left.path, left.start_line) for left in fused.left_out if left.reason.strip()}
             outcomes = _outcomes(self.make(), query, self.corpus(), _turned)
-            brought = {hit.passage.key for one in outcomes for hit in one.ranking.hits}
+            brought = {hit.passage.key for outcome in outcomes for hit in outcome.ranking.hits}
             lost = brought - there - named
             assert not lost, f"{query.text!r}: {sorted(lost)} vanish; add a LeftOut each"
 
@@ -180,7 +180,7 @@ class FuserContract(StageContract[Fuser]):
         many = [passage(f"{n % 50:02}.md", n + 1, body=f"password {n}") for n in range(_LARGE)]
         fused = _fused(self.make(), PLAIN_QUERY, MemoryCorpus(many), lambda _at: ranking(many))
         order = [hit.passage.key for hit in fused.hits]
-        assert order == [one.key for one in many][: len(order)], "the order is lost"
+        assert order == [item.key for item in many][: len(order)], "the order is lost"
 
     def _queries(self) -> list[Query]:
         return afresh([*self.queries, *QUERIES])

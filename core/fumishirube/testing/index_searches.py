@@ -35,10 +35,10 @@ _AWKWARD = [(number, text) for number, text in enumerate(TEXTS) if text.strip()]
 Batch = tuple[Page, Sequence[Passage]]
 
 
-class AskingContract(StageContract[Index]):
+class IndexSearchContract(StageContract[Index]):
     """Answers like a corpus in memory."""
 
-    verbs = Index
+    protocol = Index
     fields = Fields(FIELDS, PlainTokenizer())
 
     @pytest.fixture
@@ -90,10 +90,10 @@ class AskingContract(StageContract[Index]):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            found = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
-            assert found == {one.key: one for one in PASSAGES}
-            for path in {one.path for one in PASSAGES}:
-                assert list(corpus.page(path)) == [one for one in PASSAGES if one.path == path]
+            by_key = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
+            assert by_key == {item.key: item for item in PASSAGES}
+            for path in {item.path for item in PASSAGES}:
+                assert list(corpus.page(path)) == [item for item in PASSAGES if item.path == path]
             assert list(corpus.page("absent.md")) == []
 
     def test_a_passage_without_a_body_is_kept_but_not_searched(self, folder: Root) -> None:
@@ -124,8 +124,10 @@ class AskingContract(StageContract[Index]):
             corpus = index.corpus("manual")
             for clause in (Term("equal"), Bool(should=(Term("equal"), Term("同"))), Everything()):
                 for limit in (1, 7, 30, 100):
-                    ordered = [found.passage.key for found in corpus.search(clause, limit)]
-                    assert ordered == sorted(one.key for one in many)[:limit], f"{clause}, {limit}"
+                    ordered = [match.passage.key for match in corpus.search(clause, limit)]
+                    assert ordered == sorted(item.key for item in many)[:limit], (
+                        f"{clause}, {limit}"
+                    )
 
     def test_a_floor_leaves_out_what_is_worth_little(self, folder: Root) -> None:
         """Whatever is sure, it is the first of what there is without a floor; ties included."""
@@ -137,8 +139,8 @@ class AskingContract(StageContract[Index]):
             whole = corpus.search(Term("word"), 100)
             assert len(whole) == len(many) - 1, "a section without text was returned"
             for floor in (Floor(sure, share) for sure in (0, 1, 7, 90) for share in (0, 0.5, 1)):
-                found = corpus.search(Term("word"), 100, floor)
-                assert list(found) == list(floor.hold(whole)), f"{floor}"
+                matches = corpus.search(Term("word"), 100, floor)
+                assert list(matches) == list(floor.hold(whole)), f"{floor}"
 
     def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
         """Whoever builds a phrase from a text need not count its terms."""
@@ -154,9 +156,9 @@ class AskingContract(StageContract[Index]):
             corpus = index.corpus("manual")
             for boosts, first in (((1.0, 9.0), "b.md"), ((9.0, 1.0), "a.md")):
                 parts = (Term("left", boost=boosts[0]), Term("right", boost=boosts[1]))
-                found = corpus.search(Bool(should=parts), 10)
-                estimates = [one.estimate for one in found]
-                assert found[0].passage.path == first, f"boosts {boosts} do not count"
+                matches = corpus.search(Bool(should=parts), 10)
+                estimates = [match.estimate for match in matches]
+                assert matches[0].passage.path == first, f"boosts {boosts} do not count"
                 assert estimates == sorted(estimates, reverse=True)
 
     def test_a_capped_count_says_at_least(self, folder: Root) -> None:
@@ -186,7 +188,7 @@ class AskingContract(StageContract[Index]):
             sync(index, batched(awkward))
             corpus = index.corpus("manual")
             assert {page: list(corpus.page(page)) for page in index.pages()} == {
-                one.path: [one] for one in awkward
+                item.path: [item] for item in awkward
             }
             assert_alike(corpus, awkward)
 
@@ -196,9 +198,9 @@ class AskingContract(StageContract[Index]):
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
             for clause in CLAUSES:
-                whole = [found.passage.key for found in corpus.search(clause, len(PASSAGES))]
+                whole = [match.passage.key for match in corpus.search(clause, len(PASSAGES))]
                 for limit in range(len(whole)):
-                    part = [found.passage.key for found in corpus.search(clause, limit)]
+                    part = [match.passage.key for match in corpus.search(clause, limit)]
                     assert part == whole[:limit], f"{clause}: the best {limit} are others"
 
     def test_many_passages_are_no_trouble(self, folder: Root) -> None:
@@ -228,6 +230,6 @@ def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -
 def batched(passages: Iterable[Passage]) -> list[Batch]:
     """Return passages by page, as an update takes them."""
     by_path: dict[str, list[Passage]] = {}
-    for one in passages:
-        by_path.setdefault(one.path, []).append(one)
+    for item in passages:
+        by_path.setdefault(item.path, []).append(item)
     return [(Page(p, f"stamp of {p}", None, len(each)), each) for p, each in by_path.items()]

@@ -10,12 +10,12 @@ import pytest
 from fumishirube import Budget, Root
 from fumishirube.testing.answers import answers, assert_alike
 from fumishirube.testing.corpora import passage
-from fumishirube.testing.index_searches import AskingContract, Batch, batched, sync
+from fumishirube.testing.index_searches import Batch, IndexSearchContract, batched, sync
 from fumishirube.testing.records import record
 from fumishirube.testing.samples import PASSAGES
 
 
-class IndexContract(AskingContract):
+class IndexContract(IndexSearchContract):
     """Answers like a corpus in memory, whatever the history, and survives what happens to it."""
 
     def test_an_update_answers_like_a_rebuild(self, folder: Root) -> None:
@@ -34,11 +34,11 @@ class IndexContract(AskingContract):
     def test_the_order_of_updates_does_not_matter(self, folder: Root, tmp_path: Path) -> None:
         """One page at a time and backwards, or all at once: the same answers in the same order."""
         (tmp_path / "other").mkdir()
-        with self.opened(folder) as one, self.opened(Root(tmp_path / "other")) as other:
-            sync(one, batched(PASSAGES))
+        with self.opened(folder) as whole, self.opened(Root(tmp_path / "other")) as other:
+            sync(whole, batched(PASSAGES))
             for batch in reversed(batched(PASSAGES)):
                 sync(other, [batch])
-            assert answers(one.corpus("m")) == answers(other.corpus("m"))
+            assert answers(whole.corpus("m")) == answers(other.corpus("m"))
 
     def test_frequencies_are_exact_after_deletions(self, folder: Root) -> None:
         """Deleted and replaced passages no longer count."""
@@ -47,8 +47,8 @@ class IndexContract(AskingContract):
             sync(index, batched(many))
             sync(index, batched([passage("05.md", 1, "replaced", "link")]), gone=["06.md"])
             corpus = index.corpus("manual")
-            asked = corpus.frequencies(["password", "休", "link", "absent"])
-            assert dict(asked) == {"password": 18, "休": 18, "link": 1, "absent": 0}
+            frequencies = corpus.frequencies(["password", "休", "link", "absent"])
+            assert dict(frequencies) == {"password": 18, "休": 18, "link": 1, "absent": 0}
             assert corpus.size == len(many) - 1
 
     def test_it_is_the_same_after_closing_and_opening(self, folder: Root) -> None:
@@ -93,10 +93,10 @@ class IndexContract(AskingContract):
 
     def test_there_is_one_writer_at_a_time(self, folder: Root) -> None:
         """Who finds the writer busy waits for its budget and is told so; later it may write."""
-        with self.opened(folder) as one, self.opened(folder) as other:
-            with one.writing(Budget()) as first, other.writing(Budget.of(50)) as second:
+        with self.opened(folder) as holder, self.opened(folder) as other:
+            with holder.writing(Budget()) as first, other.writing(Budget.of(50)) as second:
                 assert (first, second) == (True, False)
-            with pytest.raises(_StopError), one.writing(Budget()):
+            with pytest.raises(_StopError), holder.writing(Budget()):
                 raise _StopError
             sync(other, batched(PASSAGES[:1]))
 

@@ -41,21 +41,21 @@ def contracts(file: Path, module: str) -> dict[str, type[StageContract[Any]]]:
     made: dict[str, type[StageContract[Any]]] = {}
     for entry in json.loads(file.read_text(encoding="utf-8")):
         offer = registry[entry["shelf"]].take(entry["name"], "conform")
-        held = {"stage": offer.stage.model_validate(entry["settings"]), "__module__": module}
+        attributes = {"stage": offer.stage.model_validate(entry["settings"]), "__module__": module}
         if entry["files"] is not None:
-            held["files"] = _giving(Path(entry["files"]))
-        made[entry["class"]] = type(entry["class"], (CONTRACTS[entry["shelf"]],), held)
+            attributes["files"] = _files_method(Path(entry["files"]))
+        made[entry["class"]] = type(entry["class"], (CONTRACTS[entry["shelf"]],), attributes)
     return made
 
 
-def _giving(folder: Path) -> Any:
-    found = {
+def _files_method(folder: Path) -> Any:
+    contents = {
         file.relative_to(folder).as_posix(): file.read_bytes()
         for file in sorted(folder.rglob("*"))
         if file.is_file()
     }
 
     def files(_: object) -> Mapping[str, str | bytes]:
-        return found
+        return contents
 
     return files

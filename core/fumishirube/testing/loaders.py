@@ -23,7 +23,7 @@ class LoaderContract(StageContract[Loader]):
     The heir gives :meth:`files`: a small manual in the loader's format, by path.
     """
 
-    verbs = Loader
+    protocol = Loader
 
     @abstractmethod
     def files(self) -> Mapping[str, str | bytes]:
@@ -219,40 +219,48 @@ def _check_cover(document: Document) -> None:
         return
     assert not text[: sections[0].start].strip(), f"{where}: text before the first section"
     assert sections[-1].end == len(text), f"{where}: text after the last section"
-    for one, following in pairwise(sections):
-        assert one.end == following.start, f"{where}: {one.title!r} and {following.title!r}"
-        assert one.start < one.end, f"{where}: {one.title!r} has no text"
-    for one in sections:
-        assert one.start <= one.body <= one.end <= one.extent <= len(text), f"{where}: {one}"
+    for section, following in pairwise(sections):
+        assert section.end == following.start, f"{where}: {section.title!r} and {following.title!r}"
+        assert section.start < section.end, f"{where}: {section.title!r} has no text"
+    for section in sections:
+        assert section.start <= section.body <= section.end <= section.extent <= len(text), (
+            f"{where}: {section}"
+        )
 
 
 def _check_lines(document: Document) -> None:
     lines = Lines(document.text)
     starts = [section.start_line for section in document.sections]
     assert len(starts) == len(set(starts)), f"{document.path}: two sections begin in one line"
-    for one in document.sections:
-        assert one.start_line == lines.at(one.start), f"{document.path}: {one}"
-        assert one.end_line == lines.at(max(one.start, one.end - 1)), f"{document.path}: {one}"
+    for checked in document.sections:
+        assert checked.start_line == lines.at(checked.start), f"{document.path}: {checked}"
+        assert checked.end_line == lines.at(max(checked.start, checked.end - 1)), (
+            f"{document.path}: {checked}"
+        )
 
 
 def _check_spans(document: Document) -> None:
     there = {n for n, line in enumerate(document.text.split("\n"), start=1) if line.strip()}
-    spans = [range(one.start_line, one.end_line + 1) for one in document.sections]
-    for one, following in pairwise(spans):
-        assert one.stop <= following.start, f"{document.path}: lines of {one} and {following}"
-    held = {line for span in spans for line in span}
-    assert not spans or there <= held, f"{document.path}: lines {there - held} are in no section"
+    spans = [range(current.start_line, current.end_line + 1) for current in document.sections]
+    for current, following in pairwise(spans):
+        assert current.stop <= following.start, (
+            f"{document.path}: lines of {current} and {following}"
+        )
+    covered = {line for span in spans for line in span}
+    assert not spans or there <= covered, (
+        f"{document.path}: lines {there - covered} are in no section"
+    )
 
 
 def _check_nesting(document: Document) -> None:
     around: list[Section] = []
-    for one in document.sections:
-        while around and around[-1].extent <= one.start:
+    for inner in document.sections:
+        while around and around[-1].extent <= inner.start:
             around.pop()
         outer = tuple(section.title for section in around)
-        assert one.level >= 1, f"{document.path}: {one}"
-        assert not around or one.extent <= around[-1].extent, f"{document.path}: {one}"
-        assert one.ancestors[len(one.ancestors) - len(outer) :] == outer, (
-            f"{document.path}: {one.title!r} stands in {outer}, but names {one.ancestors}"
+        assert inner.level >= 1, f"{document.path}: {inner}"
+        assert not around or inner.extent <= around[-1].extent, f"{document.path}: {inner}"
+        assert inner.ancestors[len(inner.ancestors) - len(outer) :] == outer, (
+            f"{document.path}: {inner.title!r} stands in {outer}, but names {inner.ancestors}"
         )
-        around.append(one)
+        around.append(inner)

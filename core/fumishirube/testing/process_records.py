@@ -22,25 +22,27 @@ _SECONDS = 600
 _TAIL = 2000
 
 
-def asked_to_record() -> bool:
+def is_recording_process() -> bool:
     """Tell whether this is the other process."""
     return _FOLDER in os.environ
 
 
-def keep(request: pytest.FixtureRequest, told: JsonValue) -> None:
+def save_record(request: pytest.FixtureRequest, outcome: JsonValue) -> None:
     """Leave what came of a contract to the process that asked for it."""
-    text = json.dumps(told)
+    text = json.dumps(outcome)
     Path(os.environ[_FOLDER], _name(request)).write_text(text, encoding="utf-8")
 
 
-def kept(request: pytest.FixtureRequest) -> JsonValue:
+def other_process_record(request: pytest.FixtureRequest) -> JsonValue:
     """Return what came of this contract in the other process, which runs once a test file."""
     config = request.config
     options = [f"--import-mode={config.getoption('importmode')}", f"--rootdir={config.rootpath}"]
     options += ["-c", str(config.inipath)] if config.inipath else []
-    records, told = _recorded(str(request.path), str(config.invocation_params.dir), tuple(options))
+    records, output = _recorded(
+        str(request.path), str(config.invocation_params.dir), tuple(options)
+    )
     name = _name(request)
-    assert name in records, f"the other process could not run it:\n{told}"
+    assert name in records, f"the other process could not run it:\n{output}"
     return records[name]
 
 
@@ -64,13 +66,14 @@ def _recorded(
             check=False,
             timeout=_SECONDS,
         )
-        found = {
-            one.name: json.loads(one.read_text(encoding="utf-8")) for one in Path(records).iterdir()
+        records_by_name = {
+            record_file.name: json.loads(record_file.read_text(encoding="utf-8"))
+            for record_file in Path(records).iterdir()
         }
-    return found, (done.stdout + done.stderr)[-_TAIL:]
+    return records_by_name, (done.stdout + done.stderr)[-_TAIL:]
 
 
 def _name(request: pytest.FixtureRequest) -> str:
     """Return a name for the file of one test: the same in both processes."""
-    told = f"{request.node.parent.name} {request.node.name}"
-    return hashlib.sha256(told.encode()).hexdigest()
+    label = f"{request.node.parent.name} {request.node.name}"
+    return hashlib.sha256(label.encode()).hexdigest()

@@ -30,6 +30,8 @@ def record(value: object) -> JsonValue:
             return [record(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
         return [
-            [one.name, record(getattr(value, one.name))] for one in fields(value) if one.compare
+            [field.name, record(getattr(value, field.name))]
+            for field in fields(value)
+            if field.compare
         ]
     return record(list(value)) if isinstance(value, Iterable) else type(value).__name__

@@ -21,7 +21,7 @@ _BEFORE = LeftOut("elsewhere.md", 3, "left out before")
 class RefinerContract(StageContract[Refiner]):
     """A refiner reorders or shortens: it adds nothing, and says what it drops."""
 
-    verbs = Refiner
+    protocol = Refiner
     queries: ClassVar[Sequence[Query]] = ()
     """Further queries to try, such as those that the refiner is meant for."""
 
@@ -31,7 +31,7 @@ class RefinerContract(StageContract[Refiner]):
 
     def exercise(self, stage: Refiner, folder: Path) -> object:  # noqa: ARG002
         """Refine a ranking for every query."""
-        return [stage.refine(_given(), query, self.corpus()) for query in self._queries()]
+        return [stage.refine(_sample_ranking(), query, self.corpus()) for query in self._queries()]
 
     def test_nothing_stays_nothing(self) -> None:
         """A ranking without hits has none afterwards."""
@@ -40,13 +40,13 @@ class RefinerContract(StageContract[Refiner]):
 
     def test_a_single_hit_is_no_trouble(self) -> None:
         """One hit is kept, or named as left out."""
-        given = ranking(PASSAGES[:1])
+        before = ranking(PASSAGES[:1])
         for query in self._queries():
-            _account(given, self.make().refine(given, query, self.corpus()))
+            _check_accounted(before, self.make().refine(before, query, self.corpus()))
 
     def test_no_hit_is_invented(self) -> None:
         """Every passage of the answer was in the ranking, and is as it was."""
-        there = {one.key: one for one in PASSAGES}
+        there = {item.key: item for item in PASSAGES}
         for query, refined in self._refined():
             for hit in refined.hits:
                 assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
@@ -60,7 +60,7 @@ class RefinerContract(StageContract[Refiner]):
     def test_what_is_dropped_is_named_as_left_out(self) -> None:
         """No hit vanishes without a word; the reason is not blank."""
         for _, refined in self._refined():
-            _account(_given(), refined)
+            _check_accounted(_sample_ranking(), refined)
 
     def test_what_was_left_out_before_stays_named(self) -> None:
         """A refiner adds to the ranking it got: ``ranking._replace(hits=…, left_out=…)``."""
@@ -80,21 +80,23 @@ class RefinerContract(StageContract[Refiner]):
     def test_the_ranking_given_is_not_changed(self) -> None:
         """It goes into the trace as it was."""
         for query in self._queries():
-            given = _given()
-            self.make().refine(given, query, self.corpus())
-            assert given == _given(), f"{query.text!r}: the ranking given has changed"
+            before = _sample_ranking()
+            self.make().refine(before, query, self.corpus())
+            assert before == _sample_ranking(), f"{query.text!r}: the ranking given has changed"
 
     def test_any_limit_is_no_trouble(self) -> None:
         """A query may ask for one hit, or for more than there are."""
         for limit in (None, 1, 3, 10_000):
-            refined = self.make().refine(_given(), Query("休暇", limit=limit), self.corpus())
-            _account(_given(), refined)
+            refined = self.make().refine(
+                _sample_ranking(), Query("休暇", limit=limit), self.corpus()
+            )
+            _check_accounted(_sample_ranking(), refined)
 
     def test_equal_scores_are_no_trouble(self) -> None:
         """A ranking without differences is refined like any other."""
-        given = Ranking(tuple(hit._replace(score=1.0) for hit in _given().hits))
+        before = Ranking(tuple(hit._replace(score=1.0) for hit in _sample_ranking().hits))
         for query in self._queries():
-            _account(given, self.make().refine(given, query, self.corpus()))
+            _check_accounted(before, self.make().refine(before, query, self.corpus()))
 
     def test_a_spent_budget_is_no_error(self) -> None:
         """When time is up it refines or leaves it; when the caller is gone, ``Cancelled``."""
@@ -102,41 +104,43 @@ class RefinerContract(StageContract[Refiner]):
         gone.cancelled.set()
         for query in self._queries():
             hurried = replace(query, budget=late)
-            _account(_given(), self.make().refine(_given(), hurried, self.corpus()))
+            _check_accounted(
+                _sample_ranking(), self.make().refine(_sample_ranking(), hurried, self.corpus())
+            )
             with suppress(Cancelled):
-                self.make().refine(_given(), replace(query, budget=gone), self.corpus())
+                self.make().refine(_sample_ranking(), replace(query, budget=gone), self.corpus())
 
     def test_passages_alike_are_no_trouble(self) -> None:
         """Sections with the same words in many files are told apart by where they stand."""
         alike = [passage(f"{n}.md", 1, "休暇", "有給休暇") for n in range(9)]
-        given = ranking(alike)
+        before = ranking(alike)
         for query in self._queries():
-            _account(given, self.make().refine(given, query, MemoryCorpus(alike)))
+            _check_accounted(before, self.make().refine(before, query, MemoryCorpus(alike)))
 
     def test_hits_keep_what_scorers_found(self) -> None:
         """Coverage, matched spans and signals come out as they went in; marks are only added."""
         for query, refined in self._refined():
-            given = {hit.passage.key: hit for hit in _given().hits}
+            by_key = {hit.passage.key: hit for hit in _sample_ranking().hits}
             for hit in refined.hits:
-                before = given[hit.passage.key]
-                assert _found(hit) == _found(before), f"{query.text!r}: {hit}"
+                before = by_key[hit.passage.key]
+                assert _scorer_details(hit) == _scorer_details(before), f"{query.text!r}: {hit}"
                 assert hit.marks >= before.marks, f"{query.text!r}: {hit.marks}"
 
     def test_a_large_ranking_is_no_trouble(self) -> None:
         """A thousand hits are refined, and accounted for."""
         many = [passage(f"{n % 50}.md", n + 1, body=f"休暇 {n}") for n in range(_LARGE)]
-        given = ranking(many)
-        _account(given, self.make().refine(given, Query("休暇"), MemoryCorpus(many)))
+        before = ranking(many)
+        _check_accounted(before, self.make().refine(before, Query("休暇"), MemoryCorpus(many)))
 
     def _queries(self) -> list[Query]:
         return afresh([*self.queries, *QUERIES])
 
     def _refined(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
-        return [(q, self.make().refine(_given(), q, corpus)) for q in self._queries()]
+        return [(q, self.make().refine(_sample_ranking(), q, corpus)) for q in self._queries()]
 
 
-def _given() -> Ranking:
+def _sample_ranking() -> Ranking:
     hits = tuple(
         hit._replace(marks=frozenset({"phrase"}), coverage=0.5, matched=("休",))
         for hit in ranking(PASSAGES).hits
@@ -144,16 +148,16 @@ def _given() -> Ranking:
     return Ranking(hits, left_out=(_BEFORE,), notes={"before": "noted"})
 
 
-def _found(hit: Hit) -> tuple[object, ...]:
+def _scorer_details(hit: Hit) -> tuple[object, ...]:
     return hit.coverage, hit.matched, dict(hit.signals), hit.places
 
 
-def _account(given: Ranking, refined: Ranking) -> None:
+def _check_accounted(before: Ranking, refined: Ranking) -> None:
     """Assert that every hit given is either a hit still, or named as left out."""
-    kept = {hit.passage.key for hit in refined.hits}
+    remaining = {hit.passage.key for hit in refined.hits}
     named = {(left.path, left.start_line): left.reason for left in refined.left_out}
-    for hit in given.hits:
+    for hit in before.hits:
         path, line = hit.passage.key
-        if (path, line) not in kept:
+        if (path, line) not in remaining:
             reason = named.get((path, line)) or named.get((path, None))
             assert reason, f"{path}:{line} is dropped without a word; add a LeftOut"

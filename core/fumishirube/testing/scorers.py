@@ -25,9 +25,9 @@ from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES, afresh
 
-Key = tuple[str, int]
+PassageKey = tuple[str, int]
 
-NOTHING_FOUND: Mapping[Key, Passage] = MappingProxyType({})
+NO_PASSAGES: Mapping[PassageKey, Passage] = MappingProxyType({})
 
 _LARGE = 1_000
 
@@ -35,7 +35,7 @@ _LARGE = 1_000
 class ScorerContract(StageContract[Scorer]):
     """Finite scores for passages that are there; only who nominates brings in new ones."""
 
-    verbs = Scorer
+    protocol = Scorer
     queries: ClassVar[Sequence[Query]] = ()
     """Further queries to try, such as those that the scorer is meant for."""
 
@@ -47,9 +47,9 @@ class ScorerContract(StageContract[Scorer]):
         """Score every query, with nothing and with everything found before."""
         corpus = self.corpus()
         return [
-            sorted(_scored(stage, query, corpus, found), key=Hit.sort_key)
+            sorted(_scored(stage, query, corpus, candidates), key=Hit.sort_key)
             for query in self._queries()
-            for found in (NOTHING_FOUND, _by_key(PASSAGES))
+            for candidates in (NO_PASSAGES, _by_key(PASSAGES))
         ]
 
     def test_scores_are_finite_and_coverage_is_a_share(self) -> None:
@@ -79,9 +79,9 @@ class ScorerContract(StageContract[Scorer]):
         corpus = self.corpus()
         for query in self._queries():
             for must in ((), ("有給休暇",), ("password", "link"), ("absent",)):
-                asked = replace(query, must=(*query.must, *must))
-                for hit in _scored(self.make(), asked, corpus, NOTHING_FOUND):
-                    lacking = [term for term in asked.must if not _holds(hit.passage, term)]
+                narrowed = replace(query, must=(*query.must, *must))
+                for hit in _scored(self.make(), narrowed, corpus, NO_PASSAGES):
+                    lacking = [term for term in narrowed.must if not _holds(hit.passage, term)]
                     assert not lacking, f"{query.text!r}: {hit.passage.key} lacks {lacking}"
 
     def test_the_order_of_searches_does_not_matter(self) -> None:
@@ -99,9 +99,9 @@ class ScorerContract(StageContract[Scorer]):
         corpus = self.corpus()
         some = _by_key(PASSAGES[::2])
         for query in self._queries():
-            for found in (NOTHING_FOUND, some):
-                for hit in _scored(self.make(), query, corpus, found):
-                    assert hit.passage.key in found, (
+            for candidates in (NO_PASSAGES, some):
+                for hit in _scored(self.make(), query, corpus, candidates):
+                    assert hit.passage.key in candidates, (
                         f"it brings in {hit.passage.key}; set `nominates: ClassVar[bool] = True`"
                     )
 
@@ -126,13 +126,13 @@ class ScorerContract(StageContract[Scorer]):
     def test_an_empty_corpus_has_no_hits(self) -> None:
         """A manual without sections is no error."""
         for query in self._queries():
-            assert not _scored(self.make(), query, MemoryCorpus(), NOTHING_FOUND), f"{query.text!r}"
+            assert not _scored(self.make(), query, MemoryCorpus(), NO_PASSAGES), f"{query.text!r}"
 
     def test_a_single_passage_is_no_trouble(self) -> None:
         """Statistics over one passage divide by nothing that is zero."""
-        one = PASSAGES[0]
+        only = PASSAGES[0]
         for query in self._queries():
-            hits = _scored(self.make(), query, MemoryCorpus([one]), _by_key([one]))
+            hits = _scored(self.make(), query, MemoryCorpus([only]), _by_key([only]))
             assert all(math.isfinite(hit.score) for hit in hits), f"{query.text!r}"
 
     def test_a_large_corpus_is_no_trouble(self) -> None:
@@ -147,10 +147,10 @@ class ScorerContract(StageContract[Scorer]):
         late, gone = Budget.of(0), Budget()
         gone.cancelled.set()
         for query in self._queries():
-            asked = (query.text, query.required, query.must, query.limit)
-            _scored(self.make(), Query(*asked, budget=late), corpus, _by_key(PASSAGES))
+            arguments = (query.text, query.required, query.must, query.limit)
+            _scored(self.make(), Query(*arguments, budget=late), corpus, _by_key(PASSAGES))
             try:
-                _scored(self.make(), Query(*asked, budget=gone), corpus, _by_key(PASSAGES))
+                _scored(self.make(), Query(*arguments, budget=gone), corpus, _by_key(PASSAGES))
             except Cancelled:
                 continue
 
@@ -160,26 +160,26 @@ class ScorerContract(StageContract[Scorer]):
     def _hits(self) -> Iterable[tuple[Query, Hit]]:
         corpus = self.corpus()
         for query in self._queries():
-            for found in (NOTHING_FOUND, _by_key(PASSAGES)):
-                for hit in _scored(self.make(), query, corpus, found):
+            for candidates in (NO_PASSAGES, _by_key(PASSAGES)):
+                for hit in _scored(self.make(), query, corpus, candidates):
                     yield query, hit
 
 
-def _by_key(passages: Iterable[Passage]) -> Mapping[Key, Passage]:
+def _by_key(passages: Iterable[Passage]) -> Mapping[PassageKey, Passage]:
     """Return what was found before as the pipeline gives it: nobody can write into it."""
-    return MappingProxyType({one.key: one for one in passages})
+    return MappingProxyType({item.key: item for item in passages})
 
 
 def _scored(
-    stage: Scorer, query: Query, corpus: Corpus, found: Mapping[Key, Passage]
+    stage: Scorer, query: Query, corpus: Corpus, candidates: Mapping[PassageKey, Passage]
 ) -> tuple[Hit, ...]:
-    scored = stage.score(query, corpus, found)
+    scored = stage.score(query, corpus, candidates)
     return scored.hits if isinstance(scored, Ranking) else tuple(scored)
 
 
-def _holds(one: Passage, term: str) -> bool:
-    return any(occurs(text, fold(term)) for text in one.fields.values())
+def _holds(item: Passage, term: str) -> bool:
+    return any(occurs(text, fold(term)) for text in item.fields.values())
 
 
-def _scores(hits: Iterable[Hit]) -> dict[Key, float]:
+def _scores(hits: Iterable[Hit]) -> dict[PassageKey, float]:
     return {hit.passage.key: hit.score for hit in hits}

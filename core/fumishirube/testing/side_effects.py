@@ -40,7 +40,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
-class Outside:
+class SideEffectMonitor:
     """Hears every audit event of the process; while somebody watches, refuses what is outside.
 
     What is refused is remembered too: a stage may survive the refusal. What an extension does
@@ -53,7 +53,7 @@ class Outside:
         sys.addaudithook(self._heard)
 
     @contextmanager
-    def closed(self, folder: Path) -> Iterator[list[str]]:
+    def confined_to(self, folder: Path) -> Iterator[list[str]]:
         """Let nothing be written but below a folder, and nobody be called; give the attempts."""
         bytecode = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # a late import is the interpreter's business
@@ -89,11 +89,11 @@ class Outside:
     def _written(self, path: object, folder: Path) -> None:
         if not isinstance(path, str | bytes | os.PathLike) or not os.fspath(path):
             return  # an open handle, or a database in memory
-        told = os.fsdecode(path)
-        if told in {":memory:", os.devnull}:
+        name = os.fsdecode(path)
+        if name in {":memory:", os.devnull}:
             return
-        if not Path(os.path.realpath(told)).is_relative_to(folder):
-            self._refuse(f"write to {told}")
+        if not Path(os.path.realpath(name)).is_relative_to(folder):
+            self._refuse(f"write to {name}")
 
     def _refuse(self, attempt: str) -> None:
         self._attempts.append(attempt)
@@ -101,6 +101,6 @@ class Outside:
 
 
 @cache
-def outside() -> Outside:
+def side_effects() -> SideEffectMonitor:
     """Return the one that listens in this process: a hook cannot be taken away again."""
-    return Outside()
+    return SideEffectMonitor()

@@ -32,10 +32,10 @@ from fumishirube import (
 )
 from fumishirube.config.configuration import PIPELINE_KEYS
 from fumishirube.config.sections import Roots
-from fumishirube.testing.contexts import MemoryDesk
+from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.samples import TEXTS
-from fumishirube.testing.side_effects import outside
+from fumishirube.testing.side_effects import side_effects
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -46,11 +46,11 @@ _TEXT = "# 休暇\n年次有給休暇は10日。\n## 例外\n試用期間中は�
 class SurfaceContract(StageContract[Surface]):
     """Tools with names, schemas and examples that hold, and failures that have a code."""
 
-    verbs = Surface
+    protocol = Surface
 
     def desk(self) -> Desk:
         """Return the desk that the tools work at; override it for a surface that needs another."""
-        return MemoryDesk({"m1": [_sample()]})
+        return MemoryContext({"m1": [_sample()]})
 
     def exercise(self, stage: Surface, folder: Path) -> object:  # noqa: ARG002
         """Take the tools and their schemas."""
@@ -85,7 +85,7 @@ class SurfaceContract(StageContract[Surface]):
 
     def test_tools_are_offered_before_there_is_anything_to_read(self) -> None:
         """Listing tools asks nothing of the desk that an empty one could not answer."""
-        names = [tool.name for tool in self.make().tools(MemoryDesk({}))]
+        names = [tool.name for tool in self.make().tools(MemoryContext({}))]
         assert names == [tool.name for tool in self._tools()], "the tools depend on the manuals"
 
     def test_names_are_snake_case_and_unique(self) -> None:
@@ -167,7 +167,10 @@ class SurfaceContract(StageContract[Surface]):
         """A tool that says it only reads leaves every file as it was, its root's too."""
         for tool in self._tools():
             for example in tool.examples if tool.read_only else ():
-                with outside().closed(tmp_path / "nowhere") as attempts, suppress(OSError):
+                with (
+                    side_effects().confined_to(tmp_path / "nowhere") as attempts,
+                    suppress(OSError),
+                ):
                     self._call(tool, example, _discovered())
                 assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
 
@@ -189,21 +192,23 @@ class SurfaceContract(StageContract[Surface]):
         surface = self.make()
         if not isinstance(surface, Readable):
             return
-        given = surface.resources(self.desk())
-        for resource in given.listed():
-            assert resource.uri.startswith(f"{given.scheme}:"), f"{resource.uri!r}: other scheme"
+        resources = surface.resources(self.desk())
+        for resource in resources.listed():
+            assert resource.uri.startswith(f"{resources.scheme}:"), (
+                f"{resource.uri!r}: other scheme"
+            )
             assert resource.uri.isascii(), f"{resource.uri!r} is no URI; quote it"
-            assert given.read(resource.uri, Call()), f"{resource.uri!r} gives nothing"
+            assert resources.read(resource.uri, Call()), f"{resource.uri!r} gives nothing"
         with pytest.raises(ToolError):
-            given.read(f"{given.scheme}://no-such/../resource", Call())
+            resources.read(f"{resources.scheme}://no-such/../resource", Call())
 
     def test_prompts_are_written_from_their_arguments(self) -> None:
         """What a person filled in stands in the text."""
         surface = self.make()
         for prompt in surface.prompts(self.desk()) if isinstance(surface, Prompting) else ():
-            told = {one.name: f"<{one.name} {{}} %s>" for one in prompt.arguments}
-            text = prompt.write(told)
-            missing = [value for value in told.values() if value not in text]
+            values = {argument.name: f"<{argument.name} {{}} %s>" for argument in prompt.arguments}
+            text = prompt.write(values)
+            missing = [value for value in values.values() if value not in text]
             assert not missing, f"{prompt.name} leaves out {missing}"
 
     def _tools(self) -> Sequence[Tool[Any, Any]]:

@@ -20,7 +20,7 @@ _WIDTHS = (1, 2, 3, 5, 9)
 class TokenizerContract(StageContract[Tokenizer]):
     """Terms without white space, and a ``narrow`` that never loses a passage."""
 
-    verbs = Tokenizer
+    protocol = Tokenizer
     texts: ClassVar[Sequence[str]] = ()
     """Further texts to try, in the tokenizer's own language."""
 
@@ -65,19 +65,19 @@ class TokenizerContract(StageContract[Tokenizer]):
         """
         stage = self.make()
         texts = self._folded()
-        for one, other in pairwise([*texts, texts[0]]):
-            apart = Counter(stage.terms(one)) + Counter(stage.terms(other))
-            together = Counter(stage.terms(f"{one}\n{other}"))
+        for upper, other in pairwise([*texts, texts[0]]):
+            apart = Counter(stage.terms(upper)) + Counter(stage.terms(other))
+            together = Counter(stage.terms(f"{upper}\n{other}"))
             more, less = dict(together - apart), dict(apart - together)
-            assert together == apart, f"{one!r} above {other!r}: {more} more, {less} less"
+            assert together == apart, f"{upper!r} above {other!r}: {more} more, {less} less"
 
     def test_the_order_of_terms_is_that_of_the_text(self) -> None:
         """Phrases are found by terms that follow each other."""
         stage = self.make()
-        for one, other in (("password", "link"), ("休暇", "給付"), ("link", "休暇")):
-            terms = list(stage.terms(f"{one} {other}"))
-            first, second = stage.terms(one)[0], stage.terms(other)[0]
-            assert terms.index(first) < terms.index(second), f"{one} {other}: {terms}"
+        for left, other in (("password", "link"), ("休暇", "給付"), ("link", "休暇")):
+            terms = list(stage.terms(f"{left} {other}"))
+            first, second = stage.terms(left)[0], stage.terms(other)[0]
+            assert terms.index(first) < terms.index(second), f"{left} {other}: {terms}"
 
     def test_narrowing_by_a_long_text_is_no_trouble(self) -> None:
         """Whoever pastes a page into the search is answered."""
@@ -93,12 +93,14 @@ class TokenizerContract(StageContract[Tokenizer]):
         corpus = MemoryCorpus(passages, stage)
         for needle in self._needles():
             clause, exact = stage.narrow(needle)
-            kept = {found.passage.key for found in corpus.search(clause, len(passages))}
-            for one in passages:
-                if one.key not in kept:
-                    assert not _holds(one, needle), f"narrow({needle!r}) = {clause} loses {one}"
+            matching = {match.passage.key for match in corpus.search(clause, len(passages))}
+            for item in passages:
+                if item.key not in matching:
+                    assert not _holds(item, needle), f"narrow({needle!r}) = {clause} loses {item}"
                 elif exact:
-                    assert _holds(one, needle), f"narrow({needle!r}) = {clause} is not exact: {one}"
+                    assert _holds(item, needle), (
+                        f"narrow({needle!r}) = {clause} is not exact: {item}"
+                    )
 
     def test_narrowing_by_no_terms_keeps_everything(self) -> None:
         """Punctuation stands in texts without being a term: its clause has to hold anywhere."""
@@ -117,14 +119,14 @@ class TokenizerContract(StageContract[Tokenizer]):
         return [fold(text) for text in (*TEXTS, *self.texts)]
 
     def _needles(self) -> list[str]:
-        found: dict[str, None] = {}
+        needles: dict[str, None] = {}
         for text in self._folded():
-            found[text] = None
+            needles[text] = None
             for width in _WIDTHS:
                 for at in range(len(text) - width + 1):
-                    found[text[at : at + width].strip()] = None
-        return [needle for needle in found if needle]
+                    needles[text[at : at + width].strip()] = None
+        return [needle for needle in needles if needle]
 
 
-def _holds(one: Passage, needle: str) -> bool:
-    return any(occurs(text, needle) for text in one.fields.values())
+def _holds(item: Passage, needle: str) -> bool:
+    return any(occurs(text, needle) for text in item.fields.values())

@@ -22,14 +22,14 @@ _TITLE_NUMBER = re.compile(NUMBERED)
 _TITLE_LABEL = re.compile(LABELLED)
 
 
-class Entry(NamedTuple):
+class ReferenceTarget(NamedTuple):
     """What can be pointed at: an id, and the title under which it is known."""
 
     id: str
     title: str
 
 
-class Candidate(NamedTuple):
+class ReferenceMatch(NamedTuple):
     """Something that a reference may point at, and by which rule."""
 
     id: str
@@ -46,61 +46,61 @@ class Number(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Places:
+class ReferenceTargets:
     """The entries by number, by label and in order."""
 
-    entries: Mapping[str, Entry]
-    titled: Mapping[Number, Sequence[Entry]]
-    by_id: Mapping[Number, Sequence[Entry]]
-    children: Mapping[Number, Sequence[Entry]]
-    labelled: Mapping[str, Sequence[Entry]]
+    entries: Mapping[str, ReferenceTarget]
+    titled: Mapping[Number, Sequence[ReferenceTarget]]
+    by_id: Mapping[Number, Sequence[ReferenceTarget]]
+    children: Mapping[Number, Sequence[ReferenceTarget]]
+    labelled: Mapping[str, Sequence[ReferenceTarget]]
     numbers: Sequence[tuple[str, Number]]
-    titles: Sequence[tuple[Entry, frozenset[str]]]
+    titles: Sequence[tuple[ReferenceTarget, frozenset[str]]]
 
-    def chapter(self, number: Number) -> tuple[list[Candidate], Rule]:
+    def chapter(self, number: Number) -> tuple[list[ReferenceMatch], Rule]:
         """Return what a number names: by title, by id, or its parts, or what it is a part of."""
         whole = number._replace(m=None)
-        steps: tuple[tuple[Rule, Sequence[Entry]], ...] = (
+        steps: tuple[tuple[Rule, Sequence[ReferenceTarget]], ...] = (
             ("number", self.titled.get(number, ())),
             ("id", self.by_id.get(number, ())),
             ("child", self.children.get(number, ()) if number.m is None else ()),
             ("parent", self.titled.get(whole, ()) if number.m else ()),
             ("parent", self.by_id.get(whole, ()) if number.m else ()),
         )
-        for rule, found in steps:
-            if found:
-                return [Candidate(*one, rule) for one in found], rule
+        for rule, entries in steps:
+            if entries:
+                return [ReferenceMatch(*entry, rule) for entry in entries], rule
         return [], "number"
 
 
 @lru_cache(maxsize=16)
-def places_of(entries: tuple[Entry, ...]) -> Places:
+def targets_of(entries: tuple[ReferenceTarget, ...]) -> ReferenceTargets:
     """Return the entries of a manual, sorted by what can name them."""
-    titled: dict[Number, list[Entry]] = defaultdict(list)
-    by_id: dict[Number, list[Entry]] = defaultdict(list)
-    children: dict[Number, list[Entry]] = defaultdict(list)
-    labelled: dict[str, list[Entry]] = defaultdict(list)
+    titled: dict[Number, list[ReferenceTarget]] = defaultdict(list)
+    by_id: dict[Number, list[ReferenceTarget]] = defaultdict(list)
+    children: dict[Number, list[ReferenceTarget]] = defaultdict(list)
+    labelled: dict[str, list[ReferenceTarget]] = defaultdict(list)
     numbers: list[tuple[str, Number]] = []
-    titles: list[tuple[Entry, frozenset[str]]] = []
+    titles: list[tuple[ReferenceTarget, frozenset[str]]] = []
     for entry in entries:
         title = normalised(entry.title)
         match, label = _TITLE_NUMBER.match(title), _TITLE_LABEL.match(title)
-        found = number_of(match) if match else None
-        if found is not None:
-            titled[found].append(entry)
+        number = number_of(match) if match else None
+        if number is not None:
+            titled[number].append(entry)
         elif label is not None:
             labelled[label["label"] + label["number"]].append(entry)
-        if found is None and label is None and (plain := _ID.fullmatch(normalised(entry.id))):
-            found = Number("章", *plain.groups())
-            by_id[found].append(entry)
-        if found is not None:
-            numbers.append((entry.id, found))
-            if found.m is not None:
-                children[found._replace(m=None)].append(entry)
+        if number is None and label is None and (plain := _ID.fullmatch(normalised(entry.id))):
+            number = Number("章", *plain.groups())
+            by_id[number].append(entry)
+        if number is not None:
+            numbers.append((entry.id, number))
+            if number.m is not None:
+                children[number._replace(m=None)].append(entry)
         bare = title[match.end() if match else label.end() if label else 0 :]
         titles.append((entry, frozenset({title, bare} - {""})))
     known = {entry.id: entry for entry in entries}
-    return Places(known, titled, by_id, children, labelled, numbers, titles)
+    return ReferenceTargets(known, titled, by_id, children, labelled, numbers, titles)
 
 
 def number_of(match: re.Match[str]) -> Number:

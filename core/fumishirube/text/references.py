@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from fumishirube.text.numerals import normalised
 from fumishirube.text.reference_targets import (
     LABELLED,
     NUMBERED,
-    Candidate,
-    Entry,
     Number,
-    Places,
+    ReferenceMatch,
+    ReferenceTarget,
+    ReferenceTargets,
     number_of,
-    places_of,
+    targets_of,
 )
-from fumishirube.text.numerals import normalised
 
 _MOST = 10
 _PHRASES = 20
@@ -35,11 +35,11 @@ _POINTS = re.compile("を参照|に記載|を見よ")
 _SECTION_LINE = re.compile(r"^[^\S\n]*第([^\n節]{1,12})節", re.MULTILINE)
 
 
-class Resolved(NamedTuple):
+class ResolvedReference(NamedTuple):
     """What a text points at, if that is one thing, and all that it may point at."""
 
     target: str | None
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ReferenceMatch, ...]
 
 
 Sections = Callable[[str], Collection[str]]
@@ -47,37 +47,37 @@ Sections = Callable[[str], Collection[str]]
 
 
 def resolve(
-    entries: Sequence[Entry], text: str, current: str | None, sections: Sections
-) -> Resolved:
+    entries: Sequence[ReferenceTarget], text: str, current: str | None, sections: Sections
+) -> ResolvedReference:
     """Return what a text points at; ``current`` is the id of where the text stands."""
-    places = places_of(tuple(entries))
-    asked = normalised(text)
+    targets = targets_of(tuple(entries))
+    wanted = normalised(text)
     target: str | None = None
-    candidates: dict[str, Candidate] = {}
-    for reference in _references(asked):
-        found, sure = reference(places, current, sections)
+    candidates: dict[str, ReferenceMatch] = {}
+    for reference in _references(wanted):
+        matches, sure = reference(targets, current, sections)
         if target is None and sure:
-            target = found[0].id
-        for candidate in found:
+            target = matches[0].id
+        for candidate in matches:
             candidates.setdefault(candidate.id, candidate)
-    chosen = sorted(candidates.values(), key=lambda one: one.id != target)
-    return Resolved(target, tuple(chosen[:_MOST]))
+    chosen = sorted(candidates.values(), key=lambda match: match.id != target)
+    return ResolvedReference(target, tuple(chosen[:_MOST]))
 
 
 def mentioned(
-    entries: Sequence[Entry], text: str, current: str, sections: Sections
-) -> list[Candidate]:
+    entries: Sequence[ReferenceTarget], text: str, current: str, sections: Sections
+) -> list[ReferenceMatch]:
     """Return what a running text surely points at, in its order, but for where it stands itself.
 
     Quoted words count only where they are followed by を参照 or the like.
     """
-    places = places_of(tuple(entries))
-    found: dict[str, Candidate] = {}
+    targets = targets_of(tuple(entries))
+    results: dict[str, ReferenceMatch] = {}
     for reference in _references(normalised(text), running=True):
-        candidates, sure = reference(places, current, sections)
+        candidates, sure = reference(targets, current, sections)
         if sure and candidates[0].id != current:
-            found.setdefault(candidates[0].id, candidates[0])
-    return [*found.values()][:_MOST]
+            results.setdefault(candidates[0].id, candidates[0])
+    return [*results.values()][:_MOST]
 
 
 def section_numbers(text: str) -> frozenset[str]:
@@ -87,122 +87,136 @@ def section_numbers(text: str) -> frozenset[str]:
 
 # --- what is asked --------------------------------------------------------------------------
 
-_Found = tuple[list[Candidate], bool]
-_Reference = Callable[[Places, str | None, Sections], _Found]
+_Resolution = tuple[list[ReferenceMatch], bool]
+_Reference = Callable[[ReferenceTargets, str | None, Sections], _Resolution]
 
 
-def _references(asked: str, *, running: bool = False) -> Iterator[_Reference]:
+def _references(text: str, *, running: bool = False) -> Iterator[_Reference]:
     """Yield how each reference in a text is answered, in the order in which they stand there."""
-    found: list[tuple[int, _Reference]] = []
+    references: list[tuple[int, _Reference]] = []
     chapter: Number | None = None
     end = -1
-    for match in _POINTING.finditer(asked):
+    for match in _POINTING.finditer(text):
         if match["label"]:
-            found.append((match.start(), _Label(match["label"] + match["number"])))
+            references.append((match.start(), _LabelReference(match["label"] + match["number"])))
         elif match["relative"]:
-            found.append((match.start(), _Relative(match["relative"])))
+            references.append((match.start(), _RelativeReference(match["relative"])))
         else:
             number = number_of(match)
             if number.unit == "節" and chapter is not None and match.start() == end:
-                found[-1] = (found[-1][0], _Part(chapter, number))
+                references[-1] = (references[-1][0], _NumberReference(chapter, number))
             else:
-                found.append((match.start(), _Part(number, None)))
+                references.append((match.start(), _NumberReference(number, None)))
             chapter = number if number.unit == "章" else None
             end = match.end()
-    for start, phrase in sorted(_phrases(asked, running=running))[:_PHRASES]:
+    for start, phrase in sorted(_phrases(text, running=running))[:_PHRASES]:
         words = _POINTING.sub("", phrase)
         if len(words) >= _SHORTEST:
-            found.append((start, _Words(words)))
+            references.append((start, _TitleReference(words)))
     # A number beats the words beside it.
-    found.sort(key=lambda one: (isinstance(one[1], _Words), one[0]))
-    return (reference for _, reference in found)
+    references.sort(key=lambda row: (isinstance(row[1], _TitleReference), row[0]))
+    return (reference for _, reference in references)
 
 
-def _phrases(asked: str, *, running: bool) -> Iterator[tuple[int, str]]:
+def _phrases(text: str, *, running: bool) -> Iterator[tuple[int, str]]:
     """Yield where words stand that may be a title, quoted or before を参照, and the words."""
-    for match in _QUOTED.finditer(asked):
-        if not running or _POINTS.match(asked, match.end()):
+    for match in _QUOTED.finditer(text):
+        if not running or _POINTS.match(text, match.end()):
             yield match.start(), match[1] or match[2]
-    for points in _POINTS.finditer(asked):
-        before = asked[max(0, points.start() - _LONGEST) : points.start()]
+    for points in _POINTS.finditer(text):
+        before = text[max(0, points.start() - _LONGEST) : points.start()]
         words = _BEFORE.search(before)
         if words is not None:
             yield points.start() - len(words.group()), words.group()
 
 
 @dataclass(frozen=True)
-class _Label:
+class _LabelReference:
     """別表1 and the like."""
 
     name: str
 
-    def __call__(self, places: Places, _current: str | None, _sections: Sections) -> _Found:
-        found = [Candidate(*one, "label") for one in places.labelled.get(self.name, ())]
-        return found, len(found) == 1
+    def __call__(
+        self, targets: ReferenceTargets, _current: str | None, _sections: Sections
+    ) -> _Resolution:
+        matches = [ReferenceMatch(*entry, "label") for entry in targets.labelled.get(self.name, ())]
+        return matches, len(matches) == 1
 
 
 @dataclass(frozen=True)
-class _Relative:
+class _RelativeReference:
     """前章 and the like, seen from where the reference stands."""
 
     where: str
 
-    def __call__(self, places: Places, current: str | None, _sections: Sections) -> _Found:
-        order = [(one, number.n) for one, number in places.numbers if number.unit == "章"]
-        at = next((place for place, (one, _) in enumerate(order) if one == current), None)
+    def __call__(
+        self, targets: ReferenceTargets, current: str | None, _sections: Sections
+    ) -> _Resolution:
+        order = [(entry, number.n) for entry, number in targets.numbers if number.unit == "章"]
+        at = next((place for place, (entry, _) in enumerate(order) if entry == current), None)
         if at is None:
             return [], False
         here = order[at][1]
         way = {"前": order[at::-1], "次": order[at:]}.get(self.where)
         n = here if way is None else next((other for _, other in way if other != here), None)
-        found = [] if n is None else places.chapter(Number("章", n))[0]
-        return [one._replace(rule="relative") for one in found], len(found) == 1
+        matches = [] if n is None else targets.chapter(Number("章", n))[0]
+        return [entry._replace(rule="relative") for entry in matches], len(matches) == 1
 
 
 @dataclass(frozen=True)
-class _Part:
+class _NumberReference:
     """第3章, 第3章-1 or 第3章第2節; a section alone may also stand inside a chapter."""
 
     number: Number
     section: Number | None
 
-    def __call__(self, places: Places, current: str | None, sections: Sections) -> _Found:
+    def __call__(
+        self, targets: ReferenceTargets, current: str | None, sections: Sections
+    ) -> _Resolution:
         number = self.number
         if self.section is not None and number.m is None:
             number = number._replace(m=self.section.n)
-        found, _ = places.chapter(number)
-        if not found and self.section is not None:
-            within = places.chapter(self.number)[0]
-            held = [one for one in within if self.section.n in sections(one.id)]
-            found = [one._replace(rule="heading") for one in held] or within
-        elif not found and number.unit == "節":
-            found = _holding(number.n, places, current, sections)
-        return found, len(found) == 1
+        matches, _ = targets.chapter(number)
+        if not matches and self.section is not None:
+            within = targets.chapter(self.number)[0]
+            containing = [match for match in within if self.section.n in sections(match.id)]
+            matches = [match._replace(rule="heading") for match in containing] or within
+        elif not matches and number.unit == "節":
+            matches = _containing(number.n, targets, current, sections)
+        return matches, len(matches) == 1
 
 
 @dataclass(frozen=True)
-class _Words:
+class _TitleReference:
     """The words of a title."""
 
     words: str
 
-    def __call__(self, places: Places, _current: str | None, _sections: Sections) -> _Found:
+    def __call__(
+        self, targets: ReferenceTargets, _current: str | None, _sections: Sections
+    ) -> _Resolution:
         pairs = _pairs(self.words)
         scored = [
             (max((_likeness(self.words, pairs, title) for title in titles), default=0.0), entry)
-            for entry, titles in places.titles
+            for entry, titles in targets.titles
         ]
-        alike = sorted((one for one in scored if one[0] >= _ALIKE), key=lambda one: -one[0])
-        found = [Candidate(*entry, "title") for _, entry in alike[:_MOST]]
+        alike = sorted((row for row in scored if row[0] >= _ALIKE), key=lambda row: -row[0])
+        matches = [ReferenceMatch(*entry, "title") for _, entry in alike[:_MOST]]
         sure = len(alike) == 1 or (len(alike) > 1 and alike[0][0] - alike[1][0] >= _LEAD - 1e-9)
-        return found, sure
+        return matches, sure
 
 
-def _holding(n: str, places: Places, current: str | None, sections: Sections) -> list[Candidate]:
+def _containing(
+    n: str, targets: ReferenceTargets, current: str | None, sections: Sections
+) -> list[ReferenceMatch]:
     """Return the chapters with such a section: the current one, or else any."""
-    if current is not None and current in places.entries and n in sections(current):
-        return [Candidate(*places.entries[current], "heading")]
-    return [Candidate(*one, "heading") for one in places.entries.values() if n in sections(one.id)]
+    if current is not None and current in targets.entries and n in sections(current):
+        return [ReferenceMatch(*targets.entries[current], "heading")]
+    return [
+        ReferenceMatch(*entry, "heading")
+        for entry in targets.entries.values()
+        if n in sections(entry.id)
+    ]
 
 
 def _likeness(words: str, pairs: frozenset[str], title: str) -> float:

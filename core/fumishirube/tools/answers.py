@@ -16,7 +16,7 @@ LIST_CHARS = 24_000
 Item = TypeVar("Item")
 
 
-class Lean(Answer):
+class LeanAnswer(Answer):
     """An answer in which the fields named in ``omitted`` are absent when they are ``None``."""
 
     omitted: ClassVar[frozenset[str]] = frozenset()

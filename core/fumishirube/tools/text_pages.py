@@ -60,7 +60,7 @@ ScanCursor = Annotated[
 ]
 
 
-class Page(NamedTuple):
+class TextPage(NamedTuple):
     """A piece of a text. ``next_offset`` is its end; ``eof`` tells that nothing follows."""
 
     text: str
@@ -74,14 +74,14 @@ class Page(NamedTuple):
         return NextChar(char_offset=None if self.eof else self.next_offset)
 
 
-def page(text: str, start: int, end: int) -> Page:
+def page(text: str, start: int, end: int) -> TextPage:
     """Return the characters from ``start`` to before ``end``, or to the text's end."""
     lines = Lines(text)
     end = min(end, len(text))
     last = lines.at(max(start, end - 1)) if text else 1
     first = min(lines.at(start), lines.total)
     span = LineRange(start_line=first, end_line=min(max(last, first), lines.total))
-    return Page(text[start:end], span, end, eof=end >= len(text))
+    return TextPage(text[start:end], span, end, eof=end >= len(text))
 
 
 def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:

@@ -9,7 +9,7 @@ class Failing(Stage):
     """Fails."""
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         raise RuntimeError("the scorer has lost its marbles")
 

@@ -27,9 +27,9 @@ def word(write: Callable[[Word], object]) -> bytes:
     """Return the bytes of a document that somebody writes."""
     document = docx.Document()
     write(document)
-    kept = io.BytesIO()
-    document.save(kept)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
 
 
 def guide(document: Word) -> None:
@@ -248,14 +248,14 @@ def repacked(
     more: Mapping[str, str | bytes] | None = None,
 ) -> bytes:
     """Return a document with other parts."""
-    kept = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(kept, "w", FOLDERS) as new:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w", FOLDERS) as new:
         for name in old.namelist():
             part = old.read(name)
             new.writestr(name, changes[name](part.decode()) if name in changes else part)
         for name, content in (more or {}).items():
             new.writestr(name, content)
-    return kept.getvalue()
+    return buffer.getvalue()
 
 
 def refused(folder: Path, data: bytes, **settings: int) -> Unreadable:
@@ -273,7 +273,7 @@ def test_what_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
 
 def test_a_package_that_lies_about_its_size_is_damaged(tmp_path: Path) -> None:
     bomb = repacked(word(guide), {}, {"word/media/a.bin": b"\0" * 5_000_000})
-    real, told = (5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")
+    real, claimed = (5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")
     assert bomb.count(real) == 2
     related = b'<Relationship Id="rX" Type="x" Target="media/a.bin"/></Relationships>'
     lying = repacked(
@@ -283,7 +283,7 @@ def test_a_package_that_lies_about_its_size_is_damaged(tmp_path: Path) -> None:
                 "</Relationships>", related.decode()
             )
         },
-    ).replace(real, told)
+    ).replace(real, claimed)
     assert refused(tmp_path, lying).reason == "damaged"
 
 
@@ -321,12 +321,12 @@ def test_what_is_no_document_is_told_as_such(tmp_path: Path, data: bytes, reason
 
 
 def test_a_document_without_a_part_is_damaged(tmp_path: Path) -> None:
-    kept = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(word(guide))) as old, zipfile.ZipFile(kept, "w") as new:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(word(guide))) as old, zipfile.ZipFile(buffer, "w") as new:
         for name in old.namelist():
             if name != "word/document.xml":
                 new.writestr(name, old.read(name))
-    assert refused(tmp_path, kept.getvalue()).reason == "damaged"
+    assert refused(tmp_path, buffer.getvalue()).reason == "damaged"
 
 
 @pytest.mark.parametrize("depth", [2, 12, 30])

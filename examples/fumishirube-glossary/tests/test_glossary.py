@@ -7,7 +7,7 @@ from fumishirube_glossary import Glossary
 from fumishirube_glossary.definitions import definitions
 
 from fumishirube import Call, Desk, Document, Heading, NotFound, ToolError, divided
-from fumishirube.testing import MemoryDesk, SurfaceContract
+from fumishirube.testing import MemoryContext, SurfaceContract
 
 RULES = """# 用語
 - **有給休暇**: 賃金が支払われる休暇
@@ -39,62 +39,67 @@ def document(path: str, text: str) -> Document:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return MemoryDesk(
+def context() -> Desk:
+    return MemoryContext(
         {"rules": [document("rules.md", RULES)], "guide": [document("guide.md", GUIDE)]}
     )
 
 
-def ask(desk: Desk, **arguments: Any) -> list[tuple[str, int, str]]:
-    (tool,) = Glossary().tools(desk)
+def ask(context: Desk, **arguments: Any) -> list[tuple[str, int, str]]:
+    (tool,) = Glossary().tools(context)
     answer = tool.run(tool.params.model_validate(arguments), Call())
-    return [(one.form, one.start_line, one.text) for one in answer.definitions]
+    return [
+        (definition.form, definition.start_line, definition.text)
+        for definition in answer.definitions
+    ]
 
 
 class TestGlossary(SurfaceContract):
     stage = Glossary()
 
 
-def test_an_entry_goes_before_a_section_of_that_name(desk: Desk) -> None:
-    assert ask(desk, term="有給休暇") == [
+def test_an_entry_goes_before_a_section_of_that_name(context: Desk) -> None:
+    assert ask(context, term="有給休暇") == [
         ("entry", 2, "- **有給休暇**: 賃金が支払われる休暇"),
         ("heading", 9, "入社から六か月で十日になる。\n取り消しはできる。"),
     ]
 
 
-def test_tables_and_other_marks_are_entries_too(desk: Desk) -> None:
-    assert ask(desk, term="欠勤") == [("entry", 6, "| 欠勤 | 届け出て休むこと |")]
-    assert ask(desk, term="代休") == [("entry", 3, "- 代休(だいきゅう) … 休日に働いた代わりの休み")]
+def test_tables_and_other_marks_are_entries_too(context: Desk) -> None:
+    assert ask(context, term="欠勤") == [("entry", 6, "| 欠勤 | 届け出て休むこと |")]
+    assert ask(context, term="代休") == [
+        ("entry", 3, "- 代休(だいきゅう) … 休日に働いた代わりの休み")
+    ]
 
 
-def test_a_sentence_may_say_what_a_term_is(desk: Desk) -> None:
+def test_a_sentence_may_say_what_a_term_is(context: Desk) -> None:
     line = "A token is a piece of text. Every token costs time."
-    assert ask(desk, term="Token", manual_id="guide") == [("sentence", 2, line)]
-    (found,) = ask(desk, term="index")
-    assert found[:2] == ("sentence", 3)
+    assert ask(context, term="Token", manual_id="guide") == [("sentence", 2, line)]
+    (definition,) = ask(context, term="index")
+    assert definition[:2] == ("sentence", 3)
 
 
-def test_a_citation_names_the_lines(desk: Desk) -> None:
-    (tool,) = Glossary().tools(desk)
-    (one,) = tool.run(tool.params(term="欠勤"), Call()).definitions
-    assert one.cite == "manual://rules/rules.md#L6-L6"
-    assert one.section == "用語"
+def test_a_citation_names_the_lines(context: Desk) -> None:
+    (tool,) = Glossary().tools(context)
+    (definition,) = tool.run(tool.params(term="欠勤"), Call()).definitions
+    assert definition.cite == "manual://rules/rules.md#L6-L6"
+    assert definition.section == "用語"
 
 
-def test_the_limit_is_kept(desk: Desk) -> None:
-    assert len(ask(desk, term="有給休暇", limit=1)) == 1
+def test_the_limit_is_kept(context: Desk) -> None:
+    assert len(ask(context, term="有給休暇", limit=1)) == 1
 
 
-def test_a_term_that_nobody_defines_has_no_definitions(desk: Desk) -> None:
-    assert ask(desk, term="取り消し") == []
-    assert ask(desk, term="absent") == []
+def test_a_term_that_nobody_defines_has_no_definitions(context: Desk) -> None:
+    assert ask(context, term="取り消し") == []
+    assert ask(context, term="absent") == []
 
 
-def test_what_cannot_be_looked_up_is_refused(desk: Desk) -> None:
+def test_what_cannot_be_looked_up_is_refused(context: Desk) -> None:
     with pytest.raises(ToolError, match="term is blank"):
-        ask(desk, term="　")
+        ask(context, term="　")
     with pytest.raises(NotFound):
-        ask(desk, term="token", manual_id="absent")
+        ask(context, term="token", manual_id="absent")
 
 
 @pytest.mark.parametrize(
@@ -111,19 +116,23 @@ def test_what_cannot_be_looked_up_is_refused(desk: Desk) -> None:
     ],
 )
 def test_forms_of_definitions_are_told_from_mere_mentions(line: str, form: str | None) -> None:
-    found = [one.form for one in definitions(["# x", line], "x", "有給休暇")]
-    assert found == ([form] if form else [])
+    forms = [definition.form for definition in definitions(["# x", line], "x", "有給休暇")]
+    assert forms == ([form] if form else [])
 
 
 @pytest.mark.parametrize(
     "title", ["有給休暇", "2.1 有給休暇とは", "第3条 有給休暇", "有給休暇とは?"]
 )
 def test_a_section_that_is_headed_by_the_term_defines_it(title: str) -> None:
-    found = [
+    results = [
         *definitions([f"# {title}", "", "賃金が支払われる。", "二行目。", ""], title, "有給休暇")
     ]
-    assert [(one.first, one.last) for one in found if one.form == "heading"] == [(2, 3)]
+    assert [
+        (definition.first, definition.last)
+        for definition in results
+        if definition.form == "heading"
+    ] == [(2, 3)]
 
 
-def test_a_term_of_marks_is_no_pattern(desk: Desk) -> None:
-    assert ask(desk, term="(.*)+[") == []
+def test_a_term_of_marks_is_no_pattern(context: Desk) -> None:
+    assert ask(context, term="(.*)+[") == []

@@ -61,7 +61,7 @@ def text(folder: Path, page: str | bytes) -> str:
 
 def test_headings_open_sections_that_name_those_around_them(tmp_path: Path) -> None:
     sections = load(tmp_path, GUIDE).sections
-    assert [(one.title, one.level, one.ancestors) for one in sections] == [
+    assert [(section.title, section.level, section.ancestors) for section in sections] == [
         ("導入の手引き", 1, ()),
         ("インストール", 1, ()),
         ("Options", 2, ("インストール",)),
@@ -71,8 +71,14 @@ def test_headings_open_sections_that_name_those_around_them(tmp_path: Path) -> N
 def test_the_lines_of_a_section_hold_its_text(tmp_path: Path) -> None:
     document = load(tmp_path, ORDINARY)
     lines = document.text.split("\n")
-    assert [lines[one.start_line - 1] for one in document.sections] == ["# A", "## B", "# C"]
-    assert [document.text[one.body : one.end].strip() for one in document.sections] == [*"abc"]
+    assert [lines[section.start_line - 1] for section in document.sections] == [
+        "# A",
+        "## B",
+        "# C",
+    ]
+    assert [document.text[section.body : section.end].strip() for section in document.sections] == [
+        *"abc"
+    ]
 
 
 def test_a_page_without_headings_is_called_by_its_title_or_its_name(tmp_path: Path) -> None:
@@ -88,7 +94,7 @@ def test_an_anchor_is_that_of_the_heading_or_of_what_begins_with_it(tmp_path: Pa
     document = load(tmp_path, page)
     lines = [line for line in document.text.split("\n") if line.startswith("#")]
     assert lines == ["# A {#own}", "## B {#around}", "## C {#old}", "## D", "## E"]
-    assert [one.title for one in document.sections] == [*"ABCDE"]
+    assert [section.title for section in document.sections] == [*"ABCDE"]
     assert "{#own}" not in load(tmp_path, page, Html(anchors=False)).text
 
 

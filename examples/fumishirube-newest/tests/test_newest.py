@@ -11,7 +11,7 @@ from fumishirube.testing import MemoryCorpus, RefinerContract, passage, ranking
 
 OLD = passage("2021-04-01/travel.md", body="日当は二千円とする。")
 NEW = passage("2024-04-01/travel.md", body="日当は三千円とする。")
-TOLD = passage("travel.md", body="日当は四千円とする。\n最終更新: 令和7年4月1日")
+LABELLED = passage("travel.md", body="日当は四千円とする。\n最終更新: 令和7年4月1日")
 PLAIN = passage("notes.md", body="日当は2099-01-01まで五千円とする。")
 
 
@@ -23,16 +23,16 @@ class TestNewestWithOtherSettings(RefinerContract):
     stage = Newest(weight=1.0, half_life_days=30.0, undated_days=0.0, labels=())
 
 
-def order(stage: Newest, given: Ranking) -> list[str]:
-    corpus = MemoryCorpus([hit.passage for hit in given.hits])
-    return [hit.passage.path for hit in stage.refine(given, Query("日当"), corpus).hits]
+def order(stage: Newest, initial: Ranking) -> list[str]:
+    corpus = MemoryCorpus([hit.passage for hit in initial.hits])
+    return [hit.passage.path for hit in stage.refine(initial, Query("日当"), corpus).hits]
 
 
 def near(*passages: object) -> Ranking:
     """Rank passages close to each other: 100, 99, 98 …"""
-    given = ranking(passages)  # type: ignore[arg-type]
-    hits = (hit.scored(100.0 - place) for place, hit in enumerate(given.hits))
-    return given._replace(hits=tuple(hits))
+    initial = ranking(passages)  # type: ignore[arg-type]
+    hits = (hit.scored(100.0 - place) for place, hit in enumerate(initial.hits))
+    return initial._replace(hits=tuple(hits))
 
 
 def test_of_much_the_same_the_newest_comes_first() -> None:
@@ -40,13 +40,13 @@ def test_of_much_the_same_the_newest_comes_first() -> None:
 
 
 def test_what_answers_far_better_stays_first() -> None:
-    given = ranking([OLD, NEW])
-    hits = (given.hits[0].scored(100.0), given.hits[1].scored(10.0))
-    assert order(Newest(), given._replace(hits=hits)) == [OLD.path, NEW.path]
+    initial = ranking([OLD, NEW])
+    hits = (initial.hits[0].scored(100.0), initial.hits[1].scored(10.0))
+    assert order(Newest(), initial._replace(hits=hits)) == [OLD.path, NEW.path]
 
 
 def test_a_date_may_stand_in_the_text_behind_a_label() -> None:
-    assert order(Newest(), near(OLD, NEW, TOLD)) == [TOLD.path, NEW.path, OLD.path]
+    assert order(Newest(), near(OLD, NEW, LABELLED)) == [LABELLED.path, NEW.path, OLD.path]
 
 
 def test_a_date_without_a_label_dates_nothing() -> None:
@@ -56,8 +56,8 @@ def test_a_date_without_a_label_dates_nothing() -> None:
 
 def test_one_half_life_costs_half_of_the_weight() -> None:
     stage = Newest(weight=0.4, half_life_days=1096)  # three years, one of them a leap year
-    given = near(NEW, OLD)
-    hits = stage.refine(given, Query("日当"), MemoryCorpus([OLD, NEW])).hits
+    initial = near(NEW, OLD)
+    hits = stage.refine(initial, Query("日当"), MemoryCorpus([OLD, NEW])).hits
     assert [hit.score for hit in hits] == pytest.approx([100.0, 99.0 * 0.8])
 
 

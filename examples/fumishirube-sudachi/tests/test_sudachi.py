@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 from fumishirube_sudachi import OtherSpellings, Sudachi
-from fumishirube_sudachi.words import Words
+from fumishirube_sudachi.words import RunningSudachi
 
 from fumishirube import ConfigError, Corpus, Passage, Query, fold
 from fumishirube.testing import MemoryCorpus, ScorerContract, TokenizerContract, passage
@@ -48,7 +48,7 @@ def test_the_running_form_serves_several_threads() -> None:
 
 class _Spellings(ScorerContract):
     queries = (Query("付属のコンピューター"), Query("打ち合わせ", required=("病院",)))
-    opened: ClassVar[Words]
+    opened: ClassVar[RunningSudachi]
 
     @pytest.fixture(autouse=True)
     def _running(self) -> Iterator[None]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from fumishirube import Desk, Tool
-from fumishirube_manual.full import full_tool
-from fumishirube_manual.settings import Settings
+from fumishirube_manual.full_answer import full_tool
+from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find import find_tool
 from fumishirube_manual.tools.hits import hits_tool
 from fumishirube_manual.tools.ls import ls_tool
@@ -16,18 +16,18 @@ from fumishirube_manual.tools.scan import scan_tool
 from fumishirube_manual.tools.toc import toc_tool
 
 
-def tools(desk: Desk, settings: Settings, scan_max_chars: int) -> Sequence[Tool[Any, Any]]:
+def tools(context: Desk, settings: ManualSettings, scan_max_chars: int) -> Sequence[Tool[Any, Any]]:
     """Return the six tools, in the order in which an agent meets them."""
     return (
-        ls_tool(desk),
-        toc_tool(desk),
-        find_tool(desk, settings),
-        hits_tool(desk, settings),
-        read_tool(desk, settings),
-        scan_tool(desk, settings, scan_max_chars),
+        ls_tool(context),
+        toc_tool(context),
+        find_tool(context, settings),
+        hits_tool(context, settings),
+        read_tool(context, settings),
+        scan_tool(context, settings, scan_max_chars),
     )
 
 
-def commands(desk: Desk, settings: Settings) -> Sequence[Tool[Any, Any]]:
+def commands(context: Desk, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:
     """Return the tools whose whole answer callers inside the process may have."""
-    return (full_tool(desk, settings),)
+    return (full_tool(context, settings),)

@@ -22,17 +22,17 @@ from fumishirube import (
     estimate_tokens,
     fold,
 )
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.actions import marginal_gain
-from fumishirube_manual.addressed_tags import tagged
-from fumishirube_manual.arguments import ManualId, after_discovery, shelved
+from fumishirube_manual.addressed_tags import with_tags
+from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import Coverage, coverage_of
 from fumishirube_manual.deliveries import delivered
 from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
-from fumishirube_manual.pointers import pointed
+from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.rows import integrated
-from fumishirube_manual.settings import Settings
+from fumishirube_manual.settings import ManualSettings
 
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
@@ -51,21 +51,21 @@ def _not_blank(value: str) -> str:
 
 def _terms(values: tuple[str, ...]) -> tuple[str, ...]:
     """Trim the terms, and keep each once."""
-    kept: dict[str, str] = {}
+    distinct: dict[str, str] = {}
     for value in values:
         if not fold(value):
             raise InvalidParameter(
                 "required_terms must not hold blank terms", parameter="required_terms"
             )
-        kept.setdefault(fold(value), value.strip())
-    if not 1 <= len(kept) <= _TERMS:
+        distinct.setdefault(fold(value), value.strip())
+    if not 1 <= len(distinct) <= _TERMS:
         raise InvalidParameter(
             "required_terms must hold 1 or 2 different terms",
             parameter="required_terms",
             min=1,
             max=_TERMS,
         )
-    return tuple(kept.values())
+    return tuple(distinct.values())
 
 
 def _trace_id(value: str) -> str:
@@ -122,7 +122,7 @@ class FindParams(Params):
     inline_hits: InlineHits | None = None
 
 
-class InlinePage(Lean):
+class InlinePage(LeanAnswer):
     """The first page of ``integrated_top``."""
 
     trace_id: str
@@ -133,7 +133,7 @@ class InlinePage(Lean):
     items: tuple[dict[str, JsonValue], ...]
 
 
-class FindAnswer(Lean):
+class FindAnswer(LeanAnswer):
     """The compact answer; ``manual_hits`` gives the rest by its trace id."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"coverage", "est_tokens", "degraded"})
@@ -149,16 +149,16 @@ class FindAnswer(Lean):
     degraded: str | None = None
 
 
-def find_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FindAnswer]:
+def find_tool(context: Desk, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
     """Return the tool."""
 
     def run(params: FindParams, call: Call) -> FindAnswer:
-        trace = search(desk, params, call, settings)
+        trace = search(context, params, call, settings)
         wanted = params.inline_hits.limit if params.inline_hits else None
         diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
         answer = compact(trace, diagnosis, account, limit, settings)
-        desk.conclude(trace.id, verdict(trace, diagnosis, account, answer))
+        context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         return answer
 
     return Tool(
@@ -185,31 +185,31 @@ def find_tool(desk: Desk, settings: Settings) -> Tool[FindParams, FindAnswer]:
     )
 
 
-def search(desk: Desk, params: FindParams, call: Call, settings: Settings) -> Trace:
+def search(context: Desk, params: FindParams, call: Call, settings: ManualSettings) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
-    shelved(desk, params.manual_id)
-    asked = params.budget or FindBudget()
+    manual_by_id(context, params.manual_id)
+    limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
     query = Query(
         text=params.query,
         required=params.required_terms,
-        limit=asked.max_candidates or CANDIDATES,
-        exclude=_seen(desk, params, call),
-        budget=Budget.of(asked.time_ms or TIME_MS, call.budget.cancelled),
+        limit=limits.max_candidates or CANDIDATES,
+        exclude=_seen(context, params, call),
+        budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
-    trace = desk.find(params.manual_id, query, call.progress).trace
+    trace = context.find(params.manual_id, query, call.progress).trace
     if "refers_to" in settings.extras:
-        trace = pointed(desk, trace)
+        trace = with_pointers(context, trace)
     if "addressed" in settings.extras:
-        trace = tagged(desk, trace)
+        trace = with_tags(context, trace)
     if params.include_claim_graph and settings.claim_graph:
-        return with_claim_graph(desk, trace, query.budget)
+        return with_claim_graph(context, trace, query.budget)
     return trace
 
 
 def compact(
-    trace: Trace, diagnosis: Diagnosis, account: Account, limit: int, settings: Settings
+    trace: Trace, diagnosis: Diagnosis, account: Account, limit: int, settings: ManualSettings
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows = trace.search.rows
@@ -243,7 +243,7 @@ def tokens(answer: Answer) -> int:
     return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
 
-def verdict(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Answer) -> Verdict:
+def assessment(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Answer) -> Verdict:
     """Return what is said of a search to the cache and to the statistics."""
     return Verdict(
         status=diagnosis.status,
@@ -257,14 +257,14 @@ def verdict(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Answer
     )
 
 
-def _seen(desk: Desk, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
+def _seen(context: Desk, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
     trace_id = params.only_unscanned_from_trace_id
     if trace_id is None:
         return frozenset()
-    trace = desk.trace(trace_id)
+    trace = context.trace(trace_id)
     if trace.manual_id != params.manual_id:
         raise InvalidParameter(
             f"only_unscanned_from_trace_id is of another manual: {trace.manual_id}",
             parameter="only_unscanned_from_trace_id",
         )
-    return trace.seen | delivered(desk, call.session, params.manual_id)
+    return trace.seen | delivered(context, call.session, params.manual_id)

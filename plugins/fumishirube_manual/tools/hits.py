@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, Field, JsonValue
 
 from fumishirube import Account, Call, Desk, InvalidParameter, Params, Span, Tool, Trace
-from fumishirube.tools.answers import Lean, fitting
+from fumishirube.tools.answers import LeanAnswer, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
 from fumishirube_manual.diagnosis import (
@@ -26,7 +26,7 @@ from fumishirube_manual.rows import (
     integrated,
     signals,
 )
-from fumishirube_manual.settings import Settings
+from fumishirube_manual.settings import ManualSettings
 
 Kind = Literal[
     "candidates",
@@ -58,7 +58,7 @@ class HitsParams(Params):
     ] = None
 
 
-class HitsAnswer(Lean):
+class HitsAnswer(LeanAnswer):
     """One page of rows; ``manual_id`` stands here when the rows leave it out."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
@@ -72,14 +72,14 @@ class HitsAnswer(Lean):
     items: tuple[dict[str, JsonValue], ...]
 
 
-def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
+def hits_tool(context: Desk, settings: ManualSettings) -> Tool[HitsParams, HitsAnswer]:
     """Return the tool."""
 
     def run(params: HitsParams, _call: Call) -> HitsAnswer:
         trace_id = params.trace_id.strip()
         if not trace_id:
             raise InvalidParameter("trace_id must not be blank", parameter="trace_id")
-        trace = desk.trace(trace_id)
+        trace = context.trace(trace_id)
         kind = params.kind or "candidates"
         rows = _rows(trace, kind, settings)
         # Beyond the last row all offsets are one; some would be no exact JSON number.
@@ -113,7 +113,7 @@ def hits_tool(desk: Desk, settings: Settings) -> Tool[HitsParams, HitsAnswer]:
     )
 
 
-def _rows(trace: Trace, kind: Kind, settings: Settings) -> Sequence[Json]:
+def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
     final, extras = trace.search.rows, settings.extras
     made: dict[str, Callable[[], Sequence[Json]]] = {
         "candidates": lambda: [candidate(trace, row, extras) for row in final],
@@ -146,7 +146,7 @@ def _unscanned(trace: Trace) -> list[Json]:
     ]
 
 
-def _gate_runs(trace: Trace, settings: Settings) -> list[Json]:
+def _gate_runs(trace: Trace, settings: ManualSettings) -> list[Json]:
     notes = gate_notes(trace)
     cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
     rows: list[Json] = []
@@ -154,15 +154,15 @@ def _gate_runs(trace: Trace, settings: Settings) -> list[Json]:
         spans = gate_spans(trace, gate)
         if not spans and not notes.get("weights"):
             continue  # a pipeline without gates has none to tell of
-        found = {(row.path, row.start_line): row for span in spans for row in span.rows}
+        candidates = {(row.path, row.start_line): row for span in spans for row in span.rows}
         rows.append(
             {
                 "gate": gate,
                 "required_terms": terms,
-                "candidates_count": len(found),
-                "file_bias_ratio": file_bias([path for path, _ in found]),
+                "candidates_count": len(candidates),
+                "file_bias_ratio": file_bias([path for path, _ in candidates]),
                 "top_score": round(
-                    max((r.score for r in found.values()), default=0.0), SCORE_DIGITS
+                    max((r.score for r in candidates.values()), default=0.0), SCORE_DIGITS
                 ),
                 "scoring_mode": _scoring_mode(spans),
                 "cutoff_reason": cutoff,

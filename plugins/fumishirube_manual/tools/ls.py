@@ -21,13 +21,13 @@ from fumishirube import (
     clean_path,
     nfc,
 )
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.arguments import ROOT_ID
 
 _FOLDER, _FILE = "dir", "file"
 
 
-class LsParams(Params):
+class ManualLsParams(Params):
     """What to list."""
 
     id: Annotated[
@@ -36,7 +36,7 @@ class LsParams(Params):
     ] = None
 
 
-class LsItem(Lean):
+class ManualLsItem(LeanAnswer):
     """A manual, a folder, or a file."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"path", "file_type"})
@@ -48,11 +48,11 @@ class LsItem(Lean):
     file_type: str | None = None
 
 
-class LsAnswer(Lean):
+class ManualLsAnswer(LeanAnswer):
     """What one folder holds."""
 
     id: str
-    items: tuple[LsItem, ...]
+    items: tuple[ManualLsItem, ...]
 
 
 class _Place(NamedTuple):
@@ -60,15 +60,15 @@ class _Place(NamedTuple):
     path: str
 
 
-def ls_tool(desk: Desk) -> Tool[LsParams, LsAnswer]:
+def ls_tool(context: Desk) -> Tool[ManualLsParams, ManualLsAnswer]:
     """Return the tool; any successful call opens the other manual tools to its session."""
 
-    def run(params: LsParams, call: Call) -> LsAnswer:
+    def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
         wanted = _wanted(params.id)
-        items = _manuals(desk) if wanted == ROOT_ID else _children(desk, wanted)
+        items = _manuals(context) if wanted == ROOT_ID else _children(context, wanted)
         if call.session is not None:
             call.session.discovered = True
-        return LsAnswer(id=wanted, items=tuple(items))
+        return ManualLsAnswer(id=wanted, items=tuple(items))
 
     return Tool(
         name="manual_ls",
@@ -79,8 +79,8 @@ def ls_tool(desk: Desk) -> Tool[LsParams, LsAnswer]:
             "a manual or a folder its folders and files. Cheap. Next: manual_find to search, "
             "manual_toc for files and headings."
         ),
-        params=LsParams,
-        answer=LsAnswer,
+        params=ManualLsParams,
+        answer=ManualLsAnswer,
         run=run,
         examples=({}, {"id": "handbook"}),
     )
@@ -99,13 +99,13 @@ def _wanted(raw: str | None) -> str:
     return clean_name(wanted, "id")
 
 
-def _manuals(desk: Desk) -> list[LsItem]:
-    return [LsItem(id=name, name=name, kind="dir") for name in desk.manuals()]
+def _manuals(context: Desk) -> list[ManualLsItem]:
+    return [ManualLsItem(id=name, name=name, kind="dir") for name in context.manuals()]
 
 
-def _children(desk: Desk, wanted: str) -> list[LsItem]:
+def _children(context: Desk, wanted: str) -> list[ManualLsItem]:
     place = _decoded(wanted) if "::" in wanted else _Place(wanted, "")
-    manual = desk.manual(place.manual_id)
+    manual = context.manual(place.manual_id)
     try:
         entries = manual.entries(place.path)
     except NotFound as error:
@@ -113,10 +113,12 @@ def _children(desk: Desk, wanted: str) -> list[LsItem]:
     return [_item(place.manual_id, entry) for entry in entries]
 
 
-def _item(manual_id: str, entry: Entry) -> LsItem:
+def _item(manual_id: str, entry: Entry) -> ManualLsItem:
     if entry.kind == "dir":
-        return LsItem(id=_encoded(_FOLDER, manual_id, entry.path), name=entry.name, kind="dir")
-    return LsItem(
+        return ManualLsItem(
+            id=_encoded(_FOLDER, manual_id, entry.path), name=entry.name, kind="dir"
+        )
+    return ManualLsItem(
         id=_encoded(_FILE, manual_id, entry.path),
         name=entry.name,
         kind="file",

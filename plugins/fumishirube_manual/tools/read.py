@@ -19,7 +19,7 @@ from fumishirube import (
     Session,
     Tool,
 )
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube.tools.text_pages import (
     LineRange,
     MaxChars,
@@ -28,9 +28,9 @@ from fumishirube.tools.text_pages import (
 )
 from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_manual.addressed_tags import Tags, tags_of
-from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, shelved
+from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
-from fumishirube_manual.settings import Settings
+from fumishirube_manual.settings import ManualSettings
 
 
 class ReadRef(Params):
@@ -46,7 +46,7 @@ class ReadRef(Params):
     ] = None
 
 
-class ReadParams(Params):
+class ManualReadParams(Params):
     """Which section, and how much of it."""
 
     ref: ReadRef
@@ -54,7 +54,7 @@ class ReadParams(Params):
     scope: Literal["section"] | None = None
 
 
-class ReadApplied(Answer):
+class ManualReadApplied(Answer):
     """What was applied; ``scan_fallback`` when the section had been read before."""
 
     scope: Literal["section"]
@@ -63,26 +63,26 @@ class ReadApplied(Answer):
     mode: Literal["read", "scan_fallback"]
 
 
-class ReadAnswer(Lean):
+class ManualReadAnswer(LeanAnswer):
     """The text, its lines, and where the file goes on."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
     text: str
     truncated: bool
-    applied: ReadApplied
+    applied: ManualReadApplied
     applied_range: LineRange
     next_cursor: NextChar
     eof: bool
     addressed: Tags | None = None
 
 
-def read_tool(desk: Desk, settings: Settings) -> Tool[ReadParams, ReadAnswer]:
+def read_tool(context: Desk, settings: ManualSettings) -> Tool[ManualReadParams, ManualReadAnswer]:
     """Return the tool."""
 
-    def run(params: ReadParams, call: Call) -> ReadAnswer:
+    def run(params: ManualReadParams, call: Call) -> ManualReadAnswer:
         ref = params.ref
-        manual = shelved(desk, ref.manual_id)
+        manual = manual_by_id(context, ref.manual_id)
         document = manual.document(ref.path)
         if document.file_type == "json":
             raise InvalidScope(
@@ -102,10 +102,10 @@ def read_tool(desk: Desk, settings: Settings) -> Tool[ReadParams, ReadAnswer]:
             call.session, place, Reading(section.start_line, read.next_offset, hash(document.text))
         )
         record(call.session, manual.id, document, read)
-        return ReadAnswer(
+        return ManualReadAnswer(
             text=read.text,
             truncated=truncated,
-            applied=ReadApplied(
+            applied=ManualReadApplied(
                 scope="section",
                 max_sections=None,
                 max_chars=most,
@@ -126,8 +126,8 @@ def read_tool(desk: Desk, settings: Settings) -> Tool[ReadParams, ReadAnswer]:
             "it. For JSON, or a file from end to end, use manual_scan. Costs up to max_chars "
             "characters; Japanese is about a token each."
         ),
-        params=ReadParams,
-        answer=ReadAnswer,
+        params=ManualReadParams,
+        answer=ManualReadAnswer,
         run=run,
         before=after_discovery,
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),

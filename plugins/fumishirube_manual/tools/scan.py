@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Desk, Params, Tool
-from fumishirube.tools.answers import Lean
+from fumishirube.tools.answers import LeanAnswer
 from fumishirube.tools.text_pages import (
     LineRange,
     MaxChars,
@@ -17,12 +17,12 @@ from fumishirube.tools.text_pages import (
     start_offset,
 )
 from fumishirube_manual.addressed_tags import Tags, tags_of
-from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, shelved
+from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
-from fumishirube_manual.settings import Settings
+from fumishirube_manual.settings import ManualSettings
 
 
-class ScanParams(Params):
+class ManualScanParams(Params):
     """Which file, from where, and how much."""
 
     manual_id: ManualId
@@ -34,13 +34,13 @@ class ScanParams(Params):
     max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
 
 
-class ScanApplied(Answer):
+class ManualScanApplied(Answer):
     """What was applied."""
 
     max_chars: int
 
 
-class ScanAnswer(Lean):
+class ManualScanAnswer(LeanAnswer):
     """One page of a file."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
@@ -53,22 +53,24 @@ class ScanAnswer(Lean):
     eof: bool
     truncated: bool
     truncated_reason: Literal["none", "max_chars"]
-    applied: ScanApplied
+    applied: ManualScanApplied
     addressed: Tags | None = None
 
 
-def scan_tool(desk: Desk, settings: Settings, page_chars: int) -> Tool[ScanParams, ScanAnswer]:
+def scan_tool(
+    context: Desk, settings: ManualSettings, page_chars: int
+) -> Tool[ManualScanParams, ManualScanAnswer]:
     """Return the tool; ``page_chars`` is the size of a page when the caller names none."""
 
-    def run(params: ScanParams, call: Call) -> ScanAnswer:
-        manual = shelved(desk, params.manual_id)
+    def run(params: ManualScanParams, call: Call) -> ManualScanAnswer:
+        manual = manual_by_id(context, params.manual_id)
         document = manual.document(params.path)
         text = document.text
         most = params.max_chars or page_chars
         start = start_offset(text, params.start_line, params.cursor)
         read = page(text, start, start + most)
         record(call.session, manual.id, document, read)
-        return ScanAnswer(
+        return ManualScanAnswer(
             manual_id=manual.id,
             path=params.path,
             text=read.text,
@@ -77,7 +79,7 @@ def scan_tool(desk: Desk, settings: Settings, page_chars: int) -> Tool[ScanParam
             eof=read.eof,
             truncated=not read.eof,
             truncated_reason="none" if read.eof else "max_chars",
-            applied=ScanApplied(max_chars=most),
+            applied=ManualScanApplied(max_chars=most),
             addressed=tags_of(text, read, settings),
         )
 
@@ -89,8 +91,8 @@ def scan_tool(desk: Desk, settings: Settings, page_chars: int) -> Tool[ScanParam
             "manual_read, or all of it when nothing may be missed. Pass next_cursor until eof is "
             "true: every character comes exactly once. Costs up to max_chars characters."
         ),
-        params=ScanParams,
-        answer=ScanAnswer,
+        params=ManualScanParams,
+        answer=ManualScanAnswer,
         run=run,
         before=after_discovery,
         examples=(

@@ -22,9 +22,9 @@ from fumishirube import (
     Unreadable,
     clean_path,
 )
-from fumishirube.tools.answers import Lean, fitting
+from fumishirube.tools.answers import LeanAnswer, fitting
 from fumishirube.tools.text_pages import cursor_at
-from fumishirube_manual.arguments import ManualId, after_discovery, shelved
+from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 
 _FILES = 20
 _MOST_FILES = 200
@@ -82,7 +82,7 @@ class TocParams(Params):
     max_headings_per_file: Annotated[int | None, Field(ge=1, le=_MOST_FILES)] = None
 
 
-class Heading(Answer):
+class TocHeading(Answer):
     """One heading, and the line on which its section starts."""
 
     title: str
@@ -90,13 +90,13 @@ class Heading(Answer):
     level: int
 
 
-class TocItem(Lean):
+class TocItem(LeanAnswer):
     """One file, and its first headings; ``headings_total`` where there are more."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"headings_total"})
 
     path: str
-    headings: tuple[Heading, ...]
+    headings: tuple[TocHeading, ...]
     headings_total: int | None = None
 
 
@@ -127,12 +127,12 @@ class TocAnswer(Answer):
     items: tuple[TocItem, ...]
 
 
-def toc_tool(desk: Desk) -> Tool[TocParams, TocAnswer]:
+def toc_tool(context: Desk) -> Tool[TocParams, TocAnswer]:
     """Return the tool."""
 
     def run(params: TocParams, _call: Call) -> TocAnswer:
         applied = _applied(params)
-        manual = shelved(desk, params.manual_id)
+        manual = manual_by_id(context, params.manual_id)
         paths = _below(manual.paths(), applied.path_prefix)
         if len(paths) > _MOST_FILES:
             raise NeedsNarrowScope(
@@ -220,7 +220,7 @@ def _item(manual: Shelved, path: str, applied: TocApplied) -> TocItem:
     return TocItem(
         path=path,
         headings=tuple(
-            Heading(title=s.title, line_start=s.start_line, level=s.level) for s in shown
+            TocHeading(title=s.title, line_start=s.start_line, level=s.level) for s in shown
         ),
         headings_total=len(sections) if len(sections) > len(shown) else None,
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from fumishirube import Stage, Vectors
 
 
-class Nothing(Stage):
+class NullEmbedder(Stage):
     """Gives every text a vector without dimensions: nothing is similar to anything."""
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:

@@ -132,11 +132,11 @@ def _remedy(settings: SentenceTransformers) -> str:
     """Say what to do about a model that cannot be loaded; a folder goes by its last name."""
     path = Path(settings.model)
     shown = path.name if path.is_absolute() else settings.model
-    told = f"the embedder {_NAME!r} cannot load the model {shown!r}"
+    message = f"the embedder {_NAME!r} cannot load the model {shown!r}"
     if settings.download:
-        return f"{told}; check its name, the device and the network, and restart"
+        return f"{message}; check its name, the device and the network, and restart"
     return (
-        f"{told} from this machine; name a folder that holds one, or set download: true to let it "
+        f"{message} from this machine; name a folder that holds one, or set download: true to let it "
         "be fetched, and restart"
     )
 

@@ -50,8 +50,8 @@ class Decompose(Stage):
         key = ("decompose", query.text)
         if key not in query.memo:
             query.memo[key] = sides(query.text, corpus)
-        asked: tuple[str, ...] = query.memo[key]
-        subs = [Run(f"side:{side}", replace(query, text=side)) for side in asked]
+        side_texts: tuple[str, ...] = query.memo[key]
+        subs = [Run(f"side:{side}", replace(query, text=side)) for side in side_texts]
         return (base, *subs)[: self.max_sub_queries]
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
@@ -62,16 +62,16 @@ class Decompose(Stage):
         base = {hit.passage.key: hit.score for hit in outcomes[0].ranking.hits}
         top_base = max(base.values(), default=0.0)
         top_rank = merged[0].score
-        scale = top_base or max(one.best for one in merged)
+        scale = top_base or max(fused.best for fused in merged)
         pinned = _best_of_sides(outcomes)
         hits = []
-        for one in merged:
-            key = one.hit.passage.key
-            rank = normal(one.score, top_rank)
+        for fused in merged:
+            key = fused.hit.passage.key
+            rank = normal(fused.score, top_rank)
             score = self.base_weight * normal(base.get(key, 0.0), top_base)
             score = scale * (score + (1 - self.base_weight) * rank)
-            marks = ("query_decomp_rrf", "pinned_top") if key in pinned else ("query_decomp_rrf",)
-            hits.append(one.hit.scored(score, *marks))
+            labels = ("query_decomp_rrf", "pinned_top") if key in pinned else ("query_decomp_rrf",)
+            hits.append(fused.hit.scored(score, *labels))
         return ranked(hits, outcomes)
 
 
@@ -84,9 +84,9 @@ def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
     """Return the two sides of a comparison, folded; nothing when the text compares nothing."""
     folded = fold(text)
     for pattern in _ENGLISH:
-        found = pattern.search(folded)
-        if found:
-            return _sound(found["a"], found["b"])
+        match = pattern.search(folded)
+        if match:
+            return _sound(match["a"], match["b"])
     japanese = _JAPANESE.match(folded)
     return _split_at_to(japanese["both"], corpus) if japanese else ()
 
@@ -95,16 +95,16 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
     """Split where と joins two sides; inside hiragana only if both stand in the corpus."""
     both = _CLAUSE_END.split(both)[-1]
     for place in (place for place, character in enumerate(both) if character == "と"):
-        found = _sound(both[:place], both[place + 1 :])
+        pair = _sound(both[:place], both[place + 1 :])
         around = (both[place - 1 : place], both[place + 1 : place + 2])
         inside = all(_HIRAGANA.fullmatch(character) for character in around)
-        if found and (not inside or all(corpus.count(Holds(side), 1).number for side in found)):
-            return found
+        if pair and (not inside or all(corpus.count(Holds(side), 1).number for side in pair)):
+            return pair
     return ()
 
 
-def _sound(one: str, other: str) -> tuple[str, ...]:
+def _sound(left: str, right: str) -> tuple[str, ...]:
     """Return both sides if they differ, and each has two characters, or one but no hiragana."""
-    found = tuple(side.strip(" 「」『』()\"'") for side in (one, other))
-    enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in found)
-    return found if enough and found[0] != found[1] else ()
+    pair = tuple(side.strip(" 「」『』()\"'") for side in (left, right))
+    enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in pair)
+    return pair if enough and pair[0] != pair[1] else ()

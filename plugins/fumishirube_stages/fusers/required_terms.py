@@ -60,12 +60,12 @@ class RequiredTerms(Stage):
         """Return the run without terms, and those with them."""
         terms = self._terms(query, corpus)
         planned = [Run(FREE, query, self.free_weight)]
-        standing = [term for term in terms.kept if terms.counts[term]]
-        if len(standing) > 1:
-            both = replace(query, must=(*query.must, *standing))
-            planned.append(Run(f"{REQUIRED}:{_together(len(standing))}", both, self.both_weight))
-        for term in standing:
-            name = chr(ord("A") + terms.kept.index(term))
+        present = [term for term in terms.effective if terms.counts[term]]
+        if len(present) > 1:
+            both = replace(query, must=(*query.must, *present))
+            planned.append(Run(f"{REQUIRED}:{_together(len(present))}", both, self.both_weight))
+        for term in present:
+            name = chr(ord("A") + terms.effective.index(term))
             planned.append(Run(f"{REQUIRED}:{name}", replace(query, must=(*query.must, term))))
         return planned
 
@@ -79,7 +79,7 @@ class RequiredTerms(Stage):
             hits = _pinned(self._blend(gates), gates)
         else:
             hits = list(free.ranking.hits)
-        relaxed = bool(terms.kept) and not gated
+        relaxed = bool(terms.effective) and not gated
         dropped: list[LeftOut] = []
         if relaxed:
             hits, dropped = self._without_noise(hits)
@@ -113,34 +113,37 @@ class RequiredTerms(Stage):
                 flagged[term] = "too_rare"
             elif corpus.size >= self.common_from and share > self.too_common:
                 flagged[term] = "too_common"
-        kept = tuple(term for term in requested if flagged.get(term) != "too_common")
+        effective = tuple(term for term in requested if flagged.get(term) != "too_common")
         folded = {term: fold(term) for term in requested}
-        return _Terms(requested, kept, picked, counts, flagged, folded, corpus.size)
+        return _Terms(requested, effective, picked, counts, flagged, folded, corpus.size)
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
         merged = merge(gates, self.k)
-        top_score = max((one.best for one in merged), default=0.0)
-        top_rank = max((one.score for one in merged), default=0.0)
+        top_score = max((fused.best for fused in merged), default=0.0)
+        top_rank = max((fused.score for fused in merged), default=0.0)
         share = self.score_share
         return [
-            one.hit.scored(
+            fused.hit.scored(
                 top_score
-                * (share * normal(one.best, top_score) + (1 - share) * normal(one.score, top_rank)),
+                * (
+                    share * normal(fused.best, top_score)
+                    + (1 - share) * normal(fused.score, top_rank)
+                ),
                 "gate_rrf",
             )
-            for one in merged
+            for fused in merged
         ]
 
     def _without_noise(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[LeftOut]]:
-        kept: list[Hit] = []
+        strong: list[Hit] = []
         dropped: list[LeftOut] = []
         for hit in hits:
             if hit.coverage >= self.weak_coverage or hit.marks & _STRONG:
-                kept.append(hit)
+                strong.append(hit)
             else:
                 dropped.append(LeftOut(*hit.passage.key, "weak_match"))
-        return kept, dropped
+        return strong, dropped
 
     def _notes(
         self, terms: _Terms, marked: Sequence[_Marked], *, gated: bool
@@ -148,7 +151,7 @@ class RequiredTerms(Stage):
         size = terms.size
         notes: dict[str, JsonValue] = {
             "requested": [*terms.requested],
-            "kept": [*terms.kept],
+            "kept": [*terms.effective],
             "counts": {**terms.counts},
             "filtered_by_frequency": [
                 {
@@ -160,8 +163,8 @@ class RequiredTerms(Stage):
                 }
                 for term, reason in terms.flagged.items()
             ],
-            "strict": sum(bool(held) for _, held in marked),
-            "filtered": sum(not held.isdisjoint(terms.kept) for _, held in marked),
+            "strict": sum(bool(present) for _, present in marked),
+            "filtered": sum(not present.isdisjoint(terms.effective) for _, present in marked),
             "gated": gated,
             "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
             "rrf_k": self.k,
@@ -177,7 +180,7 @@ class _Terms(NamedTuple):
     """The terms asked for, those applied, those picked, and how often each stands there."""
 
     requested: tuple[str, ...]
-    kept: tuple[str, ...]
+    effective: tuple[str, ...]
     picked: tuple[str, ...] | None
     counts: Mapping[str, int]
     flagged: Mapping[str, Literal["too_rare", "too_common"]]
@@ -199,7 +202,7 @@ def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
     """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
     if len(passes) == 1:
         return passes[0].ranking.hits
-    return tuple(one.hit.marked("required_terms_rrf") for one in merge(passes, k))
+    return tuple(fused.hit.marked("required_terms_rrf") for fused in merge(passes, k))
 
 
 def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
@@ -211,11 +214,11 @@ def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
 def _marked(hit: Hit, terms: _Terms) -> _Marked:
     """Say which of the requested terms stand in the passage, whichever run brought it."""
     text = "\n".join(hit.passage.fields.values())
-    held = frozenset(term for term in terms.requested if occurs(text, terms.folded[term]))
-    if not held:
-        return hit, held
-    mark = "required_term_and" if len(held) == len(terms.requested) > 1 else "required_term"
-    return hit.marked(mark), held
+    present = frozenset(term for term in terms.requested if occurs(text, terms.folded[term]))
+    if not present:
+        return hit, present
+    label = "required_term_and" if len(present) == len(terms.requested) > 1 else "required_term"
+    return hit.marked(label), present
 
 
 def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
@@ -226,14 +229,14 @@ def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
         words = _CODE.findall(folded)
         words += [concept.text for concept in concepts(_CODE.sub(" ", folded))]
         for word in words:
-            standing = _longest_standing(word, corpus)
-            if len(standing) > 1 and not standing.isdigit() and not is_function(standing):
-                counts[standing] = corpus.count(Holds(standing)).number
+            longest = _longest_present(word, corpus)
+            if len(longest) > 1 and not longest.isdigit() and not is_function(longest):
+                counts[longest] = corpus.count(Holds(longest)).number
     rarest = sorted((count, word) for word, count in counts.items())
     return tuple(word for _, word in rarest[:_PICKED])
 
 
-def _longest_standing(word: str, corpus: Corpus) -> str:
+def _longest_present(word: str, corpus: Corpus) -> str:
     """Return the longest part of a Japanese word that stands in the corpus; others are whole."""
     shortest = 2 if any(is_cjk(character) for character in word) else len(word)
     for length in range(min(len(word), _LONGEST), shortest - 1, -1):

@@ -29,7 +29,7 @@ class Rrf(Stage):
         return ranked([m.hit.scored(m.score) for m in merge(outcomes, self.k)], outcomes)
 
 
-class Merged(NamedTuple):
+class FusedHit(NamedTuple):
     """A hit with its fused score, and the best score that a single run gave it."""
 
     hit: Hit
@@ -37,28 +37,28 @@ class Merged(NamedTuple):
     best: float
 
 
-def merge(outcomes: Sequence[Outcome], k: int) -> list[Merged]:
+def merge(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
     """Return every hit once, best fused score first; marks and matches are united."""
-    merged: dict[tuple[str, int], Merged] = {}
+    merged: dict[tuple[str, int], FusedHit] = {}
     for run, ranking in outcomes:
         for rank, hit in enumerate(ranking.hits, start=1):
             key = hit.passage.key
             added = run.weight / (k + rank)
             before = merged.get(key)
             if before is None:
-                merged[key] = Merged(hit, added, hit.score)
+                merged[key] = FusedHit(hit, added, hit.score)
                 continue
-            merged[key] = Merged(
-                united(before.hit, hit), before.score + added, max(before.best, hit.score)
+            merged[key] = FusedHit(
+                united_hit(before.hit, hit), before.score + added, max(before.best, hit.score)
             )
     return sorted(merged.values(), key=lambda m: (-m.score, *m.hit.sort_key()))
 
 
-def united(one: Hit, other: Hit) -> Hit:
+def united_hit(first: Hit, second: Hit) -> Hit:
     """Return the better scored of two hits of one passage, with the marks and matches of both."""
-    if one is other:
-        return one
-    better, worse = (one, other) if one.score >= other.score else (other, one)
+    if first is second:
+        return first
+    better, worse = (first, second) if first.score >= second.score else (second, first)
     same = better.marks == worse.marks and better.matched == worse.matched
     if same and better.coverage >= worse.coverage:
         return better

@@ -30,12 +30,12 @@ def near_spellings(term: str, corpus: Corpus) -> list[str]:
     clause = _sharing(wanted, corpus)
     if clause is None:
         return []
-    found = corpus.search(clause, _SECTIONS)
-    seen = Counter(text for one in found for text in _candidates(one.passage, wanted))
+    matches = corpus.search(clause, _SECTIONS)
+    seen = Counter(text for match in matches for text in _candidates(match.passage, wanted))
     least = _LEAST_SHORT if len(wanted) < _SHORT else _LEAST
     likeness = Levenshtein.normalized_similarity
     near = extract(wanted, [*seen], scorer=likeness, limit=None, score_cutoff=least)
-    near.sort(key=lambda one: (-one[1], -seen[one[0]], one[0]))
+    near.sort(key=lambda match: (-match[1], -seen[match[0]], match[0]))
     return [text for text, _, _ in near[:NEAR]]
 
 
@@ -73,4 +73,4 @@ def _places(text: str, character: str) -> set[int]:
     """Return where a Japanese character stands; letters begin and end nothing by themselves."""
     if not is_cjk(character):
         return set()
-    return {place for place, one in enumerate(text) if one == character}
+    return {place for place, letter in enumerate(text) if letter == character}

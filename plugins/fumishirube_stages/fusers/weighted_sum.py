@@ -31,12 +31,12 @@ class WeightedSum(Stage):
 
     @model_validator(mode="after")
     def _three_that_sum_to_one(self) -> Self:
-        given = self.weights
-        if given is None:
+        weights = self.weights
+        if weights is None:
             return self
-        if given.keys() != set(_PARTS):
+        if weights.keys() != set(_PARTS):
             raise ValueError(f"weights: name {', '.join(_PARTS)}, each once")
-        if not math.isclose(sum(given.values()), 1, abs_tol=_CLOSE):
+        if not math.isclose(sum(weights.values()), 1, abs_tol=_CLOSE):
             raise ValueError("weights: they must sum to 1")
         return self
 
@@ -62,9 +62,11 @@ class WeightedSum(Stage):
             parts = {name: documents.get(name, {}).get(path, 0.0) for name in _PARTS}
             score = alpha * parts["vector"] + beta * parts["graph"] + gamma * parts["fulltext"]
             for hit in hits:
-                found = hit.signals
-                own = alpha * found.get("vector", 0.0) + gamma * found.get("fulltext", 0.0)
-                signals = {**parts, "section": round(own, 6), "matched": _matched(found)}
+                own_signals = hit.signals
+                own = alpha * own_signals.get("vector", 0.0) + gamma * own_signals.get(
+                    "fulltext", 0.0
+                )
+                signals = {**parts, "section": round(own, 6), "matched": _matched(own_signals)}
                 fused.append(hit._replace(score=round(score, 6), signals=signals))
         fused.sort(key=_place)
         kind = "hybrid" if hybrid else "fulltext_fallback"

@@ -41,7 +41,7 @@ class Tantivy(Stage):
         return TantivyIndex(self, folder, fields)
 
 
-class _Kept(NamedTuple):
+class _IndexedPage(NamedTuple):
     page: Page
     lengths: Mapping[str, int]
 
@@ -71,7 +71,7 @@ class TantivyIndex:
         self._generation = -1
         self._commit = folder.path / "meta.json"
         self._committed: tuple[int, ...] = (-1,)
-        self._kept: dict[str, _Kept] = {}
+        self._indexed: dict[str, _IndexedPage] = {}
         self._lengths: Counter[str] = Counter()
         self._view: TantivyCorpus | None = None
         self.refresh()
@@ -90,10 +90,10 @@ class TantivyIndex:
         seals = self._stored(searcher, "seal")
         generation = seals[0] if seals else 0
         if generation != self._generation:
-            self._kept, self._lengths = {}, Counter()
+            self._indexed, self._lengths = {}, Counter()
             for *row, lengths in self._stored(searcher, "page"):
                 page = Page(*row)
-                self._kept[page.path] = _Kept(page, lengths)
+                self._indexed[page.path] = _IndexedPage(page, lengths)
                 self._lengths.update(lengths)
             self._see(searcher, generation)
         self._committed = committed
@@ -128,18 +128,18 @@ class TantivyIndex:
         writer = self._writer
         if writer is None:
             raise RuntimeError("sync() is only for the writer; use it inside writing()")
-        kept, lengths = dict(self._kept), Counter(self._lengths)
+        indexed, lengths = dict(self._indexed), Counter(self._lengths)
         try:
             for path in gone:
-                _forget(path, kept, lengths)
+                _forget(path, indexed, lengths)
                 writer.delete_documents_by_term("of", path)
             waiting: list[tantivy.Document] = []
             for page, passages in pages:
-                _forget(page.path, kept, lengths)
+                _forget(page.path, indexed, lengths)
                 writer.delete_documents_by_term("of", page.path)
-                kept[page.path] = self._add(writer, page, passages)
-                lengths.update(kept[page.path].lengths)
-                waiting.append(document("page", [*page, kept[page.path].lengths], page.path))
+                indexed[page.path] = self._add(writer, page, passages)
+                lengths.update(indexed[page.path].lengths)
+                waiting.append(document("page", [*page, indexed[page.path].lengths], page.path))
                 if len(waiting) == _TOGETHER:
                     _add_all(writer, waiting)
             _add_all(writer, waiting)
@@ -150,7 +150,7 @@ class TantivyIndex:
             writer.rollback()
             raise
         self._index.reload()
-        self._kept, self._lengths = kept, lengths
+        self._indexed, self._lengths = indexed, lengths
         self._see(self._index.searcher(), self._generation + 1)
 
     def corpus(self, manual_id: str) -> Corpus:
@@ -173,7 +173,7 @@ class TantivyIndex:
 
     def _see(self, searcher: tantivy.Searcher, generation: int) -> None:
         self._searcher, self._generation, self._view = searcher, generation, None
-        self._pages = {path: kept.page for path, kept in self._kept.items()}
+        self._pages = {path: entry.page for path, entry in self._indexed.items()}
 
     def _stored(self, searcher: tantivy.Searcher, kind: str) -> list[Any]:
         query = tantivy.Query.term_query(self._schema, "kind", kind)
@@ -196,21 +196,23 @@ class TantivyIndex:
             budget.check()
             time.sleep(_RETRY_SECONDS)
 
-    def _add(self, writer: tantivy.IndexWriter, page: Page, passages: Sequence[Passage]) -> _Kept:
+    def _add(
+        self, writer: tantivy.IndexWriter, page: Page, passages: Sequence[Passage]
+    ) -> _IndexedPage:
         lengths: Counter[str] = Counter()
         for passage in passages:
             writer.add_document(self._documents.section(passage))
             if passage.fields["body"]:
                 lengths.update({name: len(passage.fields[name]) for name in self._fields.names})
-        return _Kept(page, lengths)
+        return _IndexedPage(page, lengths)
 
 
 def _add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> None:
-    for one in documents:
-        writer.add_document(one)
+    for item in documents:
+        writer.add_document(item)
     documents.clear()
 
 
-def _forget(path: str, kept: dict[str, _Kept], lengths: Counter[str]) -> None:
-    if path in kept:
-        lengths.subtract(kept.pop(path).lengths)
+def _forget(path: str, indexed: dict[str, _IndexedPage], lengths: Counter[str]) -> None:
+    if path in indexed:
+        lengths.subtract(indexed.pop(path).lengths)

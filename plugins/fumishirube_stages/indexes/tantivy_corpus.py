@@ -21,11 +21,17 @@ from fumishirube import (
     fold,
     occurs,
 )
-from fumishirube_stages.indexes.tantivy_queries import PARTS, Kept, Translator, both, of_texts
+from fumishirube_stages.indexes.tantivy_queries import (
+    PARTS,
+    LookupCache,
+    Translator,
+    both,
+    of_texts,
+)
 
-_PASSAGES_KEPT = 1024
-_FREQUENCIES_KEPT = 4096
-_TEXTS_KEPT = 256
+_CACHED_PASSAGES = 1024
+_CACHED_FREQUENCIES = 4096
+_CACHED_TEXTS = 256
 
 
 class TantivyCorpus(Translator):
@@ -47,47 +53,47 @@ class TantivyCorpus(Translator):
         self._lengths = lengths
         self._verified = verified
         self._searched = Query.term_query(schema, "kind", "section")
-        self._held = Query.term_set_query(schema, "kind", ["section", "blank"])
+        self._any_section = Query.term_set_query(schema, "kind", ["section", "blank"])
         self.size = _number(searcher, self._searched)
-        self._blank = _number(searcher, self._held) - self.size
+        self._blank = _number(searcher, self._any_section) - self.size
         self._dirty = self._has_deletions()
-        self._passages = Kept[tuple[int, int], Passage](_PASSAGES_KEPT)
-        self._frequencies = Kept[str, int](_FREQUENCIES_KEPT)
-        self._terms = Kept[str, Sequence[str]](_TEXTS_KEPT)
-        self._held_texts = Kept[str, Query](_TEXTS_KEPT)
+        self._passages = LookupCache[tuple[int, int], Passage](_CACHED_PASSAGES)
+        self._frequencies = LookupCache[str, int](_CACHED_FREQUENCIES)
+        self._terms = LookupCache[str, Sequence[str]](_CACHED_TEXTS)
+        self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they stand in the index."""
         return self._terms.of(text, lambda text: self._fields.tokenizer.terms(fold(text)))
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+    def search(self, clause: Clause, limit: int, cutoff: Floor | None = None) -> Sequence[Found]:
         """Return the best matches above the floor, best first, ties by path and line."""
-        floor = floor or Floor()
+        cutoff = cutoff or Floor()
         query, among = self._query(clause), self.size + self._blank
         if not of_texts(clause):
             query, among = both(query, self._searched), self.size
         wanted = max(1, limit * among // max(1, self.size))
         while True:
             hits = self._best(query, wanted)
-            found, whole = self._found(hits, floor)
-            if whole or len(found) >= limit or len(hits) < wanted:
-                found.sort(key=lambda one: (-one.estimate, one.passage.key))
-                return floor.hold(found[:limit])
+            matches, whole = self._read_hits(hits, cutoff)
+            if whole or len(matches) >= limit or len(hits) < wanted:
+                matches.sort(key=lambda match: (-match.estimate, match.passage.key))
+                return cutoff.hold(matches[:limit])
             wanted *= 2
 
-    def _found(
-        self, hits: Sequence[tuple[float, tantivy.DocAddress]], floor: Floor
+    def _read_hits(
+        self, hits: Sequence[tuple[float, tantivy.DocAddress]], cutoff: Floor
     ) -> tuple[list[Found], bool]:
         """Read the hits that are searched sections; tell whether the floor was reached."""
-        found: list[Found] = []
+        matches: list[Found] = []
         for score, at in hits:
-            last = found[-1].estimate if len(found) >= max(1, floor.sure) else score
-            if score < last and score < floor.share * found[0].estimate:
-                return found, True
+            last = matches[-1].estimate if len(matches) >= max(1, cutoff.sure) else score
+            if score < last and score < cutoff.share * matches[0].estimate:
+                return matches, True
             passage = self._passage(at.segment_ord, at.doc)
             if passage.fields["body"]:
-                found.append(Found(passage, score))
-        return found, False
+                matches.append(Found(passage, score))
+        return matches, False
 
     def _best(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
         """Return the best hits, and all those that tie with the last of them.
@@ -108,7 +114,7 @@ class TantivyCorpus(Translator):
             return Count(cap, at_least=True)
         query = self._query(clause)
         if not of_texts(clause) or (searched and self._blank):
-            query = both(query, self._searched if searched else self._held)
+            query = both(query, self._searched if searched else self._any_section)
         number = _number(self._searcher, query)
         return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
 
@@ -122,8 +128,8 @@ class TantivyCorpus(Translator):
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of one file, in order."""
-        found = self._all(both(self._query(Pages((path,))), self._held))
-        return sorted(found, key=lambda passage: passage.start_line)
+        passages = self._all(both(self._query(Pages((path,))), self._any_section))
+        return sorted(passages, key=lambda passage: passage.start_line)
 
     def _has_deletions(self) -> bool:
         """Tell whether the engine's own numbers still count sections that are gone."""
@@ -166,7 +172,7 @@ class TantivyCorpus(Translator):
         return self._searcher.doc_freq(f"in_{field}", term) > 0
 
     def _holding(self, text: str) -> Query:
-        return self._held_texts.of(text, self._look_up)
+        return self._text_queries.of(text, self._look_up)
 
     def _look_up(self, text: str) -> Query:
         """Return what matches the sections that hold a folded text, looking at them if need be."""
@@ -177,7 +183,7 @@ class TantivyCorpus(Translator):
         exact = exact or (clause == Term(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
             return query
-        passages = self._all(both(query, self._held))
+        passages = self._all(both(query, self._any_section))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 

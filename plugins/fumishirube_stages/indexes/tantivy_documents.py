@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import tantivy
 
 from fumishirube import Fields, Passage, occurs
-from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, Kept
+from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"
 """The engine's analyzer for what is in terms already, one after the other with spaces."""
 
-_KEPT, _SHORT = 1024, 200
+_CACHED_TEXTS, _SHORT = 1024, 200
 """How many texts are remembered, and of how many characters at most."""
 _JSON = json.JSONEncoder(ensure_ascii=False)
 # What `words` finds in folded ASCII; the pattern for all scripts made a fourth of this work more.
@@ -39,7 +39,7 @@ class Documents:
     def __init__(self, fields: Fields) -> None:
         *self._names, self._last = fields.names
         self._tokenizer = fields.tokenizer
-        self._known = Kept[str, _Text](_KEPT)
+        self._known = LookupCache[str, _Text](_CACHED_TEXTS)
 
     def section(self, passage: Passage) -> tantivy.Document:
         """Return a section, its own text among its terms, as a document."""

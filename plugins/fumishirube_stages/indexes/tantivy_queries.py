@@ -38,7 +38,7 @@ PARTS = "parts"
 What stands here nowhere is a word wherever it is a term.
 """
 
-_CLAUSES_KEPT = 256
+_CACHED_CLAUSES = 256
 _COUNTED = "freq"
 """How often a term stands is read, and not where, which the engine's own default is."""
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
@@ -51,7 +51,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Kept(dict[K, V]):
+class LookupCache(dict[K, V]):
     """What was looked up, up to a number; then it begins anew.
 
     No ``lru_cache``: around a method it would hold its generation until all garbage is collected.
@@ -77,7 +77,7 @@ class Translator(ABC):
         self._schema = schema
         self._names = names
         self._anywhere = (f"in_{names[-1]}", BESIDE)
-        self._translated = Kept[int, tuple[Clause, Query]](_CLAUSES_KEPT)
+        self._translated = LookupCache[int, tuple[Clause, Query]](_CACHED_CLAUSES)
 
     def _query(self, clause: Clause) -> Query:
         """Translate a clause; the runs of one search share most of theirs, as the same objects."""

@@ -135,13 +135,13 @@ def _mended_all(value: Any) -> Any:
 def _scarred(value: Any) -> bool:
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str) and mended(one) != one:
+        item = waiting.pop()
+        if isinstance(item, str) and mended(item) != item:
             return True
-        if isinstance(one, tuple):
-            waiting.extend(one)
-        waiting.extend([*one] if isinstance(one, dict) else ())
-        waiting.extend(_members(one))
+        if isinstance(item, tuple):
+            waiting.extend(item)
+        waiting.extend([*item] if isinstance(item, dict) else ())
+        waiting.extend(_members(item))
     return False
 
 

@@ -51,9 +51,9 @@ def parsed(text: str, offset: int, lines: Lines) -> Parsed:
 
 
 def _plain_headings(text: str, offset: int, lines: Lines) -> Iterator[Heading]:
-    for found in _HASHES.finditer(text, offset):
-        line = lines.at(found.start())
-        hashes, content = found.groups()
+    for match in _HASHES.finditer(text, offset):
+        line = lines.at(match.start())
+        hashes, content = match.groups()
         title = _plain(_CLOSING.sub("", content), {})
         yield Heading(title, len(hashes), line, line + 1)
 

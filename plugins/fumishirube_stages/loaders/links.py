@@ -25,7 +25,7 @@ _LONGEST_LABEL = 1_000
 """Characters; brackets may stand in brackets without end, and each pair has a label."""
 
 
-class Links(NamedTuple):
+class ParsedLinks(NamedTuple):
     """The links of a text, in order, and what is odd about them."""
 
     links: tuple[Link, ...]
@@ -34,21 +34,21 @@ class Links(NamedTuple):
 
 def links(
     text: str, begin: int, opaque: Sequence[tuple[int, int]], references: Mapping[str, Any]
-) -> Links:
+) -> ParsedLinks:
     """Return the links after an offset, outside the opaque lines (code and HTML)."""
     if text.find("[", begin) < 0:
-        return Links((), ())
+        return ParsedLinks((), ())
     lines = Lines(text)
-    found: list[Link] = []
+    collected: list[Link] = []
     remarks: list[Remark] = []
     for start, end in _clear(begin, len(text), opaque, lines):
         for paragraph in _PARAGRAPHS.finditer(text, start, end):
             if "[" in paragraph.group():
                 for at, link, remark in _scanned(paragraph.group(), references):
                     line = lines.at(paragraph.start() + at)
-                    found.append(link._replace(line=line))
+                    collected.append(link._replace(line=line))
                     remarks += [remark._replace(line=line)] if remark else []
-    return Links(tuple(found), tuple(remarks))
+    return ParsedLinks(tuple(collected), tuple(remarks))
 
 
 def _clear(
@@ -62,10 +62,10 @@ def _clear(
         yield begin, end
 
 
-_Found = tuple[int, Link, Remark | None]
+_LocatedLink = tuple[int, Link, Remark | None]
 
 
-def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_Found]:
+def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]:
     """Yield the links of one paragraph, with their offsets; code, comments and escapes are none."""
     opened: list[tuple[int, bool]] = []
     at, last_comment = 0, text.rfind("-->")
@@ -78,8 +78,8 @@ def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_Found]:
         elif mark.endswith("[["):
             if wiki := _WIKI.match(text, at):
                 at = wiki.end()
-                if one := _wiki(wiki.group(1), embedded=mark[0] == "!"):
-                    yield (match.start(), *one)
+                if wiki_link := _wiki(wiki.group(1), embedded=mark[0] == "!"):
+                    yield (match.start(), *wiki_link)
             else:
                 opened += [(match.start(), mark[0] == "!"), (match.end() - 1, False)]
         elif mark.endswith("["):
@@ -112,7 +112,7 @@ def _wiki(inner: str, *, embedded: bool) -> tuple[Link, Remark | None] | None:
         return None
     kind, shown, remark = LINK_KINDS[0], "", None
     for label in labels:
-        named = next((one for one in LINK_KINDS if one == label.casefold()), None)
+        named = next((candidate for candidate in LINK_KINDS if candidate == label.casefold()), None)
         if named:
             kind = named
         elif label:

@@ -59,7 +59,9 @@ class Markdown(Stage):
         """Return the files that the globs choose, or that end in a suffix, whatever their case."""
         wanted, unwanted = matcher(self.include), matcher(self.exclude)
         chosen = _chosen(root, wanted) if self.include else sources_ending(root, self.suffixes)
-        return [one for one in chosen if not unwanted(one.path)] if self.exclude else chosen
+        return (
+            [source for source in chosen if not unwanted(source.path)] if self.exclude else chosen
+        )
 
     def load(self, root: Root, source: Source) -> Document:
         """Read a file and divide it.
@@ -84,9 +86,11 @@ class Markdown(Stage):
         text, whole = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
         front = front_matter(text)
         lines = Lines(text)
-        found = parsed(text, front.end, lines)
-        headings = [one for one in found.headings if one.level <= (self.heading_levels or 3)]
-        linked = links(text, front.end, found.opaque, found.references)
+        structure = parsed(text, front.end, lines)
+        headings = [
+            heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
+        ]
+        linked = links(text, front.end, structure.opaque, structure.references)
         remarks = () if whole else (Remark("undecodable", 1, "bytes that are no UTF-8 read as �"),)
         return Document(
             path=source.path,
@@ -130,8 +134,8 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
 def _sections(text: str, stem: str, levels: int) -> Iterator[Section]:
     lines = Lines(text)
     front = _front_matter(text)
-    found = parsed(text, front.end, lines)
-    headings = [one for one in found.headings if one.level <= levels]
+    structure = parsed(text, front.end, lines)
+    headings = [heading for heading in structure.headings if heading.level <= levels]
     return divided(text, headings, front.title or stem, front.end, lines)
 
 

@@ -26,18 +26,20 @@ class Cutoff(Stage):
         """Return the beginning of the ranking; the rest is named as left out."""
         hits = self._lifted(ranking.hits)
         end = self._end(hits)
-        kept = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.marks)][: self.limit]
-        wanted = kept if query.limit is None else kept[: query.limit]
-        entered = {hit.passage.key for hit in kept}
+        remaining = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.marks)][
+            : self.limit
+        ]
+        wanted = remaining if query.limit is None else remaining[: query.limit]
+        entered = {hit.passage.key for hit in remaining}
         cut = [hit for hit in hits[end:] if hit.passage.key not in entered]
         left = [
-            *_left(kept[len(wanted) :], "candidate_cap"),
+            *_left(remaining[len(wanted) :], "candidate_cap"),
             *_left(cut, "dynamic_cutoff"),
         ]
         notes = {
             **ranking.notes,
-            "before_limit": len(kept),
-            "cut_by_limit": len(kept) - len(wanted),
+            "before_limit": len(remaining),
+            "cut_by_limit": len(remaining) - len(wanted),
         }
         notes["cut_by_score"] = len(cut)
         return Ranking(tuple(wanted), (*ranking.left_out, *left), notes)

@@ -30,13 +30,13 @@ class Diversity(Stage):
         step = max(self.step, self.share * ranking.hits[0].score)
         full = [hit.score for hit in ranking.hits if hit.coverage >= _FULL]
         weak = [hit.score for hit in ranking.hits if hit.coverage < _HALF]
-        floor = max(weak, default=0.0) if full else 0.0
+        lower_bound = max(weak, default=0.0) if full else 0.0
         taken: Counter[str] = Counter()
         lowered = []
         for hit in ranking.hits:
             score = hit.score - step * taken[hit.passage.path]
             taken[hit.passage.path] += 1
             if hit.coverage >= _FULL:
-                score = max(score, min(floor, hit.score))
+                score = max(score, min(lower_bound, hit.score))
             lowered.append(hit.scored(max(score, 0.0)))
         return ranking._replace(hits=tuple(sorted(lowered, key=Hit.sort_key)))

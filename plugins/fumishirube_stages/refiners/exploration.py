@@ -32,9 +32,9 @@ class Exploration(Stage):
         """Return the pool and the explored hits; what does not fit is named as left out."""
         first, deferred = self._by_file(ranking.hits)
         quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
-        room = max(0, self.pool - len(first))
-        pooled = [*first[: self.pool], *deferred[:room]]
-        outside = sorted([*first[self.pool :], *deferred[room:]], key=Hit.sort_key)
+        free_places = max(0, self.pool - len(first))
+        pooled = [*first[: self.pool], *deferred[:free_places]]
+        outside = sorted([*first[self.pool :], *deferred[free_places:]], key=Hit.sort_key)
         explored = [self._explored(hit) for hit in outside[:quota]]
         capped = {hit.passage.key for hit in deferred}
         left = [

@@ -23,7 +23,7 @@ from fumishirube import (
     form_of,
     texts_of,
 )
-from fumishirube_stages.scorers.finding import allowed
+from fumishirube_stages.scorers.text_hits import passes_filter
 
 VOCABULARY = (
     "留意",
@@ -63,16 +63,16 @@ class Exceptions(Stage):
     merge: bool = False
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score 1 for each passage with such a line; its places are the stretches, in order."""
-        del found
+        del candidates
         form = Form(fold=True, separators="" if self.loose else None)
         words = [form_of(word, form) for word in (*self.vocabulary, *self.extra_words)]
         for text in texts_of(corpus):
             windows = self._windows(text, text.form(form), [word for word in words if word])
             places = Stretches(self._narrowed(text.own, windows, query))
-            if places and allowed(text.passage, query):
+            if places and passes_filter(text.passage, query):
                 yield Hit(text.passage, 1.0, places=places)
 
     def _narrowed(self, text: str, windows: Iterable[_Window], query: Query) -> Iterator[Stretch]:

@@ -24,10 +24,15 @@ from fumishirube import (
     fold,
     words,
 )
-from fumishirube_stages.scorers.evidence import NOMINATED, by_document, nominated, tell
-from fumishirube_stages.scorers.finding import allowed
+from fumishirube_stages.scorers.evidence import (
+    MAX_CANDIDATES,
+    by_document,
+    candidate_sections,
+    store_document_scores,
+)
+from fumishirube_stages.scorers.text_hits import passes_filter
 
-_LOOKED_AT = 10 * NOMINATED
+_LOOKED_AT = 10 * MAX_CANDIDATES
 """So many sections are looked at first: mostly enough, although few of one document count."""
 
 
@@ -43,29 +48,31 @@ class Fulltext(Stage):
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.2
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Ranking:
         """Return the best sections, by what their texts are worth."""
         wanted = query.required or tuple(query.text.split())
         texts, share = wanted, 1.0
-        standing = _standing(corpus, texts, query)
-        relaxed = not standing.total and bool(wanted)
+        matches = _text_matches(corpus, texts, query)
+        relaxed = not matches.total and bool(wanted)
         if relaxed:
             texts = tuple(dict.fromkeys(p for unit in wanted for p in _pieces(fold(unit))))
             share = min(self.min_coverage, 1 - 1e-9)
-            standing = _standing(corpus, texts, query, share)
-        best = nominated(standing.found)
-        if len(best) < NOMINATED and len(standing.found) < standing.total:
-            best = nominated(_standing(corpus, texts, query, share, None).found)
+            matches = _text_matches(corpus, texts, query, share)
+        best = candidate_sections(matches.found)
+        if len(best) < MAX_CANDIDATES and len(matches.found) < matches.total:
+            best = candidate_sections(_text_matches(corpus, texts, query, share, None).found)
         greatest = best[0].estimate if best else 0.0
         if best:
             values = by_document(best)
-            tell(query, "fulltext", {path: rows[0] / greatest for path, rows in values.items()})
-        hits = tuple(Hit(one.passage, one.estimate / greatest) for one in best)
+            store_document_scores(
+                query, "fulltext", {path: rows[0] / greatest for path, rows in values.items()}
+            )
+        hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
         return Ranking(hits, notes={"query_relaxed": True} if relaxed and best else {})
 
 
-def _standing(
+def _text_matches(
     corpus: Corpus,
     texts: Sequence[str],
     query: Query,
@@ -74,17 +81,17 @@ def _standing(
 ) -> Standing:
     """Return where texts stand; a corpus that does not look at letters knows words at least."""
     if isinstance(corpus, Linked):
-        standing = corpus.standing(texts, limit, query.within, share)
-        kept = [one for one in standing.found if allowed(one.passage, query)]
-        return standing._replace(found=kept) if query.must else standing
+        matches = corpus.standing(texts, limit, query.within, share)
+        filtered = [match for match in matches.found if passes_filter(match.passage, query)]
+        return matches._replace(found=filtered) if query.must else matches
     each = tuple(Holds(fold(text)) for text in texts)
     clause: Clause = Bool(must=each) if share == 1 else Bool(should=each)
     if query.must:
         clause = Bool(must=(clause, *map(Holds, query.must)))
     if query.within is not None:
         clause = Bool(must=(clause, Pages(tuple(query.within))))
-    found = [one._replace(estimate=1.0) for one in corpus.search(clause, NOMINATED)]
-    return Standing(found, len(found))
+    sections = [match._replace(estimate=1.0) for match in corpus.search(clause, MAX_CANDIDATES)]
+    return Standing(sections, len(sections))
 
 
 def _pieces(unit: str) -> Iterator[str]:

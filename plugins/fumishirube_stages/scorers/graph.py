@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, Linked, Passage, Query, Stage, levels
-from fumishirube_stages.scorers.evidence import known, tell
+from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
 
 Weigh = Callable[[bool], tuple[float, float, float]]
 
@@ -27,30 +27,32 @@ class Graph(Stage):
     depth: Annotated[int, Field(ge=1, le=5)] = 2
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Return the first section of every document that was reached."""
-        similar = known(query, "vector")
+        similar = document_scores(query, "vector")
         if not isinstance(corpus, Linked) or similar is None:
             return ()
-        asked = query.asked.get("graph", {})
-        depth = asked.get("depth", self.depth)
-        hops = _hops(corpus, self._best(query, similar), depth, asked.get("link_types", ()))
-        kept = {p: n for p, n in hops.items() if query.within is None or p in query.within}
-        tell(query, "graph", {path: 1 / (1 + number) for path, number in kept.items()})
-        first = {path: corpus.page(path) for path in kept}
-        return [Hit(first[p][0], 1 / (1 + number)) for p, number in kept.items() if first[p]]
+        options = query.asked.get("graph", {})
+        depth = options.get("depth", self.depth)
+        hops = _hops(corpus, self._best(query, similar), depth, options.get("link_types", ()))
+        reached = {p: n for p, n in hops.items() if query.within is None or p in query.within}
+        store_document_scores(
+            query, "graph", {path: 1 / (1 + number) for path, number in reached.items()}
+        )
+        first = {path: corpus.page(path) for path in reached}
+        return [Hit(first[p][0], 1 / (1 + number)) for p, number in reached.items() if first[p]]
 
     def _best(self, query: Query, similar: Mapping[str, float]) -> list[str]:
         """Return the documents to start from: the greatest by vectors and full text together."""
-        texts = known(query, "fulltext") or {}
+        texts = document_scores(query, "fulltext") or {}
         weigh: Weigh = query.shared("weigh", _evenly)
         alpha, _, gamma = weigh(bool(texts))
-        worth = {
+        combined = {
             path: alpha * similar.get(path, 0.0) + gamma * texts.get(path, 0.0)
             for path in {*similar, *texts}
         }
-        return sorted(worth, key=lambda path: (-worth[path], path))[: self.seeds]
+        return sorted(combined, key=lambda path: (-combined[path], path))[: self.seeds]
 
 
 def _evenly(any_text: bool) -> tuple[float, float, float]:  # noqa: FBT001 - a rule, called by place

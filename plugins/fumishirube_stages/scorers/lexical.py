@@ -28,7 +28,14 @@ from fumishirube import (
     occurs,
     rarity,
 )
-from fumishirube_stages.scorers.asked import Asked, Group, Weighed, grouped, shares_of, weighed
+from fumishirube_stages.scorers.query_analysis import (
+    QueryAnalysis,
+    WeightedConcept,
+    WeightedTerm,
+    coverage_shares,
+    weighted_concept,
+    weighted_term,
+)
 
 _MAX_TERMS = 256
 _LATE = 10
@@ -78,35 +85,35 @@ class Lexical(Stage):
     prescan: Annotated[bool, Env("MANUAL_FIND_FILE_PRESCAN_ENABLED")] = True
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit] | Ranking:
         """Nominate the best sections for the query, and score them."""
-        asked = self._asked(query, corpus)
-        extras = self._extras(query, asked, corpus)
-        if not asked.terms and not extras:
+        analysis = self._analysis(query, corpus)
+        extras = self._extras(query, analysis, corpus)
+        if not analysis.terms and not extras:
             return ()
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         if query.budget.spent:
             limit = min(limit, _LATE)
-        floor = Floor(self.sure, self.promising)
-        clause = self._nominating(query, asked, extras)
-        nominated = corpus.search(clause, limit + len(query.exclude), floor)
-        hits = self._scored([one.passage for one in nominated], query, asked, extras)
+        cutoff = Floor(self.sure, self.promising)
+        clause = self._candidate_clause(query, analysis, extras)
+        matches = corpus.search(clause, limit + len(query.exclude), cutoff)
+        hits = self._scored([match.passage for match in matches], query, analysis, extras)
         if query.must:
             return hits
-        matched, at_least = corpus.count(asked.anywhere, self.count_cap, searched=True)
+        matched, at_least = corpus.count(analysis.anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
         notes = {"matched": matched, "matched_at_least": at_least, "scan_capped": capped}
         # What holds no part of any concept was nominated by what stands between two of them.
-        told = tuple(hit for hit in hits if hit.coverage or not asked.groups)
-        return Ranking(told, notes=notes)
+        relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
+        return Ranking(relevant, notes=notes)
 
     def _scored(
         self,
         passages: Iterable[Passage],
         query: Query,
-        asked: Asked,
-        extras: tuple[Weighed, ...],
+        analysis: QueryAnalysis,
+        extras: tuple[WeightedTerm, ...],
     ) -> Sequence[Hit]:
         """Score passages, each once a search; what a filter's own terms add is added to that."""
         known = query.shared(("lexical", self.fingerprint, query.text), dict[_Key, Hit]())
@@ -114,29 +121,31 @@ class Lexical(Stage):
         for passage in passages:
             key = passage.key
             if key not in known:
-                known[key] = self._score(passage, asked)
+                known[key] = self._score(passage, analysis)
             hits.append(known[key])
         if not extras:
             return hits
         return [
-            hit.scored(hit.score + self._worth(fields, _names(fields), extras, asked)[0])
+            hit.scored(hit.score + self._term_score(fields, _names(fields), extras, analysis)[0])
             for hit in hits
             for fields in (hit.passage.fields,)
         ]
 
-    def _asked(self, query: Query, corpus: Corpus) -> Asked:
+    def _analysis(self, query: Query, corpus: Corpus) -> QueryAnalysis:
         """Analyse the query once a search."""
-        memo = query.shared(("asked", self.fingerprint), dict[str, Asked]())
+        memo = query.shared(("asked", self.fingerprint), dict[str, QueryAnalysis]())
         if query.text not in memo:
             memo[query.text] = self._analyse(query.text, corpus)
         return memo[query.text]
 
-    def _extras(self, query: Query, asked: Asked, corpus: Corpus) -> tuple[Weighed, ...]:
+    def _extras(
+        self, query: Query, analysis: QueryAnalysis, corpus: Corpus
+    ) -> tuple[WeightedTerm, ...]:
         """Return the terms of a filter that the query lacks; they only count where it filters."""
         if not query.must:
             return ()
         folded = fold(query.text)
-        known = {weighed.term for weighed in asked.terms}
+        known = {weighted_term.term for weighted_term in analysis.terms}
         terms = dict.fromkeys(
             term
             for required in query.must
@@ -147,20 +156,24 @@ class Lexical(Stage):
         counts = corpus.frequencies(terms) if terms else {}
         size = corpus.size
         return tuple(
-            weighed(term, _REQUIRED_ONLY * rarity(size, counts[term]), 0.0) for term in terms
+            weighted_term(term, _REQUIRED_ONLY * rarity(size, counts[term]), 0.0) for term in terms
         )
 
-    def _nominating(self, query: Query, asked: Asked, extras: Iterable[Weighed]) -> Clause:
+    def _candidate_clause(
+        self, query: Query, analysis: QueryAnalysis, extras: Iterable[WeightedTerm]
+    ) -> Clause:
         """Return what nominates for this run: among what it must hold, if anything."""
         if not query.must:
-            return asked.clause
+            return analysis.clause
         more = [
-            clause for one in extras for clause in self._named(one.term, _REQUIRED_ONLY, one.value)
+            clause
+            for extra in extras
+            for clause in self._named(extra.term, _REQUIRED_ONLY, extra.value)
         ]
-        wanted = Bool(should=(asked.clause, *more)) if more else asked.clause
+        wanted = Bool(should=(analysis.clause, *more)) if more else analysis.clause
         return Bool(must=(wanted, *map(Holds, query.must)))
 
-    def _analyse(self, text: str, corpus: Corpus) -> Asked:
+    def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         wanted = concepts(text)
         singles = [concept.text for concept in wanted if concept.single]
         weights: dict[str, float] = {}
@@ -173,19 +186,19 @@ class Lexical(Stage):
             weights[single] = 1.0
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these say that a section matches: what spans two words of a query is in any text.
-        told = [term for term in chosen if term in content or term in singles]
+        matching_terms = [term for term in chosen if term in content or term in singles]
         counts = dict(corpus.frequencies(chosen))
         counts |= {single: corpus.count(Part(single)).number for single in singles}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
-        groups = tuple(grouped(concept, corpus, idf) for concept in wanted)
-        shares = shares_of(groups)
-        return Asked(
+        groups = tuple(weighted_concept(concept, corpus, idf) for concept in wanted)
+        shares = coverage_shares(groups)
+        return QueryAnalysis(
             clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
-            anywhere=Bool(should=tuple(map(_anywhere, told or self._content(chosen)))),
+            anywhere=Bool(should=tuple(map(_anywhere, matching_terms or self._content(chosen)))),
             groups=groups,
             terms=tuple(
-                weighed(term, weight * idf[term], shares.get(term, 0.0))
+                weighted_term(term, weight * idf[term], shares.get(term, 0.0))
                 for term, weight in chosen.items()
             ),
             coverage_bonus=self._coverage_bonus(groups),
@@ -225,24 +238,28 @@ class Lexical(Stage):
             Term(term, "path", weight * self.path_boost),
         )
 
-    def _score(self, passage: Passage, asked: Asked) -> Hit:
+    def _score(self, passage: Passage, analysis: QueryAnalysis) -> Hit:
         fields = passage.fields
         names = _names(fields)
-        score, covered = self._worth(fields, names, asked.terms, asked)
-        coverage = min(1.0, covered) if asked.groups else 1.0
-        score += coverage * asked.coverage_bonus - self._penalty(len(fields["body"]))
+        score, covered = self._term_score(fields, names, analysis.terms, analysis)
+        coverage = min(1.0, covered) if analysis.groups else 1.0
+        score += coverage * analysis.coverage_bonus - self._penalty(len(fields["body"]))
         if not covered:
             return Hit(passage, score, coverage=coverage)
-        named = any(group.text in names for group in asked.groups)
-        matched = asked.matched(f"{names}\n{fields['body']}")
+        named = any(group.text in names for group in analysis.groups)
+        matched = analysis.matched(f"{names}\n{fields['body']}")
         return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
 
-    def _worth(
-        self, fields: Mapping[str, str], names: str, terms: Iterable[Weighed], asked: Asked
+    def _term_score(
+        self,
+        fields: Mapping[str, str],
+        names: str,
+        terms: Iterable[WeightedTerm],
+        analysis: QueryAnalysis,
     ) -> tuple[float, float]:
         """Return what terms add to a passage's score, and how much of the query they cover."""
         title, headings, path, body = (fields[name] for name in _FIELDS)
-        norm = self.k1 * (1 - self.b + self.b * len(body) / asked.average)
+        norm = self.k1 * (1 - self.b + self.b * len(body) / analysis.average)
         score = covered = 0.0
         for term, value, share, count in terms:
             frequency: float = count(body, term)
@@ -255,7 +272,7 @@ class Lexical(Stage):
                 score += value * frequency * (self.k1 + 1) / (frequency + norm)
         return score, covered
 
-    def _coverage_bonus(self, groups: Sequence[Group]) -> float:
+    def _coverage_bonus(self, groups: Sequence[WeightedConcept]) -> float:
         """Return what covering the whole query is worth, by the mean rarity of its concepts."""
         if not groups:
             return 0.0

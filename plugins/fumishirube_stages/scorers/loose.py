@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from fumishirube import Corpus, Form, Hit, Passage, Query, Stage
-from fumishirube_stages.scorers.finding import first_hits
+from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
 class Loose(Stage):
@@ -20,9 +20,9 @@ class Loose(Stage):
     extra_separators: str = ""
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score 1 for each passage that holds the query, in the order of the manual."""
-        del found
+        del candidates
         form = Form(fold=not query.case_sensitive, separators=self.extra_separators)
-        return first_hits(query, corpus, form)
+        return first_text_hits(query, corpus, form)

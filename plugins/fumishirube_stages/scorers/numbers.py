@@ -30,36 +30,36 @@ class Numbers(Stage):
     code: Annotated[float, Field(ge=0)] = 1.6
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score the passages that hold the query's numbers or codes."""
-        asked = _asked(query.text)
-        if not asked.contexts and not asked.codes:
+        wanted = _query_numbers(query.text)
+        if not wanted.contexts and not wanted.codes:
             return
         known = query.shared(("numbers", query.text), dict[tuple[str, int], tuple[int, bool]]())
-        for key, passage in found.items():
+        for key, passage in candidates.items():
             if key not in known:
-                known[key] = asked.found_in(passage)
+                known[key] = wanted.count_in(passage)
             contexts, code = known[key]
             if contexts or code:
-                marks = {"number_context"} if contexts else set()
-                marks |= {"code_exact"} if code else set()
+                labels = {"number_context"} if contexts else set()
+                labels |= {"code_exact"} if code else set()
                 score = self.context * contexts + self.code * code
-                yield Hit(passage, score, frozenset(marks))
+                yield Hit(passage, score, frozenset(labels))
 
 
-class _Asked(NamedTuple):
+class _QueryNumbers(NamedTuple):
     contexts: tuple[re.Pattern[str], ...]
     codes: tuple[str, ...]
 
-    def found_in(self, passage: Passage) -> tuple[int, bool]:
+    def count_in(self, passage: Passage) -> tuple[int, bool]:
         text = f"{passage.fields['title']}\n{passage.fields['headings']}\n{passage.fields['body']}"
         contexts = sum(pattern.search(text) is not None for pattern in self.contexts)
         return min(_MOST, contexts), any(occurs(text, code) for code in self.codes)
 
 
 @lru_cache(maxsize=32)
-def _asked(text: str) -> _Asked:
+def _query_numbers(text: str) -> _QueryNumbers:
     folded = fold(text)
     codes = tuple(dict.fromkeys(_CODE.findall(folded)))
     contexts = []
@@ -71,4 +71,4 @@ def _asked(text: str) -> _Asked:
             contexts.append(re.compile(rf"{number} ?{re.escape(after)}"))
         elif before.isalpha():
             contexts.append(re.compile(rf"{re.escape(before)} ?{number}"))
-    return _Asked(tuple(contexts), codes)
+    return _QueryNumbers(tuple(contexts), codes)

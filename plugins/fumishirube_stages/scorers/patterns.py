@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 _REPEATS_IN_RE2 = 1000
 _EXPANDED = 2048
 _LETTERS = {re.ASCII: "a", re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.UNICODE: "u"}
-_KEPT = re.ASCII | re.IGNORECASE | re.MULTILINE | re.DOTALL
+_SUPPORTED_FLAGS = re.ASCII | re.IGNORECASE | re.MULTILINE | re.DOTALL
 _ANYTHING = r"(?s:.)"
 _QUIET = Lock()
 
@@ -64,27 +64,31 @@ class Pattern(NamedTuple):
     needed: tuple[str, ...] = ()
 
 
-class _OnlyPython(Exception):
+class _NotInRe2(Exception):
     """RE2 has no such construct, or reads it otherwise."""
 
 
-def understood(pattern: str, *, ignore_case: bool) -> Pattern | None:
+def parse_pattern(pattern: str, *, ignore_case: bool) -> Pattern | None:
     """Return what a pattern means; ``None`` when it is no regular expression."""
     flags = re.IGNORECASE if ignore_case else 0
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = parser.parse(pattern, flags)
-        kept = tree.state.flags & _KEPT
-        python = _Writer(kept).sequence(tree)
+        engine_flags = tree.state.flags & _SUPPORTED_FLAGS
+        python = _PatternWriter(engine_flags).sequence(tree)
     except (re.error, RecursionError, OverflowError, MemoryError):
         return None
     try:
-        modes = "".join(_LETTERS[flag] for flag in (re.IGNORECASE, re.DOTALL) if kept & flag)
-        re2 = (f"(?{modes})" if modes else "") + _Re2Writer(kept).sequence(tree)
-    except _OnlyPython:
+        modes = "".join(
+            _LETTERS[flag] for flag in (re.IGNORECASE, re.DOTALL) if engine_flags & flag
+        )
+        re2 = (f"(?{modes})" if modes else "") + _Re2PatternWriter(engine_flags).sequence(tree)
+    except _NotInRe2:
         re2 = None
-    return Pattern(python, kept, re2, tuple(_needed(tree, cased=not kept & re.IGNORECASE)))
+    return Pattern(
+        python, engine_flags, re2, tuple(_needed(tree, cased=not engine_flags & re.IGNORECASE))
+    )
 
 
 def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
@@ -95,7 +99,7 @@ def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
             yield text
 
 
-class _Writer:
+class _PatternWriter:
     """Writes the tree of a pattern as Python would have it written."""
 
     def __init__(self, flags: int) -> None:
@@ -200,12 +204,12 @@ class _Writer:
         return _CATEGORIES[category]
 
 
-class _Re2Writer(_Writer):
+class _Re2PatternWriter(_PatternWriter):
     """Writes the same for RE2, as far as that means the same."""
 
     def sequence(self, tree: Iterable[tuple[Any, Any]]) -> str:
         if self.flags & re.ASCII:
-            raise _OnlyPython
+            raise _NotInRe2
         return super().sequence(tree)
 
     def item(self, code: Any, value: Any) -> str:
@@ -215,7 +219,7 @@ class _Re2Writer(_Writer):
 
     def group(self, number: int | None, added: int, removed: int, inner: Any) -> str:
         if added or removed:
-            raise _OnlyPython
+            raise _NotInRe2
         return super().group(None, 0, 0, inner)
 
     def repeated(self, repetition: tuple[int, Any, Any], mode: str) -> str:
@@ -223,7 +227,7 @@ class _Re2Writer(_Writer):
         bounded = 0 if most is codes.MAXREPEAT else most
         # Engines differ in how often they repeat what may be empty.
         if max(least, bounded) > _REPEATS_IN_RE2 or not inner.getwidth()[0]:
-            raise _OnlyPython
+            raise _NotInRe2
         return super().repeated(repetition, mode)
 
     def anchor(self, at: Any) -> str:
@@ -233,14 +237,14 @@ class _Re2Writer(_Writer):
             return r"\z"
         if at is codes.AT_BEGINNING and not self.flags & re.MULTILINE:
             return r"\A"
-        raise _OnlyPython
+        raise _NotInRe2
 
     def beyond(self, code: Any, value: Any) -> str:
-        raise _OnlyPython
+        raise _NotInRe2
 
     def category(self, category: Any) -> str:
         if category not in _RE2_CATEGORIES:
-            raise _OnlyPython
+            raise _NotInRe2
         return _RE2_CATEGORIES[category]
 
 

@@ -30,7 +30,7 @@ _LONGEST = 64
 _MOST = 2048
 
 
-class Phrase(Stage):
+class PhraseScorer(Stage):
     """Adds the rarity of the terms inside every stretch of the query that is found verbatim.
 
     A stretch counts from four Japanese characters or two words on. Only the ``depth`` passages
@@ -43,30 +43,30 @@ class Phrase(Stage):
     depth: Annotated[int, Field(ge=1)] = 20
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score the passages that hold a stretch of the query."""
-        asked = _asked(query.text)
+        wanted = _query_phrases(query.text)
         known = query.shared(("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]())
-        worth = query.shared("worth", _Worth(corpus))
-        for key, passage in islice(found.items(), self.depth):
+        rarities = query.shared("worth", _SpanRarity(corpus))
+        for key, passage in islice(candidates.items(), self.depth):
             if key not in known:
-                known[key] = self._score(passage, asked, worth)
+                known[key] = self._score(passage, wanted, rarities)
             if known[key].marks:
                 yield known[key]
 
-    def _score(self, passage: Passage, asked: _Asked, worth: _Worth) -> Hit:
+    def _score(self, passage: Passage, wanted: _QueryPhrases, rarities: _SpanRarity) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
-        finding = _verbatim if asked.japanese else _verbatim_words
-        spans = {span for stretch in asked.stretches for span in finding(stretch, text)}
-        score = self.weight * sum(worth.of(span) for span in spans)
-        marks = {"phrase"} if spans else set()
-        if any(occurs(text, whole) for whole in asked.wholes):
-            marks.add("exact")
-        return Hit(passage, score, frozenset(marks))
+        find_spans = _verbatim if wanted.japanese else _verbatim_words
+        spans = {span for stretch in wanted.stretches for span in find_spans(stretch, text)}
+        score = self.weight * sum(rarities.of(span) for span in spans)
+        labels = {"phrase"} if spans else set()
+        if any(occurs(text, whole) for whole in wanted.wholes):
+            labels.add("exact")
+        return Hit(passage, score, frozenset(labels))
 
 
-class _Asked(NamedTuple):
+class _QueryPhrases(NamedTuple):
     """A query: what may stand verbatim in part, what counts as exact, whether it is Japanese."""
 
     stretches: tuple[str, ...]
@@ -75,15 +75,15 @@ class _Asked(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _asked(text: str) -> _Asked:
+def _query_phrases(text: str) -> _QueryPhrases:
     texts = tuple(dict.fromkeys(chunk.text for chunk in chunks(text)))
     joined = fold(text)
     japanese = any(map(is_cjk, joined))
     stretches = tuple(part[:_MOST] for part in (texts if japanese else (joined,)))
-    return _Asked(stretches, (joined, *texts) if len(texts) > 1 else (joined,), japanese)
+    return _QueryPhrases(stretches, (joined, *texts) if len(texts) > 1 else (joined,), japanese)
 
 
-class _Worth:
+class _SpanRarity:
     """The sum of the inverse document frequencies of a span's terms."""
 
     def __init__(self, corpus: Corpus) -> None:
@@ -130,7 +130,7 @@ def _verbatim_words(stretch: str, text: str) -> Iterable[str]:
 
 @lru_cache(maxsize=256)
 def _pairs(stretch: str) -> tuple[str, ...]:
-    return tuple(f"{one} {other}" for one, other in pairwise(stretch.split(" ")))
+    return tuple(f"{left} {right}" for left, right in pairwise(stretch.split(" ")))
 
 
 def _places(stretch: str, text: str) -> list[int]:

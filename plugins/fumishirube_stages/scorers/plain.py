@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from fumishirube import Corpus, Form, Hit, Passage, Query, Stage
-from fumishirube_stages.scorers.finding import first_hits
+from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
 class Plain(Stage):
@@ -18,8 +18,8 @@ class Plain(Stage):
     nominates: ClassVar[bool] = True
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score 1 for each passage that holds the query, in the order of the manual."""
-        del found
-        return first_hits(query, corpus, Form(fold=not query.case_sensitive))
+        del candidates
+        return first_text_hits(query, corpus, Form(fold=not query.case_sensitive))

@@ -29,14 +29,14 @@ class Proximity(Stage):
     depth: Annotated[int, Field(ge=1)] = 20
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score the passages in which two concepts stand close together."""
         texts = [concept.text for concept in concepts(query.text)]
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
             return
         gaps = query.shared(("proximity", query.text), dict[tuple[str, int], int | None]())
-        for key, passage in islice(found.items(), self.depth):
+        for key, passage in islice(candidates.items(), self.depth):
             if key not in gaps:
                 gaps[key] = _gap(passage.fields["body"], texts)
             bonus = self._bonus(gaps[key])
@@ -52,7 +52,9 @@ class Proximity(Stage):
 def _gap(text: str, concepts: list[str]) -> int | None:
     """Return the least distance between the starts of two different concepts."""
     places = sorted((place, concept) for concept in concepts for place in _places(text, concept))
-    gaps = [later - earlier for (earlier, one), (later, other) in pairwise(places) if one != other]
+    gaps = [
+        later - earlier for (earlier, left), (later, right) in pairwise(places) if left != right
+    ]
     return min(gaps, default=None)
 
 

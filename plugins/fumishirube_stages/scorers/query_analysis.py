@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fumishirube import Clause, Concept, Corpus, occurrences, occurs
 
 
-class Group(NamedTuple):
+class WeightedConcept(NamedTuple):
     """A concept, the share of it that each of its terms stands for, and its rarity."""
 
     text: str
@@ -16,7 +16,7 @@ class Group(NamedTuple):
     weight: float
 
 
-class Weighed(NamedTuple):
+class WeightedTerm(NamedTuple):
     """A term, its weight times its rarity, its share of the coverage, and how it is counted."""
 
     term: str
@@ -25,13 +25,13 @@ class Weighed(NamedTuple):
     counted: Callable[[str, str], int]
 
 
-class Asked(NamedTuple):
+class QueryAnalysis(NamedTuple):
     """A query as this corpus understands it."""
 
     clause: Clause
     anywhere: Clause
-    groups: tuple[Group, ...]
-    terms: tuple[Weighed, ...]
+    groups: tuple[WeightedConcept, ...]
+    terms: tuple[WeightedTerm, ...]
     coverage_bonus: float
     average: float
 
@@ -41,20 +41,20 @@ class Asked(NamedTuple):
         return whole or tuple(_parts(self.groups, text))
 
 
-def weighed(term: str, value: float, share: float) -> Weighed:
+def weighted_term(term: str, value: float, share: float) -> WeightedTerm:
     """Return a term with the way in which it is counted: words as a whole, Japanese anywhere."""
-    return Weighed(term, value, share, occurrences if term.isascii() else str.count)
+    return WeightedTerm(term, value, share, occurrences if term.isascii() else str.count)
 
 
-def grouped(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> Group:
+def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> WeightedConcept:
     """Return a concept with its terms, by their rarity."""
     terms = tuple(dict.fromkeys(corpus.terms(concept.text))) or (concept.text,)
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
-    return Group(concept.text, shares, total / len(terms))
+    return WeightedConcept(concept.text, shares, total / len(terms))
 
 
-def shares_of(groups: Iterable[Group]) -> Mapping[str, float]:
+def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
     """Return each term's share of the coverage: of its concepts, weighted by their rarity."""
     groups = tuple(groups)
     total = sum(group.weight for group in groups) or 1.0
@@ -65,7 +65,7 @@ def shares_of(groups: Iterable[Group]) -> Mapping[str, float]:
     return shares
 
 
-def _parts(groups: Iterable[Group], text: str) -> Iterable[str]:
+def _parts(groups: Iterable[WeightedConcept], text: str) -> Iterable[str]:
     """Yield the longest part of each concept that stands in a text, from two characters on."""
     for group in groups:
         wanted = group.text
@@ -74,6 +74,6 @@ def _parts(groups: Iterable[Group], text: str) -> Iterable[str]:
             for length in range(len(wanted) - 1, 1, -1)
             for start in range(len(wanted) - length + 1)
         )
-        found = next((part for part in parts if occurs(text, part)), None)
-        if found:
-            yield found
+        longest = next((part for part in parts if occurs(text, part)), None)
+        if longest:
+            yield longest

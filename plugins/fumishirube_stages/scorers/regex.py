@@ -23,15 +23,15 @@ from fumishirube import (
     Text,
     texts_of,
 )
-from fumishirube_stages.scorers.finding import allowed, first_hits, hit_at
-from fumishirube_stages.scorers.patterns import Pattern, understood
-from fumishirube_stages.scorers.workers import Overrun, Worker, Workers
+from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
+from fumishirube_stages.scorers.text_hits import first_text_hits, hit_at, passes_filter
+from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 _RE2_MEMORY = 1024 * 1024
-_PATTERNS_KEPT = 128
+_CACHED_PATTERNS = 128
 _LATE = "deadline"
 
 
@@ -52,18 +52,18 @@ class Regex(Stage):
     @contextmanager
     def open(self) -> Iterator[RunningRegex]:
         """Give the running form, which keeps its processes from one search to the next."""
-        workers = Workers(self.workers)
+        workers = WorkerPool(self.workers)
         try:
             yield RunningRegex(self, workers)
         finally:
             workers.close()
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Ranking:
         """Score 1 for each passage with a match, in the order of the manual."""
         with self.open() as running:
-            return running.score(query, corpus, found)
+            return running.score(query, corpus, candidates)
 
 
 class RunningRegex:
@@ -71,15 +71,15 @@ class RunningRegex:
 
     nominates: ClassVar[bool] = True
 
-    def __init__(self, settings: Regex, workers: Workers) -> None:
+    def __init__(self, settings: Regex, workers: WorkerPool) -> None:
         self._settings = settings
         self._workers = workers
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Ranking:
         """Score 1 for each passage with a match, in the order of the manual."""
-        del found
+        del candidates
         pattern = _understood(query.text, not query.case_sensitive)
         if pattern is None:
             return _word_for_word(query, corpus)
@@ -90,7 +90,7 @@ class RunningRegex:
         texts = (
             text
             for text in texts_of(corpus)
-            if allowed(text.passage, query) and _may_match(text, pattern)
+            if passes_filter(text.passage, query) and _may_match(text, pattern)
         )
         if compiled is not None:
             return _in_thread(compiled, query, texts, until)
@@ -106,13 +106,13 @@ class RunningRegex:
         patience = self._settings.chapter_deadline_ms / 1000
         waiting = texts[::-1]
         while waiting:
-            with self._workers.one(until) as worker:
+            with self._workers.borrow(until) as worker:
                 if worker is None:
                     break
                 try:
                     if not worker.takes(pattern, patience, until):
                         return None
-                except Overrun:
+                except WorkerLost:
                     # With time left it was the memory; with none, it had all the time there is.
                     return None
                 _search(worker, query, waiting, (hits, late), until, patience)
@@ -129,12 +129,12 @@ def _search(
     worker: Worker,
     query: Query,
     waiting: list[Text],
-    found: tuple[list[Hit], list[Passage]],
+    results: tuple[list[Hit], list[Passage]],
     until: float,
     patience: float,
 ) -> None:
     """Take texts off the end of those that wait, until the worker is no more or time is up."""
-    hits, late = found
+    hits, late = results
     while waiting and worker.usable and monotonic() < until:
         query.budget.check()
         text = waiting.pop()
@@ -142,7 +142,7 @@ def _search(
         data = projection.text.encode("utf-8", "surrogatepass")
         try:
             span = worker.search(data, min(until, monotonic() + patience))
-        except (Overrun, TimeoutError):
+        except (WorkerLost, TimeoutError):
             late.append(text.passage)
             continue
         if span is not None:
@@ -172,15 +172,15 @@ def _ranking(hits: list[Hit], late: list[Passage]) -> Ranking:
 
 
 def _word_for_word(query: Query, corpus: Corpus) -> Ranking:
-    return Ranking(tuple(first_hits(query, corpus, Form(fold=not query.case_sensitive))))
+    return Ranking(tuple(first_text_hits(query, corpus, Form(fold=not query.case_sensitive))))
 
 
-@lru_cache(maxsize=_PATTERNS_KEPT)
+@lru_cache(maxsize=_CACHED_PATTERNS)
 def _understood(pattern: str, ignore_case: bool) -> Pattern | None:  # noqa: FBT001 - a cache's key
-    return understood(pattern, ignore_case=ignore_case)
+    return parse_pattern(pattern, ignore_case=ignore_case)
 
 
-@lru_cache(maxsize=_PATTERNS_KEPT)
+@lru_cache(maxsize=_CACHED_PATTERNS)
 def _compiled(pattern: str) -> Any:
     """Return a pattern as RE2 runs it; ``None`` when that is not installed, or refuses it."""
     re2 = _re2()

@@ -19,7 +19,7 @@ from fumishirube import (
 )
 
 
-def first_hits(query: Query, corpus: Corpus, form: Form) -> Iterator[Hit]:
+def first_text_hits(query: Query, corpus: Corpus, form: Form) -> Iterator[Hit]:
     """Yield a hit for each text that holds the query in this form, where it first stands.
 
     Raises:
@@ -37,7 +37,7 @@ def first_hits(query: Query, corpus: Corpus, form: Form) -> Iterator[Hit]:
             yield hit_at(text.passage, projection, place, place + len(wanted))
 
 
-def allowed(passage: Passage, query: Query) -> bool:
+def passes_filter(passage: Passage, query: Query) -> bool:
     """Tell whether a passage holds all that every hit of this run has to hold."""
     return all(
         any(occurs(text, term) for text in passage.fields.values())

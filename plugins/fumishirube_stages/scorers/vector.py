@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from fumishirube import Corpus, Hit, Linked, Passage, Query, Stage
-from fumishirube_stages.scorers.evidence import by_document, nominated, tell
+from fumishirube_stages.scorers.evidence import (
+    by_document,
+    candidate_sections,
+    store_document_scores,
+)
 
 _MANY = 5_000
 _TOP = 3
@@ -19,15 +23,17 @@ class Vector(Stage):
     nominates: ClassVar[bool] = True
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Return the best sections, by the cosine of their best passage."""
         if not isinstance(corpus, Linked) or not corpus.vectors:
             return ()
-        best = nominated(corpus.nearest(query.text, _MANY, query.within))
+        best = candidate_sections(corpus.nearest(query.text, _MANY, query.within))
         values = by_document(best)
-        tell(query, "vector", {path: _together(rows) for path, rows in values.items()})
-        return [Hit(one.passage, one.estimate) for one in best]
+        store_document_scores(
+            query, "vector", {path: _together(rows) for path, rows in values.items()}
+        )
+        return [Hit(match.passage, match.estimate) for match in best]
 
 
 def _together(likenesses: Sequence[float]) -> float:

@@ -35,15 +35,15 @@ class _Searcher:
         self._timed: Any = None
         self._plain: re.Pattern[str] | None = None
 
-    def compile(self, asked: dict[str, Any]) -> bool:
+    def compile(self, request: dict[str, Any]) -> bool:
         """Take a pattern; whether it is one, ``re`` decides."""
-        self._patience = asked["patience"]
-        _end_within(asked["deadline"])
+        self._patience = request["patience"]
+        _end_within(request["deadline"])
         try:
-            self._plain = re.compile(asked["pattern"], asked["flags"])
+            self._plain = re.compile(request["pattern"], request["flags"])
         except (re.error, RecursionError, OverflowError, MemoryError):
             return False
-        self._timed = _timed(asked["pattern"], asked["flags"])
+        self._timed = _timed(request["pattern"], request["flags"])
         return True
 
     def search(self, data: bytes) -> list[int] | str | None:

@@ -19,7 +19,7 @@ IDLE_SECONDS = 60.0
 _GRACE = 0.1
 
 
-class Overrun(Exception):
+class WorkerLost(Exception):
     """The worker did not answer in time, or died of what it was asked, and has been ended."""
 
 
@@ -42,13 +42,13 @@ class Worker:
         Raises:
             Overrun: when finding that out took too long or too much memory.
         """
-        asked = {
+        request = {
             "pattern": pattern.python,
             "flags": pattern.flags,
             "patience": patience,
             "deadline": max(until - monotonic(), 0) + 1,
         }
-        return bool(self._ask(b"p" + json.dumps(asked).encode(), until))
+        return bool(self._ask(b"p" + json.dumps(request).encode(), until))
 
     def search(self, text: bytes, until: float) -> tuple[int, int] | None:
         """Return where the pattern first matches in a text.
@@ -101,11 +101,11 @@ class Worker:
             timer.cancel()
         if not data:
             self.end()
-            raise Overrun
+            raise WorkerLost
         return json.loads(data)
 
 
-class Workers:
+class WorkerPool:
     """At most so many processes at once. Who finds none free waits, up to a deadline."""
 
     def __init__(self, most: int) -> None:
@@ -115,21 +115,21 @@ class Workers:
         self._closed = False
 
     @contextmanager
-    def one(self, until: float) -> Iterator[Worker | None]:
+    def borrow(self, until: float) -> Iterator[Worker | None]:
         """Give a worker, or ``None`` when none is free or ready in time."""
         if not self._free.acquire(timeout=max(0.0, until - monotonic())):
             yield None
             return
         try:
-            found = self._taken(until)
+            borrowed = self._taken(until)
             try:
-                yield found
+                yield borrowed
             except BaseException:
-                if found is not None:
-                    found.end()
+                if borrowed is not None:
+                    borrowed.end()
                 raise
-            if found is not None and found.usable:
-                self._put_back(found)
+            if borrowed is not None and borrowed.usable:
+                self._put_back(borrowed)
         finally:
             self._free.release()
 
@@ -138,16 +138,16 @@ class Workers:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for one, timer in idle:
+        for member, timer in idle:
             timer.cancel()
-            one.end()
+            member.end()
 
     def _taken(self, until: float) -> Worker | None:
-        while (kept := self._last_used()) is not None:
-            if kept.lives:
-                return kept
-            kept.end()
-        with suppress(Overrun):
+        while (member := self._last_used()) is not None:
+            if member.lives:
+                return member
+            member.end()
+        with suppress(WorkerLost):
             return Worker(until)
         return None
 
@@ -155,23 +155,23 @@ class Workers:
         with self._lock:
             if not self._idle:
                 return None
-            one, timer = self._idle.pop()
+            member, timer = self._idle.pop()
         timer.cancel()
-        return one
+        return member
 
-    def _put_back(self, one: Worker) -> None:
-        timer = Timer(IDLE_SECONDS, self._retire, (one,))
+    def _put_back(self, member: Worker) -> None:
+        timer = Timer(IDLE_SECONDS, self._retire, (member,))
         timer.daemon = True
         with self._lock:
             if not self._closed:
-                self._idle.append((one, timer))
+                self._idle.append((member, timer))
                 timer.start()
                 return
-        one.end()
+        member.end()
 
-    def _retire(self, one: Worker) -> None:
+    def _retire(self, member: Worker) -> None:
         with self._lock:
-            waiting = [kept for kept in self._idle if kept[0] is one]
-            self._idle = [kept for kept in self._idle if kept[0] is not one]
+            waiting = [entry for entry in self._idle if entry[0] is member]
+            self._idle = [entry for entry in self._idle if entry[0] is not member]
         if waiting:
-            one.end()
+            member.end()

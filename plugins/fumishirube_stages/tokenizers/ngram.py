@@ -29,10 +29,10 @@ class NGram(Stage):
         """Return the grams and words in order, then the parts of mixed words."""
         terms: list[str] = []
         parts: list[str] = []
-        found = list(words(text))
-        slid = windows("".join(run for run, japanese in found if japanese), self.n)
+        runs = list(words(text))
+        slid = windows("".join(run for run, japanese in runs if japanese), self.n)
         start = 0
-        for run, japanese in found:
+        for run, japanese in runs:
             if japanese:
                 end = start + len(run)
                 terms += slid[start : end - self.n + 1] if len(run) > self.n else [run]
@@ -85,9 +85,9 @@ def windows(text: str, n: int) -> list[str]:
     woven = array("I", _END.encode(_WIDE) * (number * (n + 1)))
     for place in range(n):
         woven[place :: n + 1] = characters[place : place + number]
-    found = woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
-    found.pop()  # behind the last end there is nothing
-    return found
+    result = woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
+    result.pop()  # behind the last end there is nothing
+    return result
 
 
 def phrase(terms: Iterable[str]) -> Clause:

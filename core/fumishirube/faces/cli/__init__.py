@@ -12,11 +12,11 @@ from importlib import import_module
 
 from fumishirube.errors import Cancelled, ConfigError, Held, InternalError, ToolError
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import VERBS, Parser, build_parser
-from fumishirube.faces.cli.streams import complain, hang_up, speak_utf8
+from fumishirube.faces.cli.parser import COMMANDS, Parser, build_parser
+from fumishirube.faces.cli.streams import complain, discard_output, use_utf8_streams
 from fumishirube.host.wire import leave
 
-OK, OFF, WRONG, HELD, STOPPED = 0, 1, 2, 4, 130
+OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
 
 _LOG = logging.getLogger("fumishirube")
@@ -43,29 +43,29 @@ def ubp() -> int:
 
 def _guarded(argv: Sequence[str]) -> int:
     """Run one command; whatever goes wrong becomes an exit code and a line."""
-    speak_utf8()
+    use_utf8_streams()
     try:
         return _run([_repaired(word) for word in argv])
     except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else WRONG
+        return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
     except (KeyboardInterrupt, Cancelled):
-        return STOPPED
+        return INTERRUPTED
     except BrokenPipeError:
-        hang_up()
-        return STOPPED
+        discard_output()
+        return INTERRUPTED
     except Held as error:
         complain(f"error: {error}")
-        return HELD
+        return LOCKED
     except ConfigError as error:
         text = str(error)
         complain(text if text.startswith("configuration error") else f"configuration error: {text}")
-        return WRONG
+        return USAGE_ERROR
     except BaseException:  # an engine's own panic is no Exception
         failure = InternalError()
         _LOG.debug("error_id %s", failure.error_id, exc_info=True)
         hint = "--verbose shows the details, 'fumishirube index --rebuild' mends a damaged index"
         complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
-        return OFF
+        return FAILURE
 
 
 def _run(words: Sequence[str]) -> int:
@@ -79,7 +79,7 @@ def _run(words: Sequence[str]) -> int:
         code: int = options.run(options)
     except ToolError as error:
         _tell(error, as_json=getattr(options, "json", False))
-        code = OFF
+        code = FAILURE
     if sys.stdout is not None:
         sys.stdout.flush()
     return code
@@ -98,12 +98,12 @@ def _tell(error: ToolError, *, as_json: bool) -> None:
 def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
     """Build the parser of the chosen command alone; its module is the only one imported."""
     parser, commands = build_parser()
-    chosen = parser.verb_in(words)
-    if chosen in VERBS:
-        import_module(f"fumishirube.faces.cli.{VERBS[chosen].module}").add(commands)
+    chosen = parser.command_in(words)
+    if chosen in COMMANDS:
+        import_module(f"fumishirube.faces.cli.{COMMANDS[chosen].module}").add(commands)
     elif chosen is not None:
-        parser.refuse_word("command", chosen, VERBS)
-    commands.add_the_rest()
+        parser.refuse_word("command", chosen, COMMANDS)
+    commands.add_remaining()
     return parser, parser.parse(words)
 
 

@@ -40,27 +40,27 @@ def installation() -> Iterator[Check]:
     else:
         yield Check("FAIL", "python", running, "install Python 3.11 or newer")
     if sys.getfilesystemencoding() != "utf-8":
-        told = f"read as {sys.getfilesystemencoding()}: Japanese ones cannot be seen"
-        yield Check("FAIL", "file names", told, "set the environment variable PYTHONUTF8=1")
-    found: list[str] = [f"fumishirube {_version('fumishirube')}"]
+        finding = f"read as {sys.getfilesystemencoding()}: Japanese ones cannot be seen"
+        yield Check("FAIL", "file names", finding, "set the environment variable PYTHONUTF8=1")
+    installed: list[str] = [f"fumishirube {_version('fumishirube')}"]
     missing: list[str] = []
     for requirement in requires("fumishirube") or ():
         name = _PACKAGE.match(requirement)
         if name is None or "extra ==" in requirement:
             continue
         known = _version(name.group())
-        (found if known else missing).append(f"{name.group()} {known}".strip())
+        (installed if known else missing).append(f"{name.group()} {known}".strip())
         wanted, *_ = requirement.partition(";")
         if known and not _fits(known, wanted):
-            told = f"{name.group()} {known} is installed, but {wanted.strip()} is needed"
-            yield Check("FAIL", "packages", told, f"python -m pip install '{wanted.strip()}'")
-    yield Check("ok", "packages", ", ".join(found))
+            finding = f"{name.group()} {known} is installed, but {wanted.strip()} is needed"
+            yield Check("FAIL", "packages", finding, f"python -m pip install '{wanted.strip()}'")
+    yield Check("ok", "packages", ", ".join(installed))
     if missing:
         remedy = "install fumishirube again into this environment"
         yield Check("FAIL", "packages", f"missing: {', '.join(missing)}", remedy)
 
 
-def written(root: Root, subject: str, remedy: str) -> Check:
+def check_writable(root: Root, subject: str, remedy: str) -> Check:
     """Check that files can be written to a folder, and that there is room for some."""
     try:
         with tempfile.TemporaryFile(dir=root.path) as file:
@@ -73,17 +73,21 @@ def written(root: Root, subject: str, remedy: str) -> Check:
     return Check("ok", subject, "can be written")
 
 
-def leftovers(kept: Path, subject: str, command: str) -> Iterator[Check]:
+def leftovers(current: Path, subject: str, command: str) -> Iterator[Check]:
     """Tell of indexes of a manual that other settings, or another version, have left."""
-    if not kept.parent.is_dir():
+    if not current.parent.is_dir():
         return
-    others = [one for one in kept.parent.iterdir() if one.is_dir() and one.name != kept.name]
+    others = [
+        folder
+        for folder in current.parent.iterdir()
+        if folder.is_dir() and folder.name != current.name
+    ]
     if others:
-        size = sum(file.stat().st_size for one in others for file in one.rglob("*"))
+        size = sum(file.stat().st_size for folder in others for file in folder.rglob("*"))
         number = counted(len(others), "folder")
-        told = f"{number} with an index of other settings, or of another version"
+        finding = f"{number} with an index of other settings, or of another version"
         remedy = f"if nobody uses that any more, run '{command}'"
-        yield Check("warn", subject, f"{told}, {size / 1e6:.1f} MB", remedy)
+        yield Check("warn", subject, f"{finding}, {size / 1e6:.1f} MB", remedy)
 
 
 def _version(package: str) -> str:
@@ -103,8 +107,8 @@ def _fits(known: str, wanted: str) -> bool:
 
 
 def _numbers(release: str) -> tuple[int, ...]:
-    found = re.match(r"[0-9.]*", release)
-    numbers = [int(part) for part in (found.group() if found else "").split(".") if part]
+    match = re.match(r"[0-9.]*", release)
+    numbers = [int(part) for part in (match.group() if match else "").split(".") if part]
     while numbers and not numbers[-1]:
         numbers.pop()
     return tuple(numbers)

@@ -14,27 +14,27 @@ from fumishirube.citations import SCHEME
 from fumishirube.disk.roots import Root
 from fumishirube.errors import ToolError
 from fumishirube.faces.cli.output import listed, print_json
-from fumishirube.faces.cli.parser import Verbs, add_common, add_json
+from fumishirube.faces.cli.parser import Commands, add_common, add_json
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.workspace import opened, search_desk
+from fumishirube.faces.cli.workspace import opened, search_context
 from fumishirube.host.citation_checks import Checked, Checker, cited_in
 from fumishirube.text.encoding import decode
 
 _STATES = ("valid", "moved", "changed", "gone")
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     outer = commands.add("cite", run, "fumishirube cite check notes.md")
     inner = outer.add_subparsers(title="commands", metavar="check", required=True)
     parser = inner.add_parser("check", help="say which citations are valid, moved, changed or gone")
     add_common(parser, default=SUPPRESS)
     parser.set_defaults(parser=parser)
-    told = (
+    help_text = (
         "a citation manual://…, or a text file that holds some; - reads standard input "
         "(default: all notes of the vault)"
     )
-    parser.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=told)
+    parser.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=help_text)
     add_json(parser)
 
 
@@ -44,19 +44,19 @@ def run(options: Namespace) -> int:
     with opened(options) as application:
         if not options.sources:
             cited = list(_noted(application.loaded.folder("vault")))
-        checker = Checker(search_desk(application).manual)
+        checker = Checker(search_context(application).manual)
         checked = [(source, checker.check(text)) for source, text in cited]
     if options.json:
-        print_json([_plain(source, one) for source, one in checked])
+        print_json([_plain(source, result) for source, result in checked])
     else:
-        for source, one in checked:
-            print(f"{one.state:8}{one.text}" + (f"  ({source})" if source else ""))
-            if one.state != "valid":
-                print(f"        {one.told}")
-        counts: Counter[str] = Counter(one.state for _, one in checked)
-        told = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
-        print(", ".join(told) or "no citations")
-    return int(any(one.state != "valid" for _, one in checked))
+        for source, result in checked:
+            print(f"{result.state:8}{result.text}" + (f"  ({source})" if source else ""))
+            if result.state != "valid":
+                print(f"        {result.told}")
+        counts: Counter[str] = Counter(result.state for _, result in checked)
+        summary = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
+        print(", ".join(summary) or "no citations")
+    return int(any(result.state != "valid" for _, result in checked))
 
 
 def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
@@ -81,7 +81,7 @@ def _noted(folder: Path) -> Iterator[tuple[str, str]]:
         except ToolError:
             unread.append(entry.path)
         else:
-            yield from ((f"{folder.name}/{entry.path}", one) for one in cited_in(text))
+            yield from ((f"{folder.name}/{entry.path}", citation) for citation in cited_in(text))
     if unread:
         complain(f"not read, because they are no text: {listed(unread)}")
 
@@ -94,11 +94,11 @@ def _text(source: str, options: Namespace) -> str:
         sys.exit(2)
 
 
-def _plain(source: str, one: Checked) -> JsonValue:
+def _plain(source: str, result: Checked) -> JsonValue:
     return {
-        "citation": one.text,
+        "citation": result.text,
         "file": source or None,
-        "state": one.state,
-        "told": one.told,
-        "now": str(one.now) if one.now else None,
+        "state": result.state,
+        "told": result.told,
+        "now": str(result.now) if result.now else None,
     }

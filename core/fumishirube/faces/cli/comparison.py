@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from fumishirube.faces.cli.output import table, tame
+from fumishirube.faces.cli.output import strip_controls, table
 from fumishirube.model import Span, Trace
 from fumishirube.traces.differences import Difference, Moved, Setting, Timed
 
@@ -23,15 +23,15 @@ def difference_lines(difference: Difference, *, stages: bool = False) -> Iterato
     yield from _asked_lines(before, after)
     if difference.settings:
         yield "configuration, A -> B:"
-        yield from table([(f"  {one.name}", _setting(one)) for one in difference.settings])
+        yield from table([(f"  {item.name}", _setting(item)) for item in difference.settings])
     yield from _ranking_lines(difference)
     if stages:
         yield "stages, A -> B:"
-        yield from table([_stage_cells(one) for one in difference.stages])
+        yield from table([_stage_cells(item) for item in difference.stages])
 
 
 def _named(trace: Trace) -> str:
-    return f"{trace.id} of {trace.manual_id}: {tame(trace.text)}"
+    return f"{trace.id} of {trace.manual_id}: {strip_controls(trace.text)}"
 
 
 def _asked_lines(before: Trace, after: Trace) -> Iterator[str]:
@@ -51,8 +51,8 @@ def _makers(trace: Trace) -> str:
     return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or "unknown"
 
 
-def _setting(one: Setting) -> str:
-    return f"{_value(one.before)} -> {_value(one.after)}"
+def _setting(setting: Setting) -> str:
+    return f"{_value(setting.before)} -> {_value(setting.after)}"
 
 
 def _value(value: JsonValue) -> str:
@@ -64,37 +64,37 @@ def _ranking_lines(difference: Difference) -> Iterator[str]:
     if not difference.changed:
         yield f"the ranking is the same, scores included: {len(rows)} hits"
         return
-    came = sum(one.before is None for one in rows)
-    went = sum(one.after is None for one in rows)
-    moved = sum(bool(one.climbed) for one in rows)
-    kept = sum(one.climbed == 0 for one in rows)
-    yield f"ranking: {moved} moved, {came} came, {went} went, {kept} kept their rank"
+    came = sum(row.before is None for row in rows)
+    went = sum(row.after is None for row in rows)
+    moved = sum(bool(row.climbed) for row in rows)
+    unmoved = sum(row.climbed == 0 for row in rows)
+    yield f"ranking: {moved} moved, {came} came, {went} went, {unmoved} kept their rank"
     head = ("  A", "B", "SCORE A", "B", "", "SECTION")
-    yield from table([head, *(_hit_cells(one) for one in difference.changed)])
+    yield from table([head, *(_hit_cells(row) for row in difference.changed)])
 
 
-def _hit_cells(one: Moved) -> tuple[str, ...]:
-    ranks = [str(place.rank) if place else "-" for place in (one.before, one.after)]
-    scores = ["" if score is None else f"{score:.2f}" for score in one.scores]
-    told = [f"{one.row.path}#L{one.row.start_line}"]
-    told += ["(other text)"] if one.rewritten else []
-    if one.before and one.after:
-        pairs = sorted(one.signals.items(), key=lambda pair: -abs(pair[1][1] - pair[1][0]))
-        told += [f"{name} {new - old:+.2f}" for name, (old, new) in pairs[:_SIGNALS]]
-    return f"  {ranks[0]}", ranks[1], *scores, _way(one), "  ".join(told)
+def _hit_cells(row: Moved) -> tuple[str, ...]:
+    ranks = [str(place.rank) if place else "-" for place in (row.before, row.after)]
+    scores = ["" if score is None else f"{score:.2f}" for score in row.scores]
+    details = [f"{row.row.path}#L{row.row.start_line}"]
+    details += ["(other text)"] if row.rewritten else []
+    if row.before and row.after:
+        pairs = sorted(row.signals.items(), key=lambda pair: -abs(pair[1][1] - pair[1][0]))
+        details += [f"{name} {new - old:+.2f}" for name, (old, new) in pairs[:_SIGNALS]]
+    return f"  {ranks[0]}", ranks[1], *scores, _way(row), "  ".join(details)
 
 
-def _way(one: Moved) -> str:
-    if one.climbed is None:
-        return "new" if one.before is None else "gone"
-    return f"{one.climbed:+d}" if one.climbed else "="
+def _way(row: Moved) -> str:
+    if row.climbed is None:
+        return "new" if row.before is None else "gone"
+    return f"{row.climbed:+d}" if row.climbed else "="
 
 
-def _stage_cells(one: Timed) -> tuple[str, str, str, str]:
-    times = [f"{span.ms:.2f} ms" if span else "-" for span in (one.before, one.after)]
-    rows = [_rows(span) for span in (one.before, one.after)]
+def _stage_cells(stage: Timed) -> tuple[str, str, str, str]:
+    times = [f"{span.ms:.2f} ms" if span else "-" for span in (stage.before, stage.after)]
+    rows = [_rows(span) for span in (stage.before, stage.after)]
     counts = "" if rows[0] == rows[1] == "" else f"{rows[0] or '-'} -> {rows[1] or '-'} rows"
-    return "  " * len(one.way) + one.way[-1], times[0], times[1], counts
+    return "  " * len(stage.way) + stage.way[-1], times[0], times[1], counts
 
 
 def _rows(span: Span | None) -> str:
@@ -110,9 +110,9 @@ def difference_json(difference: Difference) -> dict[str, JsonValue]:
         "same_ranking": difference.same_ranking,
         "same_scores": difference.same_scores,
         "same_corpus": before.origin.corpus == after.origin.corpus,
-        "settings": [one._asdict() for one in difference.settings],
-        "hits": [_hit(one) for one in difference.rows],
-        "stages": [_stage(one) for one in difference.stages],
+        "settings": [item._asdict() for item in difference.settings],
+        "hits": [_hit(item) for item in difference.rows],
+        "stages": [_stage(item) for item in difference.stages],
     }
 
 
@@ -130,25 +130,25 @@ def _side(trace: Trace) -> JsonValue:
     }
 
 
-def _hit(one: Moved) -> JsonValue:
-    ranks = [place.rank if place else None for place in (one.before, one.after)]
+def _hit(row: Moved) -> JsonValue:
+    ranks = [place.rank if place else None for place in (row.before, row.after)]
     return {
-        "path": one.row.path,
-        "start_line": one.row.start_line,
-        "title": one.row.title,
+        "path": row.row.path,
+        "start_line": row.row.start_line,
+        "title": row.row.title,
         "rank": {"before": ranks[0], "after": ranks[1]},
-        "score": {"before": one.scores[0], "after": one.scores[1]},
+        "score": {"before": row.scores[0], "after": row.scores[1]},
         "signals": {
-            name: {"before": pair[0], "after": pair[1]} for name, pair in one.signals.items()
+            name: {"before": pair[0], "after": pair[1]} for name, pair in row.signals.items()
         },
-        "text_changed": one.rewritten,
+        "text_changed": row.rewritten,
     }
 
 
-def _stage(one: Timed) -> JsonValue:
-    sides = {"before": one.before, "after": one.after}
+def _stage(stage: Timed) -> JsonValue:
+    sides = {"before": stage.before, "after": stage.after}
     return {
-        "stage": [*one.way],
+        "stage": [*stage.way],
         "ms": {name: span.ms if span else None for name, span in sides.items()},
         "rows": {name: len(span.rows) if span else None for name, span in sides.items()},
     }

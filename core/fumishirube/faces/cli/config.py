@@ -21,7 +21,7 @@ from fumishirube.faces.cli.configurations import EFFECTIVE, configured, differen
 from fumishirube.faces.cli.effective_config import effective, origins
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json, one_of
+from fumishirube.faces.cli.parser import Commands, add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
 from fumishirube.faces.cli.workspace import folder, opened, plugins_of
 from fumishirube.plugins.discovery import load_plugins
@@ -37,19 +37,21 @@ class Variable(NamedTuple):
     setting: str
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("config", run, "fumishirube config show > fumishirube.yaml")
-    told = (
+    help_text = (
         "show: the whole configuration in force, as YAML, and where each value comes from; "
         "diff A B: what two files say differently, or a file and what is in force (exit code 1); "
         "schema: the JSON Schema of fumishirube.yaml, with the settings of every stage; "
         "env: the environment variables; "
         "import: write fumishirube.yaml from a config.yaml of the classic manual tools"
     )
-    parser.add_argument("part", metavar="PART", type=one_of("part", *_PARTS), help=told)
-    told = f"to import (default {CLASSIC}), or to compare; 'defaults' and 'effective' can be, too"
-    parser.add_argument("files", metavar="FILE", nargs="*", help=told)
+    parser.add_argument("part", metavar="PART", type=one_of("part", *_PARTS), help=help_text)
+    help_text = (
+        f"to import (default {CLASSIC}), or to compare; 'defaults' and 'effective' can be, too"
+    )
+    parser.add_argument("files", metavar="FILE", nargs="*", help=help_text)
     add_json(parser)
 
 
@@ -109,12 +111,12 @@ def _diff(options: Namespace) -> int:
     if not options.files:
         raise ConfigError("config diff: name a file, or two; 'defaults' and 'effective' are known")
     names = [*options.files, EFFECTIVE][:2]
-    found = [*differences(*(configured(name, options) for name in names))]
+    changes = [*differences(*(configured(name, options) for name in names))]
     if options.json:
-        print_json([one._asdict() for one in found])
-    for one in found if not options.json else ():
-        print(one.line)
-    return 1 if found else 0
+        print_json([change._asdict() for change in changes])
+    for change in changes if not options.json else ():
+        print(change.line)
+    return 1 if changes else 0
 
 
 _PARTS: Mapping[str, Callable[[Namespace], int | None]] = {

@@ -29,7 +29,7 @@ class Configured(NamedTuple):
     origins: Mapping[str, str]
 
 
-class Difference(NamedTuple):
+class ConfigDifference(NamedTuple):
     """A coordinate, what either side has there, and where that comes from."""
 
     coordinate: str
@@ -67,14 +67,14 @@ def configured(name: str, options: Namespace) -> Configured:
         application.close()
 
 
-def differences(one: Configured, other: Configured) -> Iterator[Difference]:
+def differences(first: Configured, other: Configured) -> Iterator[ConfigDifference]:
     """Yield what differs, in the order of the first; stages are compared by name."""
-    yield from _differences(one.config, other.config, "", "", (one.origins, other.origins))
+    yield from _differences(first.config, other.config, "", "", (first.origins, other.origins))
 
 
 def _differences(
     a: JsonValue, b: JsonValue, at: str, bt: str, sources: tuple[Mapping[str, str], ...]
-) -> Iterator[Difference]:
+) -> Iterator[ConfigDifference]:
     """Compare two values; ``at`` and ``bt`` are their coordinates."""
     if a == b:
         return
@@ -86,18 +86,22 @@ def _differences(
     elif _are_uses(a) and _are_uses(b):
         before, after = _by_name(a), _by_name(b)
         if [*before] != [*after]:
-            yield Difference(at, [*before], [*after], _of(sources[0], at), _of(sources[1], bt))
+            yield ConfigDifference(
+                at, [*before], [*after], _of(sources[0], at), _of(sources[1], bt)
+            )
         for name, (place, use) in before.items():
             if name in after:
                 number, another = after[name]
                 here, there = f"{at}[{place}]", f"{bt}[{number}]"
                 yield from _differences(use, another, here, there, sources)
     else:
-        yield Difference(at, a, b, _of(sources[0], at), _of(sources[1], bt))
+        yield ConfigDifference(at, a, b, _of(sources[0], at), _of(sources[1], bt))
 
 
 def _are_uses(value: JsonValue) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) and "use" in one for one in value)
+    return isinstance(value, list) and all(
+        isinstance(item, dict) and "use" in item for item in value
+    )
 
 
 def _by_name(uses: Any) -> dict[str, tuple[int, JsonValue]]:
@@ -106,7 +110,11 @@ def _by_name(uses: Any) -> dict[str, tuple[int, JsonValue]]:
 
 def _of(sources: Mapping[str, str], coordinate: str) -> str:
     """Return where a value comes from, or the first that is written inside it."""
-    inside = (one for at, one in sources.items() if at.startswith(coordinate) and one != "default")
+    inside = (
+        origin
+        for at, origin in sources.items()
+        if at.startswith(coordinate) and origin != "default"
+    )
     return sources.get(coordinate) or next(inside, "default")
 
 

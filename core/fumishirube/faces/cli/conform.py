@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from fumishirube.config.configuration import build
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import counted, print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json, not_known
+from fumishirube.faces.cli.parser import Commands, add_json, not_known
 from fumishirube.plugins.discovery import Plugins, Report, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import Kind, Offer
@@ -46,17 +46,17 @@ class Result(NamedTuple):
     reason: str = ""
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("conform", run, "fumishirube conform fumishirube-borda")
-    told = "an installed package, or the name under which 'fumishirube plugins' lists it"
-    parser.add_argument("package", metavar="PACKAGE", help=told)
-    told = """settings of a stage, such as borda='{"term_weight": 0.7}'; may be repeated"""
+    help_text = "an installed package, or the name under which 'fumishirube plugins' lists it"
+    parser.add_argument("package", metavar="PACKAGE", help=help_text)
+    help_text = """settings of a stage, such as borda='{"term_weight": 0.7}'; may be repeated"""
     parser.add_argument(
-        "--with", metavar="STAGE=JSON", dest="given", action="append", default=[], help=told
+        "--with", metavar="STAGE=JSON", dest="given", action="append", default=[], help=help_text
     )
-    told = "a small manual that the loaders are to read; without it they are not checked"
-    parser.add_argument("--files", metavar="DIR", type=Path, help=told)
+    help_text = "a small manual that the loaders are to read; without it they are not checked"
+    parser.add_argument("--files", metavar="DIR", type=Path, help=help_text)
     add_json(parser)
 
 
@@ -76,25 +76,27 @@ def run(options: Namespace) -> int:
         )
     results = list(_checked(plugins, reports, options))
     if options.json:
-        stages: list[JsonValue] = [one._asdict() for one in results]
+        stages: list[JsonValue] = [result._asdict() for result in results]
         print_json({"package": options.package, "stages": stages, "problems": [*problems]})
     else:
         _print(results, problems)
-    return int(bool(problems) or any(one.status != "passed" for one in results))
+    return int(bool(problems) or any(result.status != "passed" for result in results))
 
 
 def _reports(plugins: Plugins, package: str) -> Sequence[Report]:
     """Return the plugins of this name, or of the package of this name."""
-    named = [one for one in plugins.reports if one.plugin == package]
-    found = named or [o for o in plugins.reports if _plain(o.distribution) == _plain(package)]
-    if found:
-        return found
+    named = [report for report in plugins.reports if report.plugin == package]
+    matching = named or [o for o in plugins.reports if _plain(o.distribution) == _plain(package)]
+    if matching:
+        return matching
     try:
         version = distribution(package).version
     except (PackageNotFoundError, ValueError) as error:
-        names = [name for one in plugins.reports for name in (one.plugin, one.distribution)]
-        told = not_known("plugin", package, dict.fromkeys(names))
-        raise NotFound(f"{told}; install it into this environment first") from error
+        names = [
+            name for report in plugins.reports for name in (report.plugin, report.distribution)
+        ]
+        message = not_known("plugin", package, dict.fromkeys(names))
+        raise NotFound(f"{message}; install it into this environment first") from error
     raise NotFound(
         f"{package} {version} offers nothing: it has no entry point in the group {GROUP!r}"
     )
@@ -108,21 +110,23 @@ def _plain(name: str) -> str:
 def _checked(plugins: Plugins, reports: Sequence[Report], options: Namespace) -> Iterator[Result]:
     """Yield a result a stage, in the order of the shelves."""
     ids = {report.plugin for report in reports}
-    offers = [(kind, one) for kind, one in plugins.registry.offers() if one.plugin in ids]
-    given = _given(options.given, [offer.name for _, offer in offers])
+    offers = [
+        (kind, offered) for kind, offered in plugins.registry.offers() if offered.plugin in ids
+    ]
+    stage_settings = _settings_by_stage(options.given, [offer.name for _, offer in offers])
     entries: dict[tuple[str, str], dict[str, Any]] = {}
     unchecked: dict[tuple[str, str], str] = {}
     for kind, offer in offers:
-        lacking = _lacking(kind, offer, given, options.files)
+        lacking = _lacking(kind, offer, stage_settings, options.files)
         if lacking:
             unchecked[kind.shelf, offer.name] = lacking
             continue
-        build(offer.stage, given.get(offer.name, {}), f"--with {offer.name}", {}, {})
+        build(offer.stage, stage_settings.get(offer.name, {}), f"--with {offer.name}", {}, {})
         entries[kind.shelf, offer.name] = {
             "class": f"Test_{kind.noun}_{offer.name.replace('-', '_')}",
             "shelf": kind.shelf,
             "name": offer.name,
-            "settings": given.get(offer.name, {}),
+            "settings": stage_settings.get(offer.name, {}),
             "files": str(options.files.resolve()) if kind.shelf == "loaders" else None,
         }
     cases = _run(list(entries.values())) if entries else {}
@@ -134,28 +138,30 @@ def _checked(plugins: Plugins, reports: Sequence[Report], options: Namespace) ->
             yield _result(offer.name, kind.noun, cases.get(entries[key]["class"], []))
 
 
-def _given(pairs: Sequence[str], names: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-    given: dict[str, Mapping[str, Any]] = {}
+def _settings_by_stage(
+    pairs: Sequence[str], names: Sequence[str]
+) -> Mapping[str, Mapping[str, Any]]:
+    stage_settings: dict[str, Mapping[str, Any]] = {}
     for pair in pairs:
         name, _, text = pair.partition("=")
         if name not in names:
             raise ConfigError(f"--with: {not_known('stage', name, names)}")
         try:
-            given[name] = json.loads(text)
+            stage_settings[name] = json.loads(text)
         except (ValueError, RecursionError) as error:
-            told = f"expected a JSON object after {name}=; put it in single quotes"
-            raise ConfigError(f"--with: {told}") from error
-        if not isinstance(given[name], dict):
+            message = f"expected a JSON object after {name}=; put it in single quotes"
+            raise ConfigError(f"--with: {message}") from error
+        if not isinstance(stage_settings[name], dict):
             raise ConfigError(f"--with: expected a JSON object after {name}=")
-    return given
+    return stage_settings
 
 
 def _lacking(
-    kind: Kind, offer: Offer, given: Mapping[str, Mapping[str, Any]], files: Path | None
+    kind: Kind, offer: Offer, stage_settings: Mapping[str, Mapping[str, Any]], files: Path | None
 ) -> str:
     """Say what a stage lacks to be checked, if anything."""
     needed = [name for name, field in offer.stage.model_fields.items() if field.is_required()]
-    if needed and offer.name not in given:
+    if needed and offer.name not in stage_settings:
         return f"it needs settings: {', '.join(needed)}; give --with {offer.name}='{{…}}'"
     if kind.shelf == "loaders" and files is None:
         return "a loader needs files to read; give --files DIR"
@@ -204,21 +210,23 @@ def _result(stage: str, kind: str, cases: Sequence[ET.Element]) -> Result:
 
 def _outcome(case: ET.Element) -> tuple[str, str]:
     for tag, what in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
-        found = case.find(tag)
-        if found is not None:
-            told = (found.attrib.get("message", "").strip().splitlines() or [""])[0]
-            return what, f"{case.attrib['name']}: {told}"
+        element = case.find(tag)
+        if element is not None:
+            message = (element.attrib.get("message", "").strip().splitlines() or [""])[0]
+            return what, f"{case.attrib['name']}: {message}"
     return "passed", ""
 
 
 def _print(results: Sequence[Result], problems: Sequence[str]) -> None:
     rows = [("stage", "kind", "result", "passed", "failed", "skipped", "")]
-    for one in results:
-        passed, failed, skipped = map(str, (one.passed, one.failed, one.skipped))
-        rows.append((one.stage, one.kind, one.status, passed, failed, skipped, one.reason))
+    for result in results:
+        passed, failed, skipped = map(str, (result.passed, result.failed, result.skipped))
+        rows.append(
+            (result.stage, result.kind, result.status, passed, failed, skipped, result.reason)
+        )
     for line in table(rows) if results else ():
         print(line)
     for problem in problems:
         print(f"problem: {problem}")
-    kept = sum(one.status == "passed" for one in results)
-    print(f"{kept} of {counted(len(results), 'stage')} passed")
+    passed_stages = sum(result.status == "passed" for result in results)
+    print(f"{passed_stages} of {counted(len(results), 'stage')} passed")

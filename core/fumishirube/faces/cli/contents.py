@@ -7,41 +7,41 @@ from collections.abc import Iterator
 from typing import Any
 
 from fumishirube.faces.cli.output import command, counted, table
-from fumishirube.faces.cli.parser import Verbs, add_json, at_least
+from fumishirube.faces.cli.parser import Commands, add_json, at_least
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.tool_calls import answer_of, show, suggest
-from fumishirube.faces.cli.workspace import known_manual, opened, search_desk
+from fumishirube.faces.cli.tool_calls import call_by_name, show, suggest
+from fumishirube.faces.cli.workspace import known_manual, opened, search_context
 from fumishirube.host.application import Application
 from fumishirube.text.folding import nfc
 
 _ROOT = "manuals"
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the commands."""
     parser = commands.add("ls", ls, "fumishirube ls 業務ハンドブック/経費")
-    told = "a manual, or a folder in one as MANUAL/FOLDER (default: all manuals)"
-    parser.add_argument("id", metavar="ID", nargs="?", default=_ROOT, help=told)
+    help_text = "a manual, or a folder in one as MANUAL/FOLDER (default: all manuals)"
+    parser.add_argument("id", metavar="ID", nargs="?", default=_ROOT, help=help_text)
     add_json(parser)
     parser = commands.add("toc", toc, "fumishirube toc 給付金編 --deep --prefix 09_請求手続.txt")
     parser.add_argument("manual", metavar="MANUAL", help="the manual's id, as 'ls' shows it")
-    told = "only this folder or file of the manual"
-    parser.add_argument("--prefix", metavar="PATH", help=told)
-    told = "show headings too; needs --prefix"
-    parser.add_argument("--deep", action="store_true", help=told)
-    told = "how many files a page holds (default: 20)"
-    parser.add_argument("--max-files", metavar="N", type=at_least(1), help=told)
-    told = "how many headings of a file are shown (default: 20)"
-    parser.add_argument("--max-headings", metavar="N", type=at_least(1), help=told)
-    told = "how many files to pass over"
-    parser.add_argument("--cursor", metavar="N", type=at_least(0), help=told)
+    help_text = "only this folder or file of the manual"
+    parser.add_argument("--prefix", metavar="PATH", help=help_text)
+    help_text = "show headings too; needs --prefix"
+    parser.add_argument("--deep", action="store_true", help=help_text)
+    help_text = "how many files a page holds (default: 20)"
+    parser.add_argument("--max-files", metavar="N", type=at_least(1), help=help_text)
+    help_text = "how many headings of a file are shown (default: 20)"
+    parser.add_argument("--max-headings", metavar="N", type=at_least(1), help=help_text)
+    help_text = "how many files to pass over"
+    parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
     add_json(parser)
 
 
 def ls(options: Namespace) -> int:
     """List the manuals, or what one of them holds."""
     with opened(options) as application:
-        answer = answer_of(application, "manual_ls", id=_opaque(application, options.id))
+        answer = call_by_name(application, "manual_ls", id=_opaque(application, options.id))
     items = answer["items"]
     code = show(answer, options, lambda _: _item_lines(items))
     if options.id == _ROOT and items and not options.json:
@@ -54,10 +54,10 @@ def toc(options: Namespace) -> int:
     if options.deep and not options.prefix:
         options.parser.error("--deep needs --prefix PATH: a file, or a folder of the manual")
     with opened(options) as application:
-        answer = answer_of(
+        answer = call_by_name(
             application,
             "manual_toc",
-            manual_id=known_manual(search_desk(application), options.manual),
+            manual_id=known_manual(search_context(application), options.manual),
             path_prefix=options.prefix,
             depth="deep" if options.deep else None,
             max_files=options.max_files,
@@ -66,7 +66,7 @@ def toc(options: Namespace) -> int:
         )
     code = show(answer, options, _toc_lines)
     if not options.json:
-        _tell_next(answer, options)
+        _print_next(answer, options)
     return code
 
 
@@ -75,14 +75,14 @@ def _opaque(application: Application, name: str) -> str:
     if name == _ROOT or "::" in name:
         return name
     manual, *folders = name.strip("/").split("/")
-    found = known_manual(search_desk(application), manual)
+    folder_id = known_manual(search_context(application), manual)
     for folder in folders:
-        items = answer_of(application, "manual_ls", id=found)["items"]
+        items = call_by_name(application, "manual_ls", id=folder_id)["items"]
         below = {item["name"]: item["id"] for item in items if item["kind"] == "dir"}
         if nfc(folder) not in below:
             raise suggest("folder", folder, below)
-        found = below[nfc(folder)]
-    return found
+        folder_id = below[nfc(folder)]
+    return folder_id
 
 
 def _item_lines(items: list[Any]) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _indented(heading: Any) -> str:
     return f"{'  ' * (heading.get('level', 1) - 1)}{heading['title']}"
 
 
-def _tell_next(answer: Any, options: Namespace) -> None:
+def _print_next(answer: Any, options: Namespace) -> None:
     words = ["toc", options.manual]
     if answer["next_cursor"] is not None:
         if options.prefix:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
 from fumishirube.faces.cli.output import command, counted, listed
-from fumishirube.faces.cli.results import Findings, picked
+from fumishirube.faces.cli.results import SearchResults, picked
 from fumishirube.model import Trace
 from fumishirube.report import Account
 
@@ -36,14 +36,14 @@ def meaning(reason: str) -> str:
     return _MEANINGS.get(reason, reason.replace("_", " "))
 
 
-def terms_lines(findings: Findings) -> Iterator[str]:
+def terms_lines(results: SearchResults) -> Iterator[str]:
     """Say which terms the sections should hold, who chose them, and where that failed."""
-    if findings.required:
-        told = [_required(term, findings.traces) for term in findings.required]
-        yield f"required terms: {', '.join(told)}"
+    if results.required:
+        required_labels = [_required(term, results.traces) for term in results.required]
+        yield f"required terms: {', '.join(required_labels)}"
         return
     groups: dict[tuple[str, ...], list[str]] = {}
-    for trace in findings.traces:
+    for trace in results.traces:
         chosen = picked(trace)
         if chosen is not None:
             labels = tuple(_picked(term, trace) for term in chosen)
@@ -56,38 +56,38 @@ def terms_lines(findings: Findings) -> Iterator[str]:
             yield f"no word of the query stands in {where}; searched with the whole query"
 
 
-def coverage_lines(findings: Findings) -> Iterator[str]:
+def coverage_lines(results: SearchResults) -> Iterator[str]:
     """Say what was searched, how much of it matched, and what was not searched, and why."""
     scope = (
-        f"searched {counted(findings.sections(), 'section')} "
-        f"in {counted(findings.searched_files(), 'file')} of {_manuals(findings)}"
+        f"searched {counted(results.sections(), 'section')} "
+        f"in {counted(results.searched_files(), 'file')} of {_manuals(results)}"
     )
-    yield f"{scope}; {_outcome(findings)}"
+    yield f"{scope}; {_outcome(results)}"
     reasons: dict[str, list[str]] = {}
-    for manual, row in findings.skipped():
+    for manual, row in results.skipped():
         reasons.setdefault(row.reason, []).append(f"{manual}/{row.path}")
     for reason, paths in sorted(reasons.items()):
         yield f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
-    for line in findings.degraded():
+    for line in results.degraded():
         yield f"degraded: {line}"
 
 
-def account_line(findings: Findings, options: Namespace) -> str:
+def account_line(results: SearchResults, options: Namespace) -> str:
     """Return the command that lists what is still unread, and the ids of manuals with matches."""
-    accounts = zip(findings.traces, findings.accounts(), strict=True)
-    traces = [trace for trace, account in accounts if account.matched] or findings.traces
+    accounts = zip(results.traces, results.accounts(), strict=True)
+    traces = [trace for trace, account in accounts if account.matched] or results.traces
     if len(traces) == 1:
         return f"account: {command(options, 'coverage', traces[0].id)}"
-    told = [f"{trace.id} ({trace.manual_id})" for trace in traces]
-    return f"account: {command(options, 'coverage')} TRACE; traces: {', '.join(told)}"
+    labels = [f"{trace.id} ({trace.manual_id})" for trace in traces]
+    return f"account: {command(options, 'coverage')} TRACE; traces: {', '.join(labels)}"
 
 
-def next_line(findings: Findings, options: Namespace) -> str:
+def next_line(results: SearchResults, options: Namespace) -> str:
     """Return the command that takes the reader on."""
-    shown = findings.shown()
+    shown = results.shown()
     if not shown:
-        alone = len(findings.traces) == 1
-        words = ["toc", findings.traces[0].manual_id] if alone else ["ls"]
+        alone = len(results.traces) == 1
+        words = ["toc", results.traces[0].manual_id] if alone else ["ls"]
     elif shown[0].row.path.lower().endswith(".json"):
         best = shown[0]
         words = ["scan", best.trace.manual_id, best.row.path, "--line", str(best.row.start_line)]
@@ -96,13 +96,13 @@ def next_line(findings: Findings, options: Namespace) -> str:
     return f"next: {command(options, *words)}"
 
 
-def _manuals(findings: Findings) -> str:
-    return counted(len(findings.traces), "manual")
+def _manuals(results: SearchResults) -> str:
+    return counted(len(results.traces), "manual")
 
 
-def _outcome(findings: Findings) -> str:
-    matched, ranked = findings.matched(), len(findings.ranked())
-    shown, least = len(findings.shown()), findings.least()
+def _outcome(results: SearchResults) -> str:
+    matched, ranked = results.matched(), len(results.ranked())
+    shown, least = len(results.shown()), results.least()
     if not matched:
         return "none matched"
     if shown == matched:
@@ -136,10 +136,13 @@ def _required(term: str, traces: Sequence[Trace]) -> str:
 def _near(term: str, traces: Sequence[Trace]) -> Iterator[str]:
     for trace in traces:
         yield from (
-            near for one in Account.of(trace).terms if one.term == term for near in one.near
+            near
+            for required in Account.of(trace).terms
+            if required.term == term
+            for near in required.near
         )
 
 
 def _is_dropped(term: str, trace: Trace) -> bool:
-    kept = trace.search.notes.get("kept")
-    return isinstance(kept, list) and term not in kept
+    applied = trace.search.notes.get("kept")
+    return isinstance(applied, list) and term not in applied

@@ -14,22 +14,24 @@ from fumishirube.faces.cli.coverage import meaning
 from fumishirube.faces.cli.explanations import LEGEND, signals_line, tree_lines
 from fumishirube.faces.cli.fates import fate_json, fate_lines, reference
 from fumishirube.faces.cli.output import command, counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json
-from fumishirube.faces.cli.workspace import opened, search_desk
+from fumishirube.faces.cli.parser import Commands, add_json
+from fumishirube.faces.cli.workspace import opened, search_context
 from fumishirube.model import LeftOut, Skipped, Trace
 from fumishirube.report import Account, Asked
 from fumishirube.traces.fates import fate, section_at
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("coverage", run, "fumishirube coverage 7b017120588e43d2a1c4f578d582c42e")
-    told = "the trace's id, as 'find --json' or manual_find gives it"
-    parser.add_argument("trace", metavar="TRACE", help=told)
-    told = "also show what each stage did, and why each section scored"
-    parser.add_argument("--explain", action="store_true", help=told)
-    told = "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
-    parser.add_argument("--why-not", metavar="REF", type=reference, help=told)
+    help_text = "the trace's id, as 'find --json' or manual_find gives it"
+    parser.add_argument("trace", metavar="TRACE", help=help_text)
+    help_text = "also show what each stage did, and why each section scored"
+    parser.add_argument("--explain", action="store_true", help=help_text)
+    help_text = (
+        "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
+    )
+    parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
     add_json(parser)
 
 
@@ -41,15 +43,15 @@ def run(options: Namespace) -> int:
             if options.why_not.manual_id != trace.manual_id:
                 raise InvalidParameter(f"the trace is of another manual: {trace.manual_id}")
             cite: Citation = options.why_not
-            document = search_desk(application).manual(cite.manual_id).document(cite.path)
-            one = fate(trace, cite.path, section_at(document, cite.start_line))
-            told, plain = fate_lines(one), fate_json(one)
+            document = search_context(application).manual(cite.manual_id).document(cite.path)
+            section_fate = fate(trace, cite.path, section_at(document, cite.start_line))
+            lines, plain = fate_lines(section_fate), fate_json(section_fate)
         else:
-            told, plain = _lines(trace, options), _plain(trace)
+            lines, plain = _lines(trace, options), _plain(trace)
         if options.json:
             print_json(plain)
         else:
-            for text in told:
+            for text in lines:
                 print(text)
     return 0
 
@@ -73,20 +75,20 @@ def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
             yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals_line(row)}"
         yield from tree_lines(trace)
         yield LEGEND
-    asked = _follow_up(trace, account)
-    if asked is not None:
-        arguments = json.dumps(asked, ensure_ascii=False)
+    follow_up = _follow_up(trace, account)
+    if follow_up is not None:
+        arguments = json.dumps(follow_up, ensure_ascii=False)
         yield f"next: {command(options, 'call', 'manual_find', arguments)}"
 
 
-def _skipped(one: Skipped) -> str:
-    return f"not searched: {counted(one.number, one.unit)}, {meaning(one.reason)}"
+def _skipped(skipped: Skipped) -> str:
+    return f"not searched: {counted(skipped.number, skipped.unit)}, {meaning(skipped.reason)}"
 
 
-def _term(asked: Asked) -> str:
-    where = "" if asked.sections is None else f": in {counted(asked.sections, 'section')}"
-    near = f"; near it: {listed(asked.near)}" if asked.near else ""
-    return f"required term {asked.term}{where}{near}"
+def _term(required: Asked) -> str:
+    where = "" if required.sections is None else f": in {counted(required.sections, 'section')}"
+    near = f"; near it: {listed(required.near)}" if required.near else ""
+    return f"required term {required.term}{where}{near}"
 
 
 def _unread(trace: Trace, account: Account) -> Iterator[str]:
@@ -102,7 +104,7 @@ def _unread(trace: Trace, account: Account) -> Iterator[str]:
 
 def _follow_up(trace: Trace, account: Account) -> dict[str, JsonValue] | None:
     """Return the arguments of a find that goes on where this one ended, if it left matches."""
-    terms: list[JsonValue] = [asked.term for asked in account.terms]
+    terms: list[JsonValue] = [required.term for required in account.terms]
     if not account.unranked or not terms:
         return None
     return {
@@ -129,11 +131,12 @@ def _plain(trace: Trace) -> JsonValue:
         "matched_at_least": account.at_least,
         "returned": account.returned,
         "skipped": [
-            {"reason": one.reason, "unit": one.unit, "count": one.number} for one in account.skipped
+            {"reason": item.reason, "unit": item.unit, "count": item.number}
+            for item in account.skipped
         ],
         "terms": [
-            {"term": one.term, "sections": one.sections, "near": [*one.near]}
-            for one in account.terms
+            {"term": item.term, "sections": item.sections, "near": [*item.near]}
+            for item in account.terms
         ],
         "unread": [
             {"path": out.path, "start_line": out.start_line, "reason": out.reason}

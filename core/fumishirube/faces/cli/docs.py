@@ -12,9 +12,9 @@ from pydantic import JsonValue
 from fumishirube.config.configuration import Use
 from fumishirube.errors import ConfigError, InternalError, ToolError
 from fumishirube.faces.cli import serve as serving
-from fumishirube.faces.cli.documents import TOLD
+from fumishirube.faces.cli.documents import RENDERERS
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Parser, Verbs, add_common, add_json, not_known
+from fumishirube.faces.cli.parser import Commands, Parser, add_common, add_json, not_known
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
@@ -23,7 +23,7 @@ from fumishirube.model import Call, Tool
 
 SURFACE = "graph"
 
-OK, OFF, WRONG, FAILED = 0, 1, 2, 3
+OK, FINDINGS, USAGE_ERROR, INTERNAL_FAILURE = 0, 1, 2, 3
 """Exit codes: all well; something is stale or broken; wrong arguments; our own failure."""
 
 _INTERNAL = -32603
@@ -39,7 +39,7 @@ class Option(NamedTuple):
     metavar: str | None = None
 
 
-class Verb(NamedTuple):
+class DocsCommand(NamedTuple):
     """A command: the tool behind it, what is given to that tool, and what it does."""
 
     tool: str
@@ -68,8 +68,8 @@ _DEPTH = Option("--depth", "depth", "how many links to follow", _number)
 _TYPE = Option("--doc-type", "doc_type", "only documents of this type")
 _CURSOR = Option("--cursor", "cursor", "where to go on: next_cursor of the last answer")
 
-_VERBS = {
-    "index": Verb(
+_DOCS_COMMANDS = {
+    "index": DocsCommand(
         "docs_index",
         "bring the index of the documents up to date",
         options=(
@@ -78,8 +78,8 @@ _VERBS = {
         ),
         fresh=False,
     ),
-    "reindex": Verb("docs_index", "read every file anew", fresh=False),
-    "search": Verb(
+    "reindex": DocsCommand("docs_index", "read every file anew", fresh=False),
+    "search": DocsCommand(
         "ubp_search",
         "find documents",
         (Option("QUERY", "query", "a question, or words"),),
@@ -92,14 +92,14 @@ _VERBS = {
             Option("--fulltext", "fulltext", "find sections by their letters alone"),
         ),
     ),
-    "get-page": Verb("ubp_get_page", "read a document", (_PATH,)),
-    "get-context": Verb(
+    "get-page": DocsCommand("ubp_get_page", "read a document", (_PATH,)),
+    "get-context": DocsCommand(
         "ubp_get_context",
         "read a document with its neighbours",
         (_PATH,),
         (_DEPTH, Option("--max-size", "max_size", "how many characters", _number)),
     ),
-    "list-pages": Verb(
+    "list-pages": DocsCommand(
         "ubp_list_pages",
         "list the documents",
         options=(
@@ -109,7 +109,7 @@ _VERBS = {
             _CURSOR,
         ),
     ),
-    "get-graph": Verb(
+    "get-graph": DocsCommand(
         "ubp_get_graph",
         "show the graph of links",
         options=(
@@ -119,7 +119,7 @@ _VERBS = {
             Option("--format", "format", "json (the default), dot, mermaid or html"),
         ),
     ),
-    "stale": Verb(
+    "stale": DocsCommand(
         "docs_stale",
         "list the documents that are behind their sources",
         options=(
@@ -128,9 +128,9 @@ _VERBS = {
             Option("--ack", "ack", "take a page, or all, as current", metavar="PATH|all"),
         ),
     ),
-    "check": Verb("docs_check", "list links that lead nowhere, and orphans"),
-    "status": Verb("docs_status", "tell how everything stands"),
-    "suggest-links": Verb(
+    "check": DocsCommand("docs_check", "list links that lead nowhere, and orphans"),
+    "status": DocsCommand("docs_status", "tell how everything stands"),
+    "suggest-links": DocsCommand(
         "docs_suggest_links",
         "list pages that are alike and not linked",
         options=(
@@ -144,11 +144,11 @@ _OWN = frozenset({"fulltext", "exit_code", "format"})
 """Options that the command itself looks at."""
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command with its own commands."""
     parser = commands.add("docs", _help, "fumishirube docs search '設計' --include-linked")
     chosen = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for name, verb in _VERBS.items():
+    for name, verb in _DOCS_COMMANDS.items():
         added = _added(chosen, parser, name, verb.help, _run)
         added.set_defaults(verb=name)
         for place in verb.places:
@@ -159,12 +159,12 @@ def add(commands: Verbs) -> None:
                 kind = {"action": "store_true"}
             added.add_argument(option.flag, dest=option.name, help=option.help, **kind)
         if verb.fresh:
-            told = "do not look for changed files first"
-            added.add_argument("--no-refresh", action="store_true", help=told)
+            help_text = "do not look for changed files first"
+            added.add_argument("--no-refresh", action="store_true", help=help_text)
         add_json(added)
     served = _added(chosen, parser, "serve", "serve the documents to an MCP client", _serve)
-    told = "only read what another server, or nobody, has indexed"
-    served.add_argument("--no-lock", action="store_true", help=told)
+    help_text = "only read what another server, or nobody, has indexed"
+    served.add_argument("--no-lock", action="store_true", help=help_text)
     serving.add_log_level(served)
 
 
@@ -172,10 +172,12 @@ def _added(
     chosen: _SubParsersAction[Any],
     parser: Parser,
     name: str,
-    told: str,
+    help_text: str,
     run: Callable[[Namespace], int],
 ) -> Parser:
-    added: Parser = chosen.add_parser(name, help=told, description=f"{told[0].upper()}{told[1:]}.")
+    added: Parser = chosen.add_parser(
+        name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
+    )
     add_common(added, default=SUPPRESS)
     added.set_defaults(run=run, parser=added)
     parser.known += added.known
@@ -213,18 +215,18 @@ def _run(options: Namespace) -> int:
     elif options.json or getattr(options, "format", None) == "json":
         print_json(answer, compact=True)
     else:
-        for line in TOLD[options.verb](answer):
+        for line in RENDERERS[options.verb](answer):
             print(line)
     return _code(answer, options)
 
 
 def _tool(application: Application, options: Namespace) -> Tool[Any, Any]:
-    name = _VERBS[options.verb].tool
+    name = _DOCS_COMMANDS[options.verb].tool
     if getattr(options, "fulltext", False):
         name = "ubp_fulltext_search"
     if _picture(options):
         name = "docs_picture"
-    refreshed = _VERBS[options.verb].fresh and not options.no_refresh
+    refreshed = _DOCS_COMMANDS[options.verb].fresh and not options.no_refresh
     offered = application.tools if refreshed else application.commands
     if refreshed and name not in offered:
         # What only the command line is offered answers of the index as it stands.
@@ -240,15 +242,15 @@ def _picture(options: Namespace) -> bool:
 
 
 def _arguments(options: Namespace) -> dict[str, JsonValue]:
-    verb = _VERBS[options.verb]
-    given: dict[str, JsonValue] = {"full": True} if options.verb == "reindex" else {}
+    verb = _DOCS_COMMANDS[options.verb]
+    arguments: dict[str, JsonValue] = {"full": True} if options.verb == "reindex" else {}
     skipped = _OWN - {"format"} if _picture(options) else _OWN
     for option in (*verb.places, *verb.options):
         value = getattr(options, option.name)
         if option.name in skipped or value is None or value is False:
             continue
-        given[option.name] = option.read(value) if option.read and value is not True else value
-    return given
+        arguments[option.name] = option.read(value) if option.read and value is not True else value
+    return arguments
 
 
 def _refused(error: ToolError, options: Namespace) -> int:
@@ -259,16 +261,16 @@ def _refused(error: ToolError, options: Namespace) -> int:
     else:
         complain(f"error: {payload['message']}")
     internal = payload["code"] == _INTERNAL or isinstance(error, InternalError)
-    return FAILED if internal else WRONG
+    return INTERNAL_FAILURE if internal else USAGE_ERROR
 
 
 def _code(answer: Any, options: Namespace) -> int:
     if options.verb == "check":
         broken = ("dangling", "ambiguous", "broken_anchors")
-        return OFF if any(answer[name] for name in broken) else OK
+        return FINDINGS if any(answer[name] for name in broken) else OK
     if options.verb == "stale" and options.exit_code:
-        levels = {one["staleness"] for one in answer["stale_documents"]}
-        return OFF if levels & {"possibly_stale", "stale"} else OK
+        levels = {stale["staleness"] for stale in answer["stale_documents"]}
+        return FINDINGS if levels & {"possibly_stale", "stale"} else OK
     return OK
 
 

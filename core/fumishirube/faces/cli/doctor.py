@@ -11,11 +11,11 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Passed, Unlisted
 from fumishirube.engine.folder_index import State
 from fumishirube.errors import ConfigError, NeedsNarrowScope, ToolError
-from fumishirube.faces.cli.checks import Check, installation, leftovers, written
+from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
 from fumishirube.faces.cli.coverage import meaning
 from fumishirube.faces.cli.docs import SURFACE
 from fumishirube.faces.cli.output import counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json
+from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import Bar, folder, opened
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
@@ -29,7 +29,7 @@ from fumishirube.surfaces import Complaining
 _HARMLESS = frozenset({"navigation_file"})
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     add_json(commands.add("doctor", run, "fumishirube doctor --workspace ~/my-documents"))
 
@@ -90,20 +90,20 @@ def _plugins(options: Namespace) -> Iterator[Check]:
             yield Check("warn", subject, deprecation, f"update {report.distribution}")
         if not report.problems:
             offers = counted(len(report.offers), "stage")
-            told = f"{report.status}, {report.distribution} {report.version}, offers {offers}"
-            yield Check("ok", subject, told)
+            finding = f"{report.status}, {report.distribution} {report.version}, offers {offers}"
+            yield Check("ok", subject, finding)
 
 
 def _application(application: Application) -> Iterator[Check]:
     file = application.loaded.file
     decided = len(application.loaded.origins)
-    told = file.name if file else "defaults; there is no fumishirube.yaml, and none is needed"
+    finding = file.name if file else "defaults; there is no fumishirube.yaml, and none is needed"
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
-    yield Check("ok", "configuration", told + by)
+    yield Check("ok", "configuration", finding + by)
     for warning in application.warnings:
         yield Check("warn", "configuration", warning, "leave it out")
-    for told in application.passed_over():
-        yield Check("warn", "manuals", told, "rename or move it, if it is meant to be one")
+    for finding in application.passed_over():
+        yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
     menu = application.menu
     of_plugins = set(application.plugins.problems)
@@ -113,55 +113,62 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "tools", listed([tool.name for tool in menu.tools], 20) or "none")
     yield from _servers(application)
     yield from _state(application)
-    for one in application.surfaces:
-        if any(not tool.read_only for tool in one.surface.tools(application.desks[one.name])):
-            yield _written(application.desks[one.name].root, one.surface.root)
-        if one.indexed:
-            yield from _surface(application, one)
-        if isinstance(one.surface, Complaining):
-            for complaint in one.surface.complaints(application.desks[one.name]):
+    for pipeline_surface in application.surfaces:
+        if any(
+            not tool.read_only
+            for tool in pipeline_surface.surface.tools(application.desks[pipeline_surface.name])
+        ):
+            yield _check_root(
+                application.desks[pipeline_surface.name].root, pipeline_surface.surface.root
+            )
+        if pipeline_surface.indexed:
+            yield from _surface(application, pipeline_surface)
+        if isinstance(pipeline_surface.surface, Complaining):
+            for complaint in pipeline_surface.surface.complaints(
+                application.desks[pipeline_surface.name]
+            ):
                 yield Check("warn", *complaint)
 
 
 def _servers(application: Application) -> Iterator[Check]:
     for server in refused(application.state.path):
-        told = f"process {server.process} stays with what was in force; it refused: {server.why}"
-        yield Check("warn", "server", told, "mend that, and it is taken in")
+        finding = f"process {server.process} stays with what was in force; it refused: {server.why}"
+        yield Check("warn", "server", finding, "mend that, and it is taken in")
 
 
 def _state(application: Application) -> Iterator[Check]:
     remedy = "make it writable, or set roots.state or FUMISHIRUBE_STATE_ROOT to a folder that is"
     try:
-        yield written(application.state.make(), "state folder", remedy)
+        yield check_writable(application.state.make(), "state folder", remedy)
     except ToolError:
         yield Check("FAIL", "state folder", "cannot be written", remedy)
 
 
-def _written(root: Root, name: str) -> Check:
+def _check_root(root: Root, name: str) -> Check:
     """Check a root into which tools write; it is made by the first write."""
     if not root.exists:
         return Check("ok", f"root {name}", "is not there yet; the first write makes it")
-    return written(root, f"root {name}", f"make it writable, or set roots.{name}")
+    return check_writable(root, f"root {name}", f"make it writable, or set roots.{name}")
 
 
-def _surface(application: Application, one: Furnished) -> Iterator[Check]:
-    root = one.surface.root
+def _surface(application: Application, pipeline_surface: Furnished) -> Iterator[Check]:
+    root = pipeline_surface.surface.root
     subject = f"root {root}"
     folder = application.loaded.folder(root)
-    desk = application.desks[one.name]
+    context = application.desks[pipeline_surface.name]
     if not folder.is_dir():
         setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
         remedy = f"create it, or set {setting} to the right folder"
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
         return
-    if not one.of_manuals:
+    if not pipeline_surface.of_manuals:
         # Its surface indexes it as a whole.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
-        if one.name == SURFACE:
+        if pipeline_surface.name == SURFACE:
             yield from _documents(application, subject)
         return
     try:
-        manuals = desk.manuals()
+        manuals = context.manuals()
     except ToolError as error:
         yield Check("FAIL", subject, str(error), "let this user read it")
         return
@@ -170,9 +177,11 @@ def _surface(application: Application, one: Furnished) -> Iterator[Check]:
         return
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
-        yield from _manual(desk, manual)
-        kept = application.state.path / "index" / manual / one.fingerprint
-        yield from leftovers(kept, f"manual {manual}", f"fumishirube index {manual} --rebuild")
+        yield from _manual(context, manual)
+        index_folder = application.state.path / "index" / manual / pipeline_surface.fingerprint
+        yield from leftovers(
+            index_folder, f"manual {manual}", f"fumishirube index {manual} --rebuild"
+        )
 
 
 def _documents(application: Application, subject: str) -> Iterator[Check]:
@@ -190,11 +199,11 @@ def _documents(application: Application, subject: str) -> Iterator[Check]:
         yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
 
 
-def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
+def _manual(context: WorkDesk, manual: str) -> Iterator[Check]:
     subject = f"manual {manual}"
     bar = Bar(expected=True)
     try:
-        state = desk.prepare(manual, Query(""), bar.progress)
+        state = context.prepare(manual, Query(""), bar.progress)
     except NeedsNarrowScope as error:
         yield Check("FAIL", subject, str(error))
         return
@@ -210,7 +219,7 @@ def _manual(desk: WorkDesk, manual: str) -> Iterator[Check]:
     finally:
         bar.close()
     yield from _indexed(subject, state)
-    yield from _unlisted(subject, desk.manual(manual).unlisted())
+    yield from _unlisted(subject, context.manual(manual).unlisted())
 
 
 def _mend(error: Exception, manual: str) -> str:
@@ -242,14 +251,14 @@ def _indexed(subject: str, state: State) -> Iterator[Check]:
 
 def _unlisted(subject: str, passed: Sequence[Passed]) -> Iterator[Check]:
     groups: dict[tuple[Unlisted, str], list[str]] = {}
-    for one in passed:
-        groups.setdefault((one.reason, one.unit), []).append(one.path)
+    for entry in passed:
+        groups.setdefault((entry.reason, entry.unit), []).append(entry.path)
     for (reason, unit), paths in sorted(groups.items()):
-        told = f"{counted(len(paths), unit)} not listed, {meaning(reason)}: {listed(paths)}"
+        finding = f"{counted(len(paths), unit)} not listed, {meaning(reason)}: {listed(paths)}"
         if reason in _UNEXPECTED:
-            yield Check("warn", subject, told, _UNEXPECTED[reason])
+            yield Check("warn", subject, finding, _UNEXPECTED[reason])
         else:
-            yield Check("ok", subject, told)
+            yield Check("ok", subject, finding)
 
 
 _UNREAD = frozenset({"too_large", "undecodable", "unreadable"})

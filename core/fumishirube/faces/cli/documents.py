@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from fumishirube.faces.cli.output import counted, table, tame
+from fumishirube.faces.cli.output import counted, strip_controls, table
 
 _INDENT = "   "
 
@@ -24,46 +24,46 @@ def _index(answer: Any) -> Iterator[str]:
 
 
 def _search(answer: Any) -> Iterator[str]:
-    for rank, one in enumerate(answer["results"], 1):
-        if "snippet" in one:
-            yield f"{rank}. {tame(one['title'])}  {one['filepath']}:{one['line_start']}"
-            yield _INDENT + tame(one["snippet"])
+    for rank, result in enumerate(answer["results"], 1):
+        if "snippet" in result:
+            yield f"{rank}. {strip_controls(result['title'])}  {result['filepath']}:{result['line_start']}"
+            yield _INDENT + strip_controls(result["snippet"])
             continue
-        yield f"{rank}. {tame(one['title'])}  {one['score']:.3f}"
-        yield f"{_INDENT}{one['filepath']}  ({one['relevance_reason']}; {one['staleness']})"
-        for page in one.get("linked_pages", ()):
+        yield f"{rank}. {strip_controls(result['title'])}  {result['score']:.3f}"
+        yield f"{_INDENT}{result['filepath']}  ({result['relevance_reason']}; {result['staleness']})"
+        for page in result.get("linked_pages", ()):
             yield f"{_INDENT}-> {page['filepath']} ({page['link_type']})"
     yield f"{answer['total_found']} found"
 
 
 def _page(answer: Any) -> Iterator[str]:
     yield f"{answer['filepath']}  {answer['doc_type']}, {answer['staleness']}"
-    yield from (_untamed(line) for line in answer["content"].split("\n"))
+    yield from (_printable_line(line) for line in answer["content"].split("\n"))
     for mark, key in (("->", "outlinks"), ("<-", "backlinks")):
-        for one in answer[key]:
-            yield f"{mark} {one['filepath']} ({one['link_type']})"
-    for one in answer["link_issues"]:
-        yield f"line {one['line']}: {one['target']} is {one['status']}"
+        for item in answer[key]:
+            yield f"{mark} {item['filepath']} ({item['link_type']})"
+    for item in answer["link_issues"]:
+        yield f"line {item['line']}: {item['target']} is {item['status']}"
 
 
-def _untamed(line: str) -> str:
-    return tame(line.replace("\t", "    "))
+def _printable_line(line: str) -> str:
+    return strip_controls(line.replace("\t", "    "))
 
 
 def _context(answer: Any) -> Iterator[str]:
-    yield from (_untamed(line) for line in answer["center"]["content"].split("\n"))
-    for one in answer["related"]:
+    yield from (_printable_line(line) for line in answer["center"]["content"].split("\n"))
+    for related in answer["related"]:
         yield ""
-        mark = "->" if one["direction"] == "outlink" else "<-"
-        yield f"{mark} {one['filepath']} ({one['link_type']}, {counted(one['depth'], 'hop')})"
-        yield from (_INDENT + _untamed(line) for line in one["summary"].split("\n"))
+        mark = "->" if related["direction"] == "outlink" else "<-"
+        yield f"{mark} {related['filepath']} ({related['link_type']}, {counted(related['depth'], 'hop')})"
+        yield from (_INDENT + _printable_line(line) for line in related["summary"].split("\n"))
     if answer["truncated_count"]:
         yield f"{answer['truncated_count']} more did not fit"
 
 
 def _pages(answer: Any) -> Iterator[str]:
     rows = [
-        (page["filepath"], page["doc_type"], str(page["link_count"]), tame(page["title"]))
+        (page["filepath"], page["doc_type"], str(page["link_count"]), strip_controls(page["title"]))
         for page in answer["pages"]
     ]
     yield from table(rows)
@@ -82,19 +82,19 @@ def _graph(answer: Any) -> Iterator[str]:
 
 
 def _stale(answer: Any) -> Iterator[str]:
-    for one in answer["stale_documents"]:
-        refs = ", ".join(f"{ref['path']} {ref['reason']}" for ref in one["stale_refs"])
-        yield f"{one['filepath']}  {one['staleness']}: {refs}"
+    for document in answer["stale_documents"]:
+        refs = ", ".join(f"{ref['path']} {ref['reason']}" for ref in document["stale_refs"])
+        yield f"{document['filepath']}  {document['staleness']}: {refs}"
     yield f"{counted(answer['total'], 'document')} with sources that are not fresh"
 
 
 def _check(answer: Any) -> Iterator[str]:
     for key, what in (("dangling", "leads nowhere"), ("broken_anchors", "has no such heading")):
-        for one in answer[key]:
-            yield f"{one['filepath']}:{one['line']}: {one['target']} {what}"
-    for one in answer["ambiguous"]:
-        named = ", ".join(one["candidates"])
-        yield f"{one['filepath']}:{one['line']}: {one['target']} may mean any of {named}"
+        for link in answer[key]:
+            yield f"{link['filepath']}:{link['line']}: {link['target']} {what}"
+    for link in answer["ambiguous"]:
+        named = ", ".join(link["candidates"])
+        yield f"{link['filepath']}:{link['line']}: {link['target']} may mean any of {named}"
     for path in answer["orphans"]:
         yield f"{path}: no link leads here or away"
     numbers = (f"{len(answer[key])} {key.replace('_', ' ')}" for key in answer)
@@ -104,20 +104,20 @@ def _check(answer: Any) -> Iterator[str]:
 def _status(answer: Any) -> Iterator[str]:
     for key, value in answer.items():
         if isinstance(value, dict):
-            told = ", ".join(f"{name} {number}" for name, number in value.items())
-            yield f"{key}: {told}"
+            details = ", ".join(f"{name} {number}" for name, number in value.items())
+            yield f"{key}: {details}"
         elif key != "warnings":
             yield f"{key}: {'none' if value is None else value}"
 
 
 def _suggested(answer: Any) -> Iterator[str]:
-    for one in answer["suggestions"]:
-        pages = f"{one['source_filepath']} <-> {one['target_filepath']}"
-        yield f"{one['similarity']:.3f}  {pages}"
+    for pair in answer["suggestions"]:
+        pages = f"{pair['source_filepath']} <-> {pair['target_filepath']}"
+        yield f"{pair['similarity']:.3f}  {pages}"
     yield f"{counted(answer['total'], 'pair')} found"
 
 
-TOLD: Mapping[str, Callable[[Any], Iterator[str]]] = MappingProxyType(
+RENDERERS: Mapping[str, Callable[[Any], Iterator[str]]] = MappingProxyType(
     {
         "index": _index,
         "reindex": _index,

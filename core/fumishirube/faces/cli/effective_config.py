@@ -19,9 +19,12 @@ def effective(application: Application) -> JsonValue:
     """Return the configuration in force: every stage that runs, with all its settings."""
     registry = application.plugins.registry
     settings = application.config.model_dump(mode="json", by_alias=True)
-    settings["pipelines"] = {one.pipeline_name: {**one.uses} for one in application.surfaces}
+    settings["pipelines"] = {
+        surface.pipeline_name: {**surface.uses} for surface in application.surfaces
+    }
     settings["surfaces"] = [
-        use_of("surfaces", Named(one.name, one.surface), registry) for one in application.surfaces
+        use_of("surfaces", Named(surface.name, surface.surface), registry)
+        for surface in application.surfaces
     ]
     shown: JsonValue = settings
     return shown
@@ -30,11 +33,11 @@ def effective(application: Application) -> JsonValue:
 def origins(application: Application) -> Mapping[str, str]:
     """Return where each single value of it comes from, by coordinate."""
     loaded, taken = application.loaded, dict(_taken(application))
-    found = {}
+    by_coordinate = {}
     for coordinate, _ in leaves(effective(application), ""):
         origin = loaded.origin(coordinate)
-        found[coordinate] = taken.get(coordinate, origin) if origin == "default" else origin
-    return found
+        by_coordinate[coordinate] = taken.get(coordinate, origin) if origin == "default" else origin
+    return by_coordinate
 
 
 def _taken(application: Application) -> Iterator[tuple[str, str]]:
@@ -48,9 +51,9 @@ def _taken(application: Application) -> Iterator[tuple[str, str]]:
 
 
 def _stages(application: Application) -> Iterator[tuple[str, Any]]:
-    for place, one in enumerate(application.surfaces):
-        yield f"surfaces[{place}]", one.surface
+    for place, surface in enumerate(application.surfaces):
+        yield f"surfaces[{place}]", surface.surface
         for shelf, key in PIPELINE_KEYS.items():
-            for number, named in enumerate(one.stages[shelf]):
-                where = f"pipelines.{one.pipeline_name}.{key}"
+            for number, named in enumerate(surface.stages[shelf]):
+                where = f"pipelines.{surface.pipeline_name}.{key}"
                 yield where if shelf in SINGLE_KINDS else f"{where}[{number}]", named.stage

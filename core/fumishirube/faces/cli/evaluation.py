@@ -14,12 +14,12 @@ from fumishirube.evaluation.cases import Case, load_cases, save_cases, save_line
 from fumishirube.evaluation.gates import DEFAULT, NONE, Gate, load_gate
 from fumishirube.evaluation.known_item import known_items
 from fumishirube.evaluation.metrics import facets, summary
-from fumishirube.evaluation.report import Measurement, Report
-from fumishirube.evaluation.runs import InProcess, row_line, run_cases
+from fumishirube.evaluation.report import EvaluationReport, Measurement
+from fumishirube.evaluation.runs import InProcessClient, result_line, run_cases
 from fumishirube.faces.cli.output import counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json, at_least
+from fumishirube.faces.cli.parser import Commands, add_json, at_least
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_desk
+from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.application import Application
 from fumishirube.plugins.discovery import load_plugins
 
@@ -30,11 +30,11 @@ _NAMED_DEFAULT = "the defaults"
 _FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("eval", run, "fumishirube eval cases.jsonl --against other.yaml")
-    told = "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …"
-    parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=told)
+    help_text = "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …"
+    parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=help_text)
     parser.add_argument(
         "--known-item",
         metavar="N",
@@ -43,20 +43,20 @@ def add(commands: Verbs) -> None:
         const=KNOWN_ITEMS,
         help=f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})",
     )
-    told = "with --known-item: write the cases there, and measure nothing yet"
-    parser.add_argument("--out", metavar="FILE", type=Path, help=told)
-    told = "with --known-item: from this manual only (default: all)"
-    parser.add_argument("--manual", metavar="ID", action="append", default=[], help=told)
-    told = "a configuration to compare that of --config with, case by case"
-    parser.add_argument("--against", metavar="FILE", type=Path, help=told)
-    told = f"how many rows of a ranking count (default: {K})"
-    parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=told)
-    told = "let searches be answered from the cache, and tell how often they are"
-    parser.add_argument("--cache", action="store_true", help=told)
-    told = "write what came of each case there, as JSON Lines"
-    parser.add_argument("--rows", metavar="FILE", type=Path, help=told)
-    told = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
-    parser.add_argument("--gate", metavar="GATE", default=DEFAULT, help=told)
+    help_text = "with --known-item: write the cases there, and measure nothing yet"
+    parser.add_argument("--out", metavar="FILE", type=Path, help=help_text)
+    help_text = "with --known-item: from this manual only (default: all)"
+    parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
+    help_text = "a configuration to compare that of --config with, case by case"
+    parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
+    help_text = f"how many rows of a ranking count (default: {K})"
+    parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=help_text)
+    help_text = "let searches be answered from the cache, and tell how often they are"
+    parser.add_argument("--cache", action="store_true", help=help_text)
+    help_text = "write what came of each case there, as JSON Lines"
+    parser.add_argument("--rows", metavar="FILE", type=Path, help=help_text)
+    help_text = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
+    parser.add_argument("--gate", metavar="GATE", default=DEFAULT, help=help_text)
     add_json(parser)
 
 
@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
         with opened(options) as application:
             cases = _made(application, options)
         if options.out:
-            return _kept(cases, options)
+            return _write_cases(cases, options)
     with ExitStack() as stack:
         ours = _application(options.config, options, stack)
         theirs = _application(options.against, options, stack) if options.against else None
@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(report.plain())
     else:
-        for line in _told(report):
+        for line in _report_lines(report):
             print(line)
     return 0 if report.passed else 1
 
@@ -95,8 +95,8 @@ def _check(options: Namespace) -> None:
 def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:
     """Open an application to be measured, which leaves no marks; the stack closes it."""
     scratch = Path(stack.enter_context(TemporaryDirectory(prefix="fumishirube-")))
-    with opened(Namespace(**{**vars(options), "config": file})) as given:
-        loaded = without_marks(given.loaded, scratch)
+    with opened(Namespace(**{**vars(options), "config": file})) as original:
+        loaded = without_marks(original.loaded, scratch)
     # A search is observed by all that is registered with the plugins: these are its own.
     application = Application(loaded, load_plugins(strangers=not options.no_plugins))
     stack.callback(application.close)
@@ -104,15 +104,15 @@ def _application(file: Path | None, options: Namespace, stack: ExitStack) -> App
 
 
 def _made(application: Application, options: Namespace) -> list[Case]:
-    desk = search_desk(application)
-    manuals = [desk.manual(name) for name in chosen_manuals(desk, options.manual)]
+    context = search_context(application)
+    manuals = [context.manual(name) for name in chosen_manuals(context, options.manual)]
     cases = known_items(manuals, options.known_item)
     if len(cases) < options.known_item:
         complain(f"note: only {counted(len(cases), 'section')} could be made a case of")
     return cases
 
 
-def _kept(cases: Sequence[Case], options: Namespace) -> int:
+def _write_cases(cases: Sequence[Case], options: Namespace) -> int:
     save_cases(cases, options.out)
     if options.json:
         print_json({"cases": len(cases), "file": options.out.name})
@@ -127,22 +127,22 @@ def _measured(
     theirs: Application | None,
     gate: Gate,
     options: Namespace,
-) -> Report:
+) -> EvaluationReport:
     indexing, bar = Bar(), Bar(expected=True)
-    applications = [one for one in (ours, theirs) if one is not None]
-    clients = [InProcess.of(one, indexing.progress) for one in applications]
+    applications = [item for item in (ours, theirs) if item is not None]
+    clients = [InProcessClient.of(item, indexing.progress) for item in applications]
     try:
         runs = run_cases(clients, cases, bar.progress, use_cache=options.cache)
     finally:
         indexing.close()
         bar.close()
-    names = [_name(one) for one in applications]
+    names = [_name(item) for item in applications]
     if options.rows:
         sides = zip(("config", "against"), runs, strict=False)
-        lines = [row_line(one, options.k, side) for side, kept in sides for one in kept]
+        lines = [result_line(item, options.k, side) for side, results in sides for item in results]
         save_lines(lines, options.rows)
     measurements = [Measurement(*pair) for pair in zip(names, runs, strict=True)]
-    return Report(options.k, measurements[0], (*measurements, None)[1], gate)
+    return EvaluationReport(options.k, measurements[0], (*measurements, None)[1], gate)
 
 
 def _name(application: Application) -> str:
@@ -150,10 +150,10 @@ def _name(application: Application) -> str:
     return _NAMED_DEFAULT if file is None else file.name
 
 
-def _told(report: Report) -> Iterator[str]:
+def _report_lines(report: EvaluationReport) -> Iterator[str]:
     ours, theirs = report.ours, report.theirs
-    told = f"{counted(len(ours.measured), 'case')}; configuration: {ours.name}"
-    yield told if theirs is None else f"{told}; against: {theirs.name}"
+    heading = f"{counted(len(ours.measured), 'case')}; configuration: {ours.name}"
+    yield heading if theirs is None else f"{heading}; against: {theirs.name}"
     for measurement in (ours, theirs):
         if measurement is not None and measurement.errors:
             failed = [f"{code} ({number})" for code, number in measurement.errors.items()]
@@ -168,22 +168,22 @@ def _told(report: Report) -> Iterator[str]:
     yield from _gate_lines(report)
 
 
-def _comparison_rows(report: Report, theirs: Measurement) -> Iterator[tuple[str, ...]]:
+def _comparison_rows(report: EvaluationReport, theirs: Measurement) -> Iterator[tuple[str, ...]]:
     yield "", "config", "against", "difference", "95 % interval", "p", "wins/losses/ties"
     paired = dict(report.compared())
     figures = summary(report.ours.measured, report.k)
     others = summary(theirs.measured, report.k)
     for name in dict.fromkeys([*figures, *paired]):
-        told = [_figure(name, one[name]) if name in one else "" for one in (figures, others)]
+        cells = [_figure(name, item[name]) if name in item else "" for item in (figures, others)]
         if name in paired:
-            one = paired[name]
-            bounds = f"{_signed(name, one.low)} .. {_signed(name, one.high)}"
-            told += [_signed(name, one.difference), bounds, f"{one.p:.4f}"]
-            told += [f"{one.wins}/{one.losses}/{one.ties}"]
-        yield name, *told, ""
+            item = paired[name]
+            bounds = f"{_signed(name, item.low)} .. {_signed(name, item.high)}"
+            cells += [_signed(name, item.difference), bounds, f"{item.p:.4f}"]
+            cells += [f"{item.wins}/{item.losses}/{item.ties}"]
+        yield name, *cells, ""
 
 
-def _facet_lines(report: Report) -> Iterator[str]:
+def _facet_lines(report: EvaluationReport) -> Iterator[str]:
     by_facet = facets(report.ours.measured, report.k)
     if len(by_facet) < len(_FACET_COLUMNS) // 2:
         return
@@ -191,14 +191,14 @@ def _facet_lines(report: Report) -> Iterator[str]:
     columns = [f"{name}@{report.k}" for name in _FACET_COLUMNS if f"{name}@{report.k}" in present]
     rows = [("facet", "cases", *columns, "")]
     for facet, figures in by_facet.items():
-        number = sum(one.case.facet == facet for one in report.ours.measured)
+        number = sum(result.case.facet == facet for result in report.ours.measured)
         cells = [_figure(name, figures[name]) if name in figures else "" for name in columns]
         rows.append((facet, str(number), *cells, ""))
     yield ""
     yield from table(rows)
 
 
-def _gate_lines(report: Report) -> Iterator[str]:
+def _gate_lines(report: EvaluationReport) -> Iterator[str]:
     if report.gate.name == NONE:
         return
     yield ""

@@ -13,20 +13,22 @@ from fumishirube.faces.cli.output import table
 from fumishirube.traces.fates import Fate, Step
 
 
-def fate_lines(one: Fate) -> Iterator[str]:
+def fate_lines(section_fate: Fate) -> Iterator[str]:
     """Yield the verdict, and what each stage did, the inner ones indented."""
-    yield f"{one.place}: {one.told}"
-    yield from table([("  " * step.depth + step.stage, _told(step)) for step in one.steps])
+    yield f"{section_fate.place}: {section_fate.told}"
+    yield from table(
+        [("  " * step.depth + step.stage, _step_text(step)) for step in section_fate.steps]
+    )
 
 
-def fate_json(one: Fate) -> JsonValue:
+def fate_json(section_fate: Fate) -> JsonValue:
     """Return the same as JSON."""
     return {
-        "ref": str(one.place),
-        "rank": one.rank,
-        "stage": one.stage,
-        "reason": one.reason,
-        "told": one.told,
+        "ref": str(section_fate.place),
+        "rank": section_fate.rank,
+        "stage": section_fate.stage,
+        "reason": section_fate.reason,
+        "told": section_fate.told,
         "steps": [
             {
                 "depth": step.depth,
@@ -36,7 +38,7 @@ def fate_json(one: Fate) -> JsonValue:
                 "score": step.score,
                 "left_out": step.left_out,
             }
-            for step in one.steps
+            for step in section_fate.steps
         ],
     }
 
@@ -49,7 +51,7 @@ def reference(word: str) -> Citation:
         raise ArgumentTypeError(f"expected manual://ID/PATH#L10, got {word[:80]!r}") from error
 
 
-def _told(step: Step) -> str:
+def _step_text(step: Step) -> str:
     if step.rank is not None and step.score is not None:
         return f"rank {step.rank} of {step.rows}, score {step.score:.2f}"
     if step.left_out is not None:

@@ -11,19 +11,19 @@ from fumishirube.engine.folder_index import State
 from fumishirube.errors import Forbidden
 from fumishirube.faces.cli.coverage import meaning
 from fumishirube.faces.cli.output import counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json
-from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_desk
+from fumishirube.faces.cli.parser import Commands, add_json
+from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.application import Application
 from fumishirube.model import Query
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("index", run, "fumishirube index 給付金編 --rebuild")
-    told = "the manuals to index (default: all)"
-    parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=told)
-    told = "throw the manuals' indexes away first"
-    parser.add_argument("--rebuild", action="store_true", help=told)
+    help_text = "the manuals to index (default: all)"
+    parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=help_text)
+    help_text = "throw the manuals' indexes away first"
+    parser.add_argument("--rebuild", action="store_true", help=help_text)
     add_json(parser)
 
 
@@ -31,24 +31,24 @@ def run(options: Namespace) -> int:
     """Index what has changed, and print how many sections there are."""
     rows: list[tuple[str, State]] = []
     with opened(options) as application:
-        desk = search_desk(application)
-        for manual in chosen_manuals(desk, options.manuals):
+        context = search_context(application)
+        for manual in chosen_manuals(context, options.manuals):
             if options.rebuild:
-                _throw_away(application, manual)
+                _delete_index(application, manual)
             bar = Bar(expected=True)
             try:
-                rows.append((manual, desk.prepare(manual, Query(""), bar.progress)))
+                rows.append((manual, context.prepare(manual, Query(""), bar.progress)))
             finally:
                 bar.close()
         if options.json:
             print_json([_plain(manual, state) for manual, state in rows])
         else:
-            for line in table([_told(manual, state) for manual, state in rows]):
+            for line in table([_state_cells(manual, state) for manual, state in rows]):
                 print(line)
     return 1 if any(state.degraded for _, state in rows) else 0
 
 
-def _throw_away(application: Application, manual: str) -> None:
+def _delete_index(application: Application, manual: str) -> None:
     """Delete what is kept of a manual's index, under whatever settings it was made."""
     folder = application.state.path / "index" / manual
     if not folder.exists():
@@ -69,7 +69,7 @@ def _plain(manual: str, state: State) -> JsonValue:
     }
 
 
-def _told(manual: str, state: State) -> tuple[str, str, str]:
+def _state_cells(manual: str, state: State) -> tuple[str, str, str]:
     skipped = [f"{row.path} ({meaning(row.reason)})" for row in state.skipped]
     notes = [f"skipped: {listed(skipped)}"] if skipped else []
     if state.degraded:

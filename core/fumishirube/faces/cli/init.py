@@ -13,15 +13,15 @@ from typing import Any
 
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
-from fumishirube.faces.cli.clients.specs import CLIENTS, Client, Places
+from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Verbs, add_json, one_of
+from fumishirube.faces.cli.parser import Commands, add_json, one_of
 from fumishirube.faces.cli.workspace import folder, opened
 
 _NAME = "fumishirube"
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("init", run, "fumishirube init --client claude-code --write")
     parser.add_argument(
@@ -53,9 +53,9 @@ def run(options: Namespace) -> int:
     Raises:
         ConfigError: when the folder or the client's file is not as it should be.
     """
-    client: Client = CLIENTS[options.client]
+    client: ClientSpec = CLIENTS[options.client]
     entry = {} if options.remove else _checked_entry(client, options)
-    path = client.file(Places(Path.home(), _project(options), os.environ))
+    path = client.file(ClientFolders(Path.home(), _project(options), os.environ))
     try:
         file = ClientFile(client, path)
     except ConfigError as error:
@@ -81,13 +81,13 @@ def run(options: Namespace) -> int:
             }
         )
         return 0
-    for line in _told(options, client, file, text, backup):
+    for line in _change_lines(options, client, file, text, backup):
         print(line)
     return 0
 
 
-def _told(
-    options: Namespace, client: Client, file: ClientFile, text: str, backup: Path | None
+def _change_lines(
+    options: Namespace, client: ClientSpec, file: ClientFile, text: str, backup: Path | None
 ) -> Iterator[str]:
     if text == file.before:
         there = "does not name" if options.remove else "names already"
@@ -109,7 +109,7 @@ def _diff(file: ClientFile, text: str) -> Iterator[str]:
     )
 
 
-def _checked_entry(client: Client, options: Namespace) -> dict[str, Any]:
+def _checked_entry(client: ClientSpec, options: Namespace) -> dict[str, Any]:
     """Return how the client is to start the server, once the folder has been seen to work."""
     with opened(options) as application:
         if not application.tools:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.parser import Verbs
+from fumishirube.faces.cli.parser import Commands
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.wire import leave
@@ -18,15 +18,15 @@ PORT = 8722
 _LAST_PORT = 65535
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("inspect", run, "fumishirube inspect --against other.yaml")
-    told = f"the port to serve at, 0 for any that is free (default: {PORT})"
-    parser.add_argument("--port", metavar="N", type=_port, default=PORT, help=told)
-    told = "print the address, and open no browser"
-    parser.add_argument("--no-browser", action="store_true", help=told)
-    told = "a configuration to compare that of --config with, search by search"
-    parser.add_argument("--against", metavar="FILE", type=Path, help=told)
+    help_text = f"the port to serve at, 0 for any that is free (default: {PORT})"
+    parser.add_argument("--port", metavar="N", type=_port, default=PORT, help=help_text)
+    help_text = "print the address, and open no browser"
+    parser.add_argument("--no-browser", action="store_true", help=help_text)
+    help_text = "a configuration to compare that of --config with, search by search"
+    parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
 
 
 def run(options: Namespace) -> int:
@@ -37,7 +37,7 @@ def run(options: Namespace) -> int:
         try:
             from fumishirube.faces.http.server import bound, serve  # noqa: PLC0415 - over a second
             from fumishirube.faces.inspect.application import build_inspector  # noqa: PLC0415 - the same
-            from fumishirube.faces.inspect.session import Room  # noqa: PLC0415 - the same
+            from fumishirube.faces.inspect.session import InspectorSession  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
                 f"inspect: {error.name} is not installed; install fumishirube[http]"
@@ -50,9 +50,9 @@ def run(options: Namespace) -> int:
                 complain("no browser could be opened; open the address by yourself")
 
         listening = bound(HOST, options.port, "--port")
-        room = Room(application, options.against, strangers=not options.no_plugins)
-        with closing(room):
-            serve(build_inspector(room), listening, ready)
+        session = InspectorSession(application, options.against, strangers=not options.no_plugins)
+        with closing(session):
+            serve(build_inspector(session), listening, ready)
     return leave()
 
 

@@ -7,23 +7,25 @@ from pathlib import Path
 
 from fumishirube.errors import Conflict, Forbidden, InvalidParameter
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Verbs, add_json, one_of
+from fumishirube.faces.cli.parser import Commands, add_json, one_of
 from fumishirube.faces.cli.templates import rendered
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add(
         "new-plugin", run, "fumishirube new-plugin fumishirube-recent --kind refiner"
     )
-    told = "the package, and the folder that is made; its stage has the name without 'fumishirube-'"
-    parser.add_argument("name", metavar="NAME", help=told)
+    help_text = (
+        "the package, and the folder that is made; its stage has the name without 'fumishirube-'"
+    )
+    parser.add_argument("name", metavar="NAME", help=help_text)
     nouns = [kind.noun for kind in KINDS]
-    told = f"what the stage is: {', '.join(nouns)}"
+    help_text = f"what the stage is: {', '.join(nouns)}"
     kind = one_of("kind of stage", *nouns)
-    parser.add_argument("--kind", metavar="KIND", type=kind, required=True, help=told)
+    parser.add_argument("--kind", metavar="KIND", type=kind, required=True, help=help_text)
     add_json(parser)
 
 
@@ -47,8 +49,8 @@ def run(options: Namespace) -> int:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="\n")
     except FileExistsError as error:
-        told = f"{options.name!r} is there already; choose another name, or move it away"
-        raise Conflict(told) from error
+        message = f"{options.name!r} is there already; choose another name, or move it away"
+        raise Conflict(message) from error
     except OSError as error:
         raise Forbidden("the folder cannot be written; check its permissions") from error
     if options.json:

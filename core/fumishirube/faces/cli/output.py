@@ -39,18 +39,20 @@ def clipped(text: str, columns: int) -> str:
     """Return the beginning of a text that fits, with an ellipsis when it is cut."""
     if width(text) <= columns:
         return text
-    kept, taken = [], 1
+    fitting, taken = [], 1
     for character in text:
         taken += _columns(character)
         if taken > columns:
             break
-        kept.append(character)
-    return "".join(kept).rstrip() + "…"
+        fitting.append(character)
+    return "".join(fitting).rstrip() + "…"
 
 
-def tame(text: str) -> str:
+def strip_controls(text: str) -> str:
     """Return a text without characters that would steer a terminal."""
-    return "".join(" " if unicodedata.category(one) == "Cc" else one for one in text)
+    return "".join(
+        " " if unicodedata.category(character) == "Cc" else character for character in text
+    )
 
 
 def table(rows: Sequence[Sequence[str]], gap: str = "  ") -> Iterator[str]:
@@ -80,14 +82,14 @@ def listed(names: Iterable[str], limit: int = 5) -> str:
 
 def command(options: Namespace, *words: str) -> str:
     """Return a command that can be typed as it stands, with the options given to this one."""
-    given = []
+    inherited = []
     if options.workspace is not None:
-        given += ["--workspace", options.workspace]
+        inherited += ["--workspace", options.workspace]
     if options.config is not None:
-        given += ["--config", str(options.config)]
+        inherited += ["--config", str(options.config)]
     if options.no_plugins:
-        given += ["--no-plugins"]
-    line = ["fumishirube", *words, *given]
+        inherited += ["--no-plugins"]
+    line = ["fumishirube", *words, *inherited]
     if os.name != "nt":
         return shlex.join(line)
     import subprocess  # noqa: PLC0415 - there it knows the rules, and elsewhere it costs 4 ms

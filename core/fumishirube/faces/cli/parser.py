@@ -21,38 +21,40 @@ from fumishirube.faces.cli.streams import complain
 WRONG_USAGE = 2
 
 
-class Verb(NamedTuple):
+class Command(NamedTuple):
     """A command: the module that knows it, and what it does."""
 
     module: str
     help: str
 
 
-VERBS = {
-    "find": Verb("find", "search the manuals, and show the best sections with citations"),
-    "ls": Verb("contents", "list the manuals, or what one of them holds"),
-    "toc": Verb("contents", "show the files of a manual, and their headings"),
-    "read": Verb("sections", "read one section"),
-    "scan": Verb("sections", "read a file page by page, from any line"),
-    "vault": Verb("vault", "list, read and write notes, and take writes back"),
-    "call": Verb("tools", "call any tool with JSON, and print its JSON answer"),
-    "tools": Verb("tools", "list the tools that an MCP client sees"),
-    "inspect": Verb("inspection", "look at searches on a local page: ranks, signals, times"),
-    "serve": Verb("serve", "serve the tools to an MCP client over standard input and output"),
-    "init": Verb("init", "name this server in the configuration of an MCP client"),
-    "coverage": Verb("coverage_report", "show what a past search saw, and what is still unread"),
-    "trace": Verb("traces", "write past searches as files, run them again, and compare two"),
-    "cite": Verb(
+COMMANDS = {
+    "find": Command("find", "search the manuals, and show the best sections with citations"),
+    "ls": Command("contents", "list the manuals, or what one of them holds"),
+    "toc": Command("contents", "show the files of a manual, and their headings"),
+    "read": Command("sections", "read one section"),
+    "scan": Command("sections", "read a file page by page, from any line"),
+    "vault": Command("vault", "list, read and write notes, and take writes back"),
+    "call": Command("tools", "call any tool with JSON, and print its JSON answer"),
+    "tools": Command("tools", "list the tools that an MCP client sees"),
+    "inspect": Command("inspection", "look at searches on a local page: ranks, signals, times"),
+    "serve": Command("serve", "serve the tools to an MCP client over standard input and output"),
+    "init": Command("init", "name this server in the configuration of an MCP client"),
+    "coverage": Command("coverage_report", "show what a past search saw, and what is still unread"),
+    "trace": Command("traces", "write past searches as files, run them again, and compare two"),
+    "cite": Command(
         "cite", "check whether citations still hold, in the notes of the vault or elsewhere"
     ),
-    "index": Verb("index", "bring the search indexes up to date"),
-    "docs": Verb("docs", "search and check linked documents, and draw their graph"),
-    "eval": Verb("evaluation", "measure how well cases with known answers are found"),
-    "plugins": Verb("plugins", "list the plugins, what they offer, and their problems"),
-    "new-plugin": Verb("new_plugin", "write a package with a stage of one's own, ready to install"),
-    "conform": Verb("conform", "run the contract tests on the stages of an installed plugin"),
-    "doctor": Verb("doctor", "check the installation, the configuration and every manual"),
-    "config": Verb("config", "show the configuration, its schema, or its variables"),
+    "index": Command("index", "bring the search indexes up to date"),
+    "docs": Command("docs", "search and check linked documents, and draw their graph"),
+    "eval": Command("evaluation", "measure how well cases with known answers are found"),
+    "plugins": Command("plugins", "list the plugins, what they offer, and their problems"),
+    "new-plugin": Command(
+        "new_plugin", "write a package with a stage of one's own, ready to install"
+    ),
+    "conform": Command("conform", "run the contract tests on the stages of an installed plugin"),
+    "doctor": Command("doctor", "check the installation, the configuration and every manual"),
+    "config": Command("config", "show the configuration, its schema, or its variables"),
 }
 
 _SUBJECT = "Search local manuals, from the command line or through MCP."
@@ -95,7 +97,7 @@ class Parser(ArgumentParser):
             parser.error(f"unexpected argument {rest[0]!r}")
         return options  # type: ignore[no-any-return]
 
-    def verb_in(self, words: Sequence[str]) -> str | None:
+    def command_in(self, words: Sequence[str]) -> str | None:
         """Return the first word that is neither an option nor the value of one."""
         rest = iter(words)
         for word in rest:
@@ -126,7 +128,7 @@ class Parser(ArgumentParser):
         sys.exit(WRONG_USAGE)
 
 
-class Verbs:
+class Commands:
     """Takes the commands of one module; those that are not wanted are only named in the help."""
 
     def __init__(self, parser: Parser) -> None:
@@ -134,30 +136,33 @@ class Verbs:
 
     def add(self, name: str, run: Callable[[Namespace], int], example: str = "") -> Parser:
         """Add a command of the table, and return its parser."""
-        told = VERBS[name].help
+        help_text = COMMANDS[name].help
         epilog = f"example:\n  {example}" if example else None
         added: Parser = self._commands.add_parser(
-            name, help=told, description=f"{told[0].upper()}{told[1:]}.", epilog=epilog
+            name,
+            help=help_text,
+            description=f"{help_text[0].upper()}{help_text[1:]}.",
+            epilog=epilog,
         )
         add_common(added, default=SUPPRESS)
         added.set_defaults(run=run, parser=added)
         return added
 
-    def add_the_rest(self) -> None:
+    def add_remaining(self) -> None:
         """Name the commands whose modules were not imported."""
-        for name, verb in VERBS.items():
+        for name, verb in COMMANDS.items():
             if name not in self._commands.choices:
                 self._commands.add_parser(name, help=verb.help)
 
 
-def build_parser() -> tuple[Parser, Verbs]:
+def build_parser() -> tuple[Parser, Commands]:
     """Return the parser and the place where commands are added to it."""
     from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
 
     parser = Parser(prog="fumishirube", description=_SUBJECT, epilog=_TOP_EXAMPLE)
     parser.add_argument("--version", action="version", version=f"fumishirube {__version__}")
     add_common(parser, default=None)
-    return parser, Verbs(parser)
+    return parser, Commands(parser)
 
 
 _VALUED = ("--workspace", "--config")
@@ -167,14 +172,14 @@ def add_common(parser: Parser, default: str | None) -> None:
     """Add the options of every command; they may stand before or after its name."""
     common = parser.add_argument_group("options of every command")
     flag = SUPPRESS if default else False
-    told = "the folder that holds manuals/ (default: $WORKSPACE_ROOT, else the current folder)"
-    common.add_argument("--workspace", metavar="DIR", default=default, help=told)
-    told = "the configuration (default: fumishirube.yaml in the workspace, if it is there)"
-    common.add_argument("--config", metavar="FILE", type=Path, default=default, help=told)
-    told = "start with the built-ins alone"
-    common.add_argument("--no-plugins", action="store_true", default=flag, help=told)
-    told = "tell on standard error what goes on, stack traces included"
-    common.add_argument("--verbose", action="store_true", default=flag, help=told)
+    help_text = "the folder that holds manuals/ (default: $WORKSPACE_ROOT, else the current folder)"
+    common.add_argument("--workspace", metavar="DIR", default=default, help=help_text)
+    help_text = "the configuration (default: fumishirube.yaml in the workspace, if it is there)"
+    common.add_argument("--config", metavar="FILE", type=Path, default=default, help=help_text)
+    help_text = "start with the built-ins alone"
+    common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
+    help_text = "tell on standard error what goes on, stack traces included"
+    common.add_argument("--verbose", action="store_true", default=flag, help=help_text)
     parser.known += ["--workspace", "--config", "--no-plugins", "--verbose"]
 
 

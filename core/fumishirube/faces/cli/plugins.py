@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pydantic import JsonValue
 
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Verbs, add_json
+from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import plugins_of
 from fumishirube.plugins.discovery import Report
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     add_json(commands.add("plugins", run, "fumishirube plugins --json"))
 
@@ -26,7 +26,7 @@ def run(options: Namespace) -> int:
         print_json([_plain(report) for report in reports])
     else:
         for report in reports:
-            for line in _told(report):
+            for line in _report_lines(report):
                 print(line)
     return 0
 
@@ -36,7 +36,7 @@ def _plain(report: Report) -> JsonValue:
     return {**asdict(report), "offers": offers}
 
 
-def _told(report: Report) -> Iterator[str]:
+def _report_lines(report: Report) -> Iterator[str]:
     yield f"{report.plugin}  {report.distribution} {report.version}  {report.status}"
     by_kind: dict[str, list[str]] = {}
     for kind, name in report.offers:

@@ -12,7 +12,7 @@ from fumishirube.model import LeftOut, Row, Span, Trace
 from fumishirube.report import Account
 
 
-class Found(NamedTuple):
+class TracedHit(NamedTuple):
     """A hit, and the trace of the search that brought it."""
 
     trace: Trace
@@ -30,7 +30,7 @@ def _worth(row: Row) -> float:
     return row.score * row.coverage
 
 
-class Findings(NamedTuple):
+class SearchResults(NamedTuple):
     """The searches of one query, a trace a manual; and what kept a manual from being searched."""
 
     query: str
@@ -39,7 +39,7 @@ class Findings(NamedTuple):
     traces: Sequence[Trace]
     failed: Sequence[tuple[str, str]] = ()
 
-    def ranked(self) -> list[Found]:
+    def ranked(self) -> list[TracedHit]:
         """Return the hits of all manuals, best first.
 
         Scores depend on what is rare in a manual. Between manuals, how much of the query a section
@@ -47,14 +47,14 @@ class Findings(NamedTuple):
         """
         best = [trace for trace in self.traces if trace.search.rows]
         worth = {trace.id: _worth(trace.search.rows[0]) for trace in best}
-        found = [
-            (worth[trace.id] * row.score / trace.search.rows[0].score, Found(trace, row))
+        weighted = [
+            (worth[trace.id] * row.score / trace.search.rows[0].score, TracedHit(trace, row))
             for trace in best
             for row in trace.search.rows
         ]
-        return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+        return [hit for _, hit in sorted(weighted, key=lambda pair: -pair[0])]
 
-    def shown(self) -> list[Found]:
+    def shown(self) -> list[TracedHit]:
         """Return the hits that are shown."""
         return self.ranked()[: self.limit]
 
@@ -103,30 +103,30 @@ def picked(trace: Trace) -> list[str] | None:
     return None
 
 
-def as_json(findings: Findings, *, explain: bool) -> dict[str, JsonValue]:
+def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
     """Return the findings as one JSON object."""
     answer: dict[str, JsonValue] = {
-        "query": findings.query,
-        "terms": {trace.manual_id: [*findings.terms(trace)] for trace in findings.traces},
-        "terms_source": "caller" if findings.required else "picked",
-        "hits": [_hit(found) for found in findings.shown()],
+        "query": results.query,
+        "terms": {trace.manual_id: [*results.terms(trace)] for trace in results.traces},
+        "terms_source": "caller" if results.required else "picked",
+        "hits": [_hit(hit) for hit in results.shown()],
         "coverage": {
-            "manuals": len(findings.traces),
-            "files": findings.searched_files(),
-            "sections": findings.sections(),
-            "matched": findings.matched(),
-            "ranked": len(findings.ranked()),
-            "returned": len(findings.shown()),
+            "manuals": len(results.traces),
+            "files": results.searched_files(),
+            "sections": results.sections(),
+            "matched": results.matched(),
+            "ranked": len(results.ranked()),
+            "returned": len(results.shown()),
             "skipped": [
                 {"manual_id": manual, "path": row.path, "reason": row.reason}
-                for manual, row in findings.skipped()
+                for manual, row in results.skipped()
             ],
-            "degraded": [*findings.degraded()],
+            "degraded": [*results.degraded()],
         },
-        "traces": {trace.manual_id: trace.id for trace in findings.traces},
+        "traces": {trace.manual_id: trace.id for trace in results.traces},
     }
     if explain:
-        spans = {trace.manual_id: _span(trace.search) for trace in findings.traces}
+        spans = {trace.manual_id: _span(trace.search) for trace in results.traces}
         answer["spans"] = {**spans}
     return answer
 
@@ -138,18 +138,18 @@ def _fusers(span: Span) -> Iterator[Span]:
         yield from _fusers(child)
 
 
-def _hit(found: Found) -> JsonValue:
-    row = found.row
+def _hit(hit: TracedHit) -> JsonValue:
+    row = hit.row
     return {
         "ref": {
-            "manual_id": found.trace.manual_id,
+            "manual_id": hit.trace.manual_id,
             "path": row.path,
             "start_line": row.start_line,
         },
         "title": row.title,
         "score": row.score,
         "matched": [*row.matched],
-        "cite": found.cite,
+        "cite": hit.cite,
         "signals": {name: round(value, 4) for name, value in row.signals.items()},
     }
 

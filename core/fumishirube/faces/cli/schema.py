@@ -58,18 +58,18 @@ def _add_classic(
 def _kinds(registry: Registry) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
     for shelf, key in PIPELINE_KEYS.items():
-        one = {"$ref": f"#/$defs/{registry[shelf].kind.noun}"}
-        many = {"type": "array", "items": one}
-        kinds[key] = {"anyOf": [one if shelf in SINGLE_KINDS else many, {"type": "null"}]}
+        single = {"$ref": f"#/$defs/{registry[shelf].kind.noun}"}
+        many = {"type": "array", "items": single}
+        kinds[key] = {"anyOf": [single if shelf in SINGLE_KINDS else many, {"type": "null"}]}
     return kinds
 
 
 def _use(kind: Kind, offer: Offer, definitions: dict[str, Any]) -> dict[str, Any]:
-    told = (offer.stage.__doc__ or "").strip().split("\n\n")[0]
+    description = (offer.stage.__doc__ or "").strip().split("\n\n")[0]
     settings = _model(offer.stage, f"{kind.noun}.{offer.name}", definitions)
     return {
         "type": "object",
-        "description": " ".join(told.split()),
+        "description": " ".join(description.split()),
         "additionalProperties": False,
         "required": ["use"],
         "properties": {

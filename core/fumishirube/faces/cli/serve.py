@@ -14,7 +14,7 @@ from functools import partial
 from fumishirube import __version__
 from fumishirube.config.process import process_settings
 from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.parser import Parser, Verbs
+from fumishirube.faces.cli.parser import Commands, Parser
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.http.backend import backend_of
 from fumishirube.host.application import Application
@@ -30,18 +30,18 @@ _SPANS_MS = 200
 """Milliseconds in which spans that are held back may still be sent."""
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("serve", run, "fumishirube serve --workspace ~/my-documents")
-    told = "serve over HTTP there (default: server.host and server.port of the configuration)"
-    parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=told)
+    help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
+    parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
     add_log_level(parser)
 
 
 def add_log_level(parser: Parser) -> None:
     """Add what every command has that serves."""
-    told = f"what the log tells on standard error (default: {QUIET}, over HTTP info)"
-    parser.add_argument("--log-level", choices=LEVELS, help=told)
+    help_text = f"what the log tells on standard error (default: {QUIET}, over HTTP info)"
+    parser.add_argument("--log-level", choices=LEVELS, help=help_text)
 
 
 def run(options: Namespace) -> int:
@@ -77,7 +77,7 @@ def _over_stdio(options: Namespace) -> int:
                     instructions=instructions(application),
                     wire=wire,
                 )
-    _hand_over_spans()
+    _flush_spans()
     return leave()
 
 
@@ -96,7 +96,7 @@ def _over_http(options: Namespace) -> int:
     with opened(options, empty=True) as application:
         gc.disable()
         try:
-            from fumishirube.faces.http.application import House  # noqa: PLC0415 - over a second
+            from fumishirube.faces.http.application import HttpApplication  # noqa: PLC0415 - over a second
             from fumishirube.faces.http.log import start_logging  # noqa: PLC0415 - the same
             from fumishirube.faces.http.server import bound, serve  # noqa: PLC0415 - the same
             from fumishirube.faces.http.settings import address  # noqa: PLC0415 - the same
@@ -107,16 +107,16 @@ def _over_http(options: Namespace) -> int:
 
         host, port = address(application.loaded, options.http)
         with _reloading(options, application, nullcontext) as reloading:
-            house = House(application, reloading.board)
+            http_app = HttpApplication(application, reloading.board)
             level = _level(application, options, "info")
             start_logging(level, application.loaded.folder("runtime"))
             base = application.config.server.base_path.rstrip("/")
             _tell(application)
-            reloading.follow(house.furnish)
+            reloading.follow(http_app.replace_application)
             with reloading.running():
                 listening = bound(host, port)
-                serve(house.app, listening, lambda h, p: print(_url(h, p) + base, flush=True))
-    _hand_over_spans()
+                serve(http_app.app, listening, lambda h, p: print(_url(h, p) + base, flush=True))
+    _flush_spans()
     return leave()
 
 
@@ -141,7 +141,7 @@ def _level(application: Application, options: Namespace, quiet: str) -> str:
     return chosen or process_settings(application.loaded.environ).log_level or quiet
 
 
-def _hand_over_spans() -> None:
+def _flush_spans() -> None:
     """Let OpenTelemetry's SDK, where the process has it, send what it holds back for a batch."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - few processes have it

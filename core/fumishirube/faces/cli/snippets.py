@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.passages import digest
-from fumishirube.faces.cli.output import clipped, tame, width
+from fumishirube.faces.cli.output import clipped, strip_controls, width
 from fumishirube.model import Document, Row
 from fumishirube.text.encoding import decode
 from fumishirube.text.folding import Lines, fold
@@ -35,16 +35,18 @@ def body_of(row: Row, folder: Root) -> str | None:
 
 def body_in(document: Document, start_line: int) -> str:
     """Return what follows a section's heading; all of the section when nothing does."""
-    section = next((one for one in document.sections if one.start_line == start_line), None)
+    section = next(
+        (candidate for candidate in document.sections if candidate.start_line == start_line), None
+    )
     if section is None:
         return ""
     body = document.text[section.body : section.end] if section.searched is None else ""
     return body.strip() or document.text[section.start : section.end]
 
 
-def glimpse(title: str, body: str, matched: Sequence[str], columns: int) -> list[str]:
+def snippet_lines(title: str, body: str, matched: Sequence[str], columns: int) -> list[str]:
     """Return the first lines of a section, or those from its best match on, cut to a width."""
-    lines = [tame(line).strip() for line in body.splitlines()]
+    lines = [strip_controls(line).strip() for line in body.splitlines()]
     folded = fold(title)
     lines = [line for line in lines if any(map(str.isalnum, line)) and fold(line) != folded]
     first, offset = _best(lines, matched)
@@ -54,11 +56,11 @@ def glimpse(title: str, body: str, matched: Sequence[str], columns: int) -> list
 
 def _best(lines: Sequence[str], matched: Sequence[str]) -> tuple[int, int]:
     """Return the first line that holds the most of what matched, and the offset of one of it."""
-    held = [[span for span in matched if span in folded] for folded in map(fold, lines)]
-    number = max(range(len(lines)), key=lambda n: len(held[n]), default=0)
-    if not lines or not held[number]:
+    matches = [[span for span in matched if span in folded] for folded in map(fold, lines)]
+    number = max(range(len(lines)), key=lambda n: len(matches[n]), default=0)
+    if not lines or not matches[number]:
         return 0, 0
-    return number, min(_offset(lines[number], span) for span in held[number])
+    return number, min(_offset(lines[number], span) for span in matches[number])
 
 
 def _offset(line: str, span: str) -> int:

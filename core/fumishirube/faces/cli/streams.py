@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 
-def speak_utf8() -> None:
+def use_utf8_streams() -> None:
     """Make both streams UTF-8; what cannot be encoded, a lone surrogate, becomes a mark."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -28,7 +28,7 @@ def complain(line: str) -> None:
         sys.stderr.flush()
 
 
-def hang_up() -> None:
+def discard_output() -> None:
     """Send what is still buffered nowhere, so that the interpreter does not complain at exit."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

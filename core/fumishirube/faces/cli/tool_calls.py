@@ -15,7 +15,7 @@ from fumishirube.model import Call
 from fumishirube.text.folding import nfc
 
 
-def answer_of(
+def call_by_name(
     application: Application, name: str, *, surface: str = "manual", **arguments: Any
 ) -> Any:
     """Call a tool with those arguments that are given; there is no session here.
@@ -29,16 +29,16 @@ def answer_of(
     tool = application.tools.get(name) or application.commands.get(name)
     if tool is None:
         raise ConfigError(f"surfaces: none of them offers {name}; add {{use: {surface}}}")
-    given = {key: value for key, value in arguments.items() if value is not None}
-    return call_tool(tool, given, Call())
+    present = {key: value for key, value in arguments.items() if value is not None}
+    return call_tool(tool, present, Call())
 
 
-def show(answer: Any, options: Namespace, told: Callable[[Any], Iterator[str]]) -> int:
+def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]) -> int:
     """Print an answer: as JSON if asked for, else in the command's own words."""
     if options.json:
         print_json(answer)
     else:
-        for line in told(answer):
+        for line in render(answer):
             print(line)
     return 0
 

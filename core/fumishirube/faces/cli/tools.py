@@ -9,21 +9,21 @@ from typing import Any
 
 from fumishirube.errors import NotFound, ToolError
 from fumishirube.faces.cli.output import print_json, table
-from fumishirube.faces.cli.parser import Verbs, add_json, not_known
+from fumishirube.faces.cli.parser import Commands, add_json, not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.calls import call_tool
 from fumishirube.model import Call, Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the commands."""
     parser = commands.add("call", call, """fumishirube call manual_ls '{"id": "manuals"}'""")
     parser.add_argument("tool", metavar="TOOL", help="the tool's name, as 'tools' shows it")
-    told = "its arguments as a JSON object; - reads them from standard input (default: {})"
-    parser.add_argument("arguments", metavar="JSON", nargs="?", default="{}", help=told)
-    told = "print JSON (it always does)"
-    parser.add_argument("--json", action="store_true", default=True, help=told)
+    help_text = "its arguments as a JSON object; - reads them from standard input (default: {})"
+    parser.add_argument("arguments", metavar="JSON", nargs="?", default="{}", help=help_text)
+    help_text = "print JSON (it always does)"
+    parser.add_argument("--json", action="store_true", default=True, help=help_text)
     parser = commands.add("tools", tools, "fumishirube tools --json")
     add_json(parser)
 
@@ -68,8 +68,8 @@ def _parsed(options: Namespace) -> object:
     try:
         parsed: object = json.loads(text or "{}")
     except json.JSONDecodeError as error:
-        told = f"{error.msg}, at line {error.lineno} column {error.colno}"
-        options.parser.error(f"JSON: {told}; put it in single quotes, or give - and pipe it in")
+        message = f"{error.msg}, at line {error.lineno} column {error.colno}"
+        options.parser.error(f"JSON: {message}; put it in single quotes, or give - and pipe it in")
     except RecursionError:
         options.parser.error("JSON: it is nested too deeply")
     return parsed

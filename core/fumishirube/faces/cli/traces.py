@@ -12,8 +12,15 @@ from pydantic import JsonValue
 
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.comparison import difference_json, difference_lines
-from fumishirube.faces.cli.output import clipped, counted, print_json, table, tame, terminal_width
-from fumishirube.faces.cli.parser import Parser, Verbs, add_common, add_json
+from fumishirube.faces.cli.output import (
+    clipped,
+    counted,
+    print_json,
+    strip_controls,
+    table,
+    terminal_width,
+)
+from fumishirube.faces.cli.parser import Commands, Parser, add_common, add_json
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
@@ -27,14 +34,16 @@ _SUFFIX = ".json"
 _SOURCE = "a trace's id, or a file that 'trace export' has written"
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command, with a command of its own for each thing to do."""
     outer = commands.add("trace", _ls, "fumishirube trace replay found.json")
     outer.set_defaults(json=False)
     inner = outer.add_subparsers(title="commands", metavar="COMMAND")
 
-    def new(name: str, run: Callable[[Namespace], int], told: str) -> Parser:
-        parser: Parser = inner.add_parser(name, help=told, description=f"{told.capitalize()}.")
+    def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
+        parser: Parser = inner.add_parser(
+            name, help=help_text, description=f"{help_text.capitalize()}."
+        )
         add_common(parser, default=SUPPRESS)
         parser.set_defaults(run=run, parser=parser)
         add_json(parser)
@@ -43,12 +52,12 @@ def add(commands: Verbs) -> None:
     new("ls", _ls, "list the kept traces, newest first")
     parser = new("export", _export, "write a trace as one file, for others or for later")
     parser.add_argument("trace", metavar="TRACE", help="its id, as 'trace ls' lists it")
-    told = "where to write it (default: standard output)"
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=told)
+    help_text = "where to write it (default: standard output)"
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=help_text)
     parser = new("replay", _replay, "search again, and say whether the ranking is the same")
     parser.add_argument("trace", metavar="FILE", help=_SOURCE)
-    told = "with the configuration in force here, instead of the one in the file"
-    parser.add_argument("--current", action="store_true", help=told)
+    help_text = "with the configuration in force here, instead of the one in the file"
+    parser.add_argument("--current", action="store_true", help=help_text)
     parser = new("diff", _diff, "compare two searches: ranks, signals, times and settings")
     parser.add_argument("before", metavar="A", help=_SOURCE)
     parser.add_argument("after", metavar="B", help="another one")
@@ -73,7 +82,7 @@ def _ls(options: Namespace) -> int:
 def _cells(trace: Trace) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(trace.created))
     hits = counted(len(trace.search.rows), "hit")
-    return trace.id, when, trace.manual_id, hits, tame(trace.text)
+    return trace.id, when, trace.manual_id, hits, strip_controls(trace.text)
 
 
 def _plain(trace: Trace) -> JsonValue:
@@ -89,11 +98,11 @@ def _plain(trace: Trace) -> JsonValue:
 
 def _export(options: Namespace) -> int:
     with opened(options) as application:
-        one = recorded(application, application.traces.get(options.trace.strip()))
-    data = encoded(one)
-    for name in withheld_in(withheld(one.trace.origin.recipe.stages)):
+        export = recorded(application, application.traces.get(options.trace.strip()))
+    data = encoded(export)
+    for name in withheld_in(withheld(export.trace.origin.recipe.stages)):
         complain(f"note: {name} holds an absolute path, which is not exported")
-    if one.content is None:
+    if export.content is None:
         complain("note: the files have changed since; a replay can tell that, but not what")
     if options.output is None:
         print(data.decode("utf-8", "replace"), end="")
@@ -103,7 +112,7 @@ def _export(options: Namespace) -> int:
     except OSError as error:
         raise ConfigError(f"{options.output.name}: it cannot be written there") from error
     if options.json:
-        print_json({"trace_id": one.trace.id, "file": options.output.name})
+        print_json({"trace_id": export.trace.id, "file": options.output.name})
     else:
         print(f"wrote {options.output.name}; next: fumishirube trace replay {options.output.name}")
     return 0
@@ -114,9 +123,9 @@ def _replay(options: Namespace) -> int:
     bar = Bar()
     with opened(options) as application:
         before = _source(options.trace, lambda: application)
-        given = None if options.current else before.trace
+        configured_by = None if options.current else before.trace
         try:
-            with rehearsing(application, plugins, given) as rehearsal:
+            with rehearsing(application, plugins, configured_by) as rehearsal:
                 after = replayed(rehearsal, before.trace, bar.progress)
         finally:
             bar.close()
@@ -131,7 +140,7 @@ def _replay(options: Namespace) -> int:
 
 def _replay_lines(replay: Replay) -> Iterator[str]:
     difference, trace = replay.difference, replay.before.trace
-    yield f"trace {trace.id} of {trace.manual_id}: {tame(trace.text)}"
+    yield f"trace {trace.id} of {trace.manual_id}: {strip_controls(trace.text)}"
     if difference.same_ranking:
         scores = "" if difference.same_scores else "; scores differ"
         yield f"the same ranking: {counted(len(trace.search.rows), 'hit')}{scores}"
@@ -139,7 +148,7 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
         yield "the ranking differs"
     if replay.changes:
         yield "changed since:"
-        yield from table([(f"  {one.cause}", one.told) for one in replay.changes])
+        yield from table([(f"  {change.cause}", change.told) for change in replay.changes])
     elif not difference.same_ranking:
         yield "neither corpus, configuration nor plugins have changed: a stage is not repeatable"
     else:
@@ -151,14 +160,14 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
 def _replay_json(replay: Replay) -> JsonValue:
     return {
         "same_ranking": replay.difference.same_ranking,
-        "changes": [{"cause": one.cause, "told": one.told} for one in replay.changes],
+        "changes": [{"cause": change.cause, "told": change.told} for change in replay.changes],
         **difference_json(replay.difference),
     }
 
 
 def _diff(options: Namespace) -> int:
     with _opened_once(options) as application:
-        before, after = (_source(one, application) for one in (options.before, options.after))
+        before, after = (_source(word, application) for word in (options.before, options.after))
     difference = Difference(before.trace, after.trace)
     if options.json:
         print_json(difference_json(difference))
@@ -172,12 +181,12 @@ def _diff(options: Namespace) -> int:
 def _opened_once(options: Namespace) -> Iterator[Callable[[], Application]]:
     """Give what opens the workspace when first called: two files need none."""
     with ExitStack() as stack:
-        found: list[Application] = []
+        opened_applications: list[Application] = []
 
         def application() -> Application:
-            if not found:
-                found.append(stack.enter_context(opened(options)))
-            return found[0]
+            if not opened_applications:
+                opened_applications.append(stack.enter_context(opened(options)))
+            return opened_applications[0]
 
         yield application
 
@@ -186,8 +195,8 @@ def _source(word: str, application: Callable[[], Application]) -> Exported:
     """Return the trace that a word of the command line means: a file's, or a kept one."""
     file = Path(word)
     if not word.endswith(_SUFFIX) and not file.is_file():
-        kept = application()
-        return recorded(kept, kept.traces.get(word.strip()))
+        opened_application = application()
+        return recorded(opened_application, opened_application.traces.get(word.strip()))
     try:
         return decoded(file.read_bytes(), file.name)
     except FileNotFoundError as error:

@@ -9,22 +9,24 @@ from datetime import datetime
 from typing import Any
 
 from fumishirube.faces.cli.output import command, counted, print_json, table
-from fumishirube.faces.cli.parser import Parser, Verbs, add_common, add_json, at_least
+from fumishirube.faces.cli.parser import Commands, Parser, add_common, add_json, at_least
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.tool_calls import answer_of, show
+from fumishirube.faces.cli.tool_calls import call_by_name, show
 from fumishirube.faces.cli.workspace import opened
 
 _PATH = "the note, such as projects/plan.md"
 
 
-def add(commands: Verbs) -> None:
+def add(commands: Commands) -> None:
     """Add the command, with a command of its own for each thing to do."""
     outer = commands.add("vault", _ls, "fumishirube vault log")
     outer.set_defaults(path=None, json=False)
     inner = outer.add_subparsers(title="commands", metavar="COMMAND")
 
-    def new(name: str, run: Callable[[Namespace], int], told: str) -> Parser:
-        parser: Parser = inner.add_parser(name, help=told, description=f"{told.capitalize()}.")
+    def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
+        parser: Parser = inner.add_parser(
+            name, help=help_text, description=f"{help_text.capitalize()}."
+        )
         add_common(parser, default=SUPPRESS)
         parser.set_defaults(run=run, parser=parser)
         add_json(parser)
@@ -35,12 +37,12 @@ def add(commands: Verbs) -> None:
     parser = new("read", _read, "print a note, or some lines of it")
     parser.add_argument("path", metavar="PATH", help=_PATH)
     parser.add_argument("--line", metavar="N", type=at_least(1), help="the first line to print")
-    told = "the character to go on from, as the last page said"
-    parser.add_argument("--cursor", metavar="N", type=at_least(0), help=told)
+    help_text = "the character to go on from, as the last page said"
+    parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
     parser = new("create", _create, "write a new note; an existing one is never overwritten")
     parser.add_argument("path", metavar="PATH", help=_PATH)
-    told = "its text (default: what comes from standard input)"
-    parser.add_argument("text", metavar="TEXT", nargs="?", help=told)
+    help_text = "its text (default: what comes from standard input)"
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text)
     _add_replace(new("replace", _replace, "replace words in a note"))
     _add_journal(new)
 
@@ -49,37 +51,37 @@ def _add_replace(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help=_PATH)
     parser.add_argument("find", metavar="FIND", help="the words that stand there, literally")
     parser.add_argument("replace", metavar="REPLACE", help="the words to write instead")
-    told = "how many places, from the start (default: 1)"
-    parser.add_argument("--max", metavar="N", type=at_least(0), help=told)
-    told = "the content_hash that the note must have"
-    parser.add_argument("--expect", metavar="HASH", help=told)
-    told = "write nothing; print what would change"
-    parser.add_argument("--dry-run", action="store_true", help=told)
+    help_text = "how many places, from the start (default: 1)"
+    parser.add_argument("--max", metavar="N", type=at_least(0), help=help_text)
+    help_text = "the content_hash that the note must have"
+    parser.add_argument("--expect", metavar="HASH", help=help_text)
+    help_text = "write nothing; print what would change"
+    parser.add_argument("--dry-run", action="store_true", help=help_text)
 
 
 def _add_journal(new: Callable[[str, Callable[[Namespace], int], str], Parser]) -> None:
     parser = new("log", _log, "list the last writes, newest first")
     parser.add_argument("path", metavar="PATH", nargs="?", help="only those to this note")
-    told = "how many, 1 to 200 (default: 20)"
-    parser.add_argument("--limit", metavar="N", type=at_least(1), help=told)
+    help_text = "how many, 1 to 200 (default: 20)"
+    parser.add_argument("--limit", metavar="N", type=at_least(1), help=help_text)
     parser = new("show", _show, "show what a write changed")
     parser.add_argument("id", metavar="ID", help="a write, as 'vault log' lists it")
-    for name, run, told in (
+    for name, run, help_text in (
         ("undo", _undo, "take back the last write, or another one"),
         ("redo", _redo, "do again what was taken back last, or another write"),
     ):
-        parser = new(name, run, told)
+        parser = new(name, run, help_text)
         parser.add_argument("id", metavar="ID", nargs="?", help="a write, as 'vault log' lists it")
         parser.add_argument("--path", metavar="PATH", help="the last write to this note")
 
 
-def _asked(options: Namespace, name: str, **arguments: Any) -> Any:
+def _answer(options: Namespace, name: str, **arguments: Any) -> Any:
     with opened(options) as application:
-        return answer_of(application, name, surface="vault", **arguments)
+        return call_by_name(application, name, surface="vault", **arguments)
 
 
 def _ls(options: Namespace) -> int:
-    answer = _asked(options, "vault_ls", path=options.path)
+    answer = _answer(options, "vault_ls", path=options.path)
     return show(answer, options, _item_lines)
 
 
@@ -94,8 +96,8 @@ def _read(options: Namespace) -> int:
     if options.line is not None and options.cursor is not None:
         options.parser.error("--line and --cursor exclude each other")
     cursor = None if options.cursor is None else {"char_offset": options.cursor}
-    asked = {"path": options.path, "start_line": options.line, "cursor": cursor}
-    answer = _asked(options, "vault_scan", **asked)
+    arguments = {"path": options.path, "start_line": options.line, "cursor": cursor}
+    answer = _answer(options, "vault_scan", **arguments)
     if options.json:
         print_json(answer)
         return 0
@@ -112,7 +114,7 @@ def _create(options: Namespace) -> int:
     text = options.text
     if text is None:
         text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""
-    answer = _asked(options, "vault_create", path=options.path, content=text)
+    answer = _answer(options, "vault_create", path=options.path, content=text)
     return show(answer, options, _created_lines)
 
 
@@ -122,7 +124,7 @@ def _created_lines(answer: Any) -> Iterator[str]:
 
 def _replace(options: Namespace) -> int:
     name = "vault_preview" if options.dry_run else "vault_replace"
-    answer = _asked(
+    answer = _answer(
         options,
         name,
         path=options.path,
@@ -145,12 +147,12 @@ def _previewed_lines(answer: Any) -> Iterator[str]:
 
 
 def _log(options: Namespace) -> int:
-    answer = _asked(options, "vault_history", path=options.path, limit=options.limit)
+    answer = _answer(options, "vault_history", path=options.path, limit=options.limit)
     return show(answer, options, _log_lines)
 
 
 def _log_lines(answer: Any) -> Iterator[str]:
-    rows = [(one["id"], _when(one), _what(one), one["path"]) for one in answer["items"]]
+    rows = [(write["id"], _when(write), _what(write), write["path"]) for write in answer["items"]]
     yield from table(rows)
     more = answer["total"] - len(rows)
     if more:
@@ -169,7 +171,7 @@ def _what(write: Any) -> str:
 
 
 def _show(options: Namespace) -> int:
-    return show(_asked(options, "vault_show", id=options.id), options, _show_lines)
+    return show(_answer(options, "vault_show", id=options.id), options, _show_lines)
 
 
 def _show_lines(answer: Any) -> Iterator[str]:
@@ -182,18 +184,18 @@ def _show_lines(answer: Any) -> Iterator[str]:
 
 
 def _undo(options: Namespace) -> int:
-    return _turn(options, "vault_undo", "taken back")
+    return _reverse(options, "vault_undo", "taken back")
 
 
 def _redo(options: Namespace) -> int:
-    return _turn(options, "vault_redo", "done again")
+    return _reverse(options, "vault_redo", "done again")
 
 
-def _turn(options: Namespace, name: str, told: str) -> int:
-    answer = _asked(options, name, id=options.id, path=options.path)
+def _reverse(options: Namespace, name: str, outcome: str) -> int:
+    answer = _answer(options, name, id=options.id, path=options.path)
 
     def lines(answer: Any) -> Iterator[str]:
         state = "the note is gone" if answer["content_hash"] is None else answer["content_hash"]
-        yield f"{answer['path']}: write {answer['of']} is {told}; now: {state}"
+        yield f"{answer['path']}: write {answer['of']} is {outcome}; now: {state}"
 
     return show(answer, options, lines)

@@ -38,14 +38,14 @@ def folder(options: Namespace) -> Path:
         ConfigError: when there is no such folder.
     """
     name = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip() or "."
-    said = "--workspace" if options.workspace else "WORKSPACE_ROOT"
+    source = "--workspace" if options.workspace else "WORKSPACE_ROOT"
     try:
         # Clients start the command without a shell, which would know what ~ is.
         chosen = Path(name).expanduser()
     except RuntimeError as error:
-        raise ConfigError(f"{said}: nobody knows the home folder in {name!r}") from error
+        raise ConfigError(f"{source}: nobody knows the home folder in {name!r}") from error
     if not chosen.is_dir():
-        raise ConfigError(f"{said}: there is no folder {chosen.name or name!r}")
+        raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
     return chosen
 
 
@@ -102,7 +102,7 @@ def plugins_of(options: Namespace) -> Plugins:
         return load_plugins(strangers=not options.no_plugins)
 
 
-def search_desk(application: Application) -> WorkDesk:
+def search_context(application: Application) -> WorkDesk:
     """Return the desk that searches the manuals: of the surface ``manual``, or the first alike.
 
     Raises:
@@ -111,15 +111,15 @@ def search_desk(application: Application) -> WorkDesk:
     return application.desks[searching(application.surfaces).name]
 
 
-def chosen_manuals(desk: WorkDesk, wanted: list[str]) -> list[str]:
+def chosen_manuals(context: WorkDesk, wanted: list[str]) -> list[str]:
     """Return the ids of the wanted manuals, or of all when none is named.
 
     Raises:
         NotFound: with the nearest name, when there is none of this id.
     """
     if wanted:
-        return [desk.manual(known_manual(desk, name)).id for name in wanted]
-    known = list(desk.manuals())
+        return [context.manual(known_manual(context, name)).id for name in wanted]
+    known = list(context.manuals())
     if not known:
         raise NotFound(
             "there are no manuals; make a folder for each in the folder of manuals, "
@@ -128,13 +128,13 @@ def chosen_manuals(desk: WorkDesk, wanted: list[str]) -> list[str]:
     return known
 
 
-def known_manual(desk: WorkDesk, name: str) -> str:
+def known_manual(context: WorkDesk, name: str) -> str:
     """Return the composed form of a manual's id, or suggest the nearest."""
     cleaned = clean_name(name, "manual")
     try:
-        return desk.manual(cleaned).id
+        return context.manual(cleaned).id
     except NotFound as error:
-        known = list(desk.manuals())
+        known = list(context.manuals())
         near = get_close_matches(cleaned, known, n=1)
         names = ", ".join(known[:20]) or "none"
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {names}"
@@ -151,7 +151,7 @@ class Bar:
     def __init__(self, *, expected: bool = False) -> None:
         self._bar: tqdm[Never] | None = None
         self._began = 0.0
-        self._told = expected
+        self._announced = expected
 
     @property
     def progress(self) -> Progress | None:
@@ -168,13 +168,13 @@ class Bar:
             self._bar = None
 
     def _tell(self, done: int, total: int, what: str) -> None:
-        if self._told or done >= total:
+        if self._announced or done >= total:
             return
         now = time.monotonic()
         if done <= 1:
             self._began = now
         elif now - self._began > _PATIENCE:
-            self._told = True
+            self._announced = True
             complain(f"{what}: {done} of {total} done; this may take a while")
 
     def _step(self, done: int, total: int, what: str) -> None:

@@ -17,7 +17,7 @@ TEST_HOST = "testserver"
 """The name by which a test client calls an application that it holds in its own process."""
 
 
-class Doors:
+class AccessMiddleware:
     """Lets requests pass that may, and answers the others.
 
     ``open_path`` needs no token. Web pages cannot reach what is behind: a page's own name, rebound
@@ -46,14 +46,14 @@ class Doors:
         hosts = headers.getlist("host")
         name = host_name(hosts[0]) if len(hosts) == 1 else None
         if name not in self._hosts and not (name == TEST_HOST and _in_process(scope)):
-            told = "name this host in security.allowed_hosts, or call it 127.0.0.1"
-            return invalid(f"the Host header names no host of this server; {told}")
+            message = "name this host in security.allowed_hosts, or call it 127.0.0.1"
+            return invalid(f"the Host header names no host of this server; {message}")
         if not all(self._is_ours(origin) for origin in headers.getlist("origin")):
-            told = "requests of web pages from other hosts are refused"
-            return Problem(403, {"error": "forbidden", "message": told})
+            message = "requests of web pages from other hosts are refused"
+            return Problem(403, {"error": "forbidden", "message": message})
         if self._token and scope["path"] != self._open_path and not self._has_token(headers):
-            told = "send the header 'Authorization: Bearer TOKEN' with this server's token"
-            body = {"error": "unauthorized", "message": told}
+            message = "send the header 'Authorization: Bearer TOKEN' with this server's token"
+            body = {"error": "unauthorized", "message": message}
             return Problem(401, body, {"www-authenticate": "Bearer"})
         return None
 
@@ -62,10 +62,10 @@ class Doors:
         return scheme in ("http", "https") and host_name(rest) in self._hosts
 
     def _has_token(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
         expected = self._token or b""
-        said = given.strip().encode("latin-1", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(said, expected)
+        presented = credentials.strip().encode("latin-1", "replace")
+        return scheme.lower() == "bearer" and hmac.compare_digest(presented, expected)
 
 
 def _in_process(scope: Scope) -> bool:

@@ -23,11 +23,11 @@ from starlette.types import Scope
 from fumishirube import __version__
 from fumishirube.config.configuration import Loaded
 from fumishirube.config.process import process_settings
-from fumishirube.faces.http.access import Doors
-from fumishirube.faces.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, Workers
-from fumishirube.faces.http.limits import Limits
-from fumishirube.faces.http.log import Logged
-from fumishirube.faces.http.mcp import Mcp
+from fumishirube.faces.http.access import AccessMiddleware
+from fumishirube.faces.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, ToolThreads
+from fumishirube.faces.http.limits import LimitMiddleware
+from fumishirube.faces.http.log import LoggingMiddleware
+from fumishirube.faces.http.mcp import McpEndpoint
 from fumishirube.faces.http.openapi import endpoint_fault, of_endpoint, of_tool
 from fumishirube.faces.http.problems import Problem, invalid
 from fumishirube.faces.http.replies import reply
@@ -60,10 +60,10 @@ def build_app(application: Application) -> FastAPI:
         ConfigError: when its settings cannot be used.
     """
     application.drop_faulty_tools()
-    return House(application).app
+    return HttpApplication(application).app
 
 
-class House:
+class HttpApplication:
     """The rooms of a server, by their paths; they can be furnished anew while it runs.
 
     Who gives a ``board`` has begun the application's lifespan, and will end it.
@@ -72,22 +72,22 @@ class House:
         ConfigError: when the settings cannot be used.
     """
 
-    def __init__(self, application: Application, board: Board | None = None) -> None:
+    def __init__(self, application: Application, publisher: Board | None = None) -> None:
         check_hosts(application.loaded)
-        self._alive = board is not None
+        self._alive = publisher is not None
         self._application = application
         self._base = application.config.server.base_path.rstrip("/")
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
-        self._workers = Workers()
-        self._mcp = Mcp(application, board or Board(application.menu))
-        self.app = self._furnished(application)
+        self._workers = ToolThreads()
+        self._mcp = McpEndpoint(application, publisher or Board(application.menu))
+        self.app = self._build(application)
 
-    def furnish(self, application: Application) -> None:
+    def replace_application(self, application: Application) -> None:
         """Serve the tools of another application to the requests that come in from now on."""
-        self.app.router.routes = self._furnished(application).router.routes
+        self.app.router.routes = self._build(application).router.routes
 
-    def _furnished(self, application: Application) -> FastAPI:
+    def _build(self, application: Application) -> FastAPI:
         """Put everything at its path."""
         base = self._base
         app = FastAPIOffline(
@@ -111,16 +111,18 @@ class House:
         for tool in application.tools.values():
             fault = self._add(app, tool, taken)
             if fault:
-                told = f"tool {tool.name}: its endpoint is left out: {fault}"
-                application.problems.append(told)
+                problem = f"tool {tool.name}: its endpoint is left out: {fault}"
+                application.problems.append(problem)
         return app
 
     def _middleware(self) -> list[Middleware]:
         settings = process_settings(self._application.loaded.environ)
         hosts = self._application.config.security.allowed_hosts
-        doors = partial(Doors, hosts=hosts, token=settings.token, open_path=self._health)
-        limits = partial(Limits, free=self._is_free)
-        return [Middleware(Logged), Middleware(doors), Middleware(limits)]
+        access = partial(
+            AccessMiddleware, hosts=hosts, token=settings.token, open_path=self._health
+        )
+        limits = partial(LimitMiddleware, free=self._is_free)
+        return [Middleware(LoggingMiddleware), Middleware(access), Middleware(limits)]
 
     def _is_free(self, scope: Scope) -> bool:
         """Tell whether a request is not counted: a sign of life, or a session's open stream."""
@@ -185,7 +187,7 @@ async def _tell_http(request: Request, error: Exception) -> Response:
     """Answer what the router refuses."""
     refused = cast("HTTPException", error)
     if refused.status_code == HTTPStatus.NOT_FOUND:
-        told = "there is no such path; the OpenAPI document lists what there is"
-        return reply(Problem(404, {"error": "not_found", "message": told}))
-    told = f"{request.method} is not for this path; the OpenAPI document says what is"
-    return reply(invalid(told, refused.status_code, refused.headers))
+        message = "there is no such path; the OpenAPI document lists what there is"
+        return reply(Problem(404, {"error": "not_found", "message": message}))
+    message = f"{request.method} is not for this path; the OpenAPI document says what is"
+    return reply(invalid(message, refused.status_code, refused.headers))

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from fumishirube.faces.http.limits import check_values
-from fumishirube.faces.http.problems import Location, invalid, misfit, misfits
+from fumishirube.faces.http.problems import Location, field_error, invalid, validation_problem
 from fumishirube.host.calls import scrubbed
 from fumishirube.tools.argument_errors import accepted
 from fumishirube.tools.schemas import Schema
@@ -22,14 +22,14 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 _TOO_DEEP = "the body is nested too deeply"
 
 
-def from_query(given: QueryParams, shape: Schema) -> dict[str, Any]:
+def from_query(query: QueryParams, shape: Schema) -> dict[str, Any]:
     """Return the known arguments, each converted to what its schema takes.
 
     A string that cannot be converted stays one, and is refused when the arguments are checked.
     The last of several values counts, except where the schema takes an array.
     """
     known: dict[str, Schema] = shape["properties"]
-    return {name: _converted(given.getlist(name), known[name]) for name in known if name in given}
+    return {name: _converted(query.getlist(name), known[name]) for name in known if name in query}
 
 
 def from_json(body: bytes) -> object:
@@ -66,11 +66,11 @@ def known_of(value: object, shape: Schema) -> dict[str, Any]:
         raise invalid("the body is missing; send a JSON object")
     if not isinstance(value, dict):
         message = "Input should be a valid dictionary"
-        raise misfits([misfit("dict_type", ("body",), message, value)])
+        raise validation_problem([field_error("dict_type", ("body",), message, value)])
     known = shape["properties"]
-    kept = {name: member for name, member in value.items() if name in known}
+    members = {name: member for name, member in value.items() if name in known}
     try:
-        cleaned: dict[str, Any] = _cleaned(kept, ("body",))
+        cleaned: dict[str, Any] = _cleaned(members, ("body",))
     except RecursionError as error:
         raise invalid(_TOO_DEEP) from error
     return cleaned
@@ -98,7 +98,9 @@ def _cleaned(value: Any, where: Location) -> Any:
     if isinstance(value, str):
         return scrubbed(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise misfits([misfit("finite_number", where, "Input should be a finite number", value)])
+        raise validation_problem(
+            [field_error("finite_number", where, "Input should be a finite number", value)]
+        )
     if isinstance(value, list):
         return [_cleaned(member, (*where, place)) for place, member in enumerate(value)]
     if isinstance(value, dict):

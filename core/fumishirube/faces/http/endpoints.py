@@ -16,8 +16,8 @@ from starlette.types import Receive
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, ToolError
 from fumishirube.faces.http.arguments import from_json, from_query, known_of
-from fumishirube.faces.http.limits import LARGE, SMALL, whole_body
-from fumishirube.faces.http.log import HUNG_UP, Line
+from fumishirube.faces.http.limits import LARGE, SMALL, read_body
+from fumishirube.faces.http.log import HUNG_UP, RequestLogEntry
 from fumishirube.faces.http.problems import Problem, error_id_of, of_endpoint, of_tool
 from fumishirube.faces.http.replies import reply
 from fumishirube.host.calls import call_tool, compact
@@ -25,10 +25,10 @@ from fumishirube.host.scheduler import Turns
 from fumishirube.model import Call, Params, Tool
 from fumishirube.tools.schemas import arguments_shape
 
-Read: TypeAlias = Callable[[], object]
+ArgumentReader: TypeAlias = Callable[[], object]
 
 
-class Workers:
+class ToolThreads:
     """The threads in which tools run, so that the event loop is always free."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class ToolEndpoint:
 
     most: ClassVar[int] = LARGE
 
-    def __init__(self, tool: Tool[Any, Any], workers: Workers) -> None:
+    def __init__(self, tool: Tool[Any, Any], workers: ToolThreads) -> None:
         self.tool = tool
         params: type[Params] = tool.params
         self.shape = arguments_shape(params)
@@ -75,12 +75,12 @@ class ToolEndpoint:
         Raises:
             Problem: when it is refused before any tool runs.
         """
-        body = await whole_body(request.headers, request.receive, self.most)
+        body = await read_body(request.headers, request.receive, self.most)
         if body is None:
             return Response(status_code=HUNG_UP)
         return await self.run(partial(self.arguments, body), request)
 
-    async def run(self, read: Read, request: Request) -> Response:
+    async def run(self, read: ArgumentReader, request: Request) -> Response:
         """Run the tool in a worker, with the arguments that ``read`` gives there."""
         body = partial(self._respond, read, request.state.line)
         return await self._workers.run(body, request.receive) or Response(status_code=HUNG_UP)
@@ -97,10 +97,10 @@ class ToolEndpoint:
         """Return what of an answer is the body."""
         return answer
 
-    def _respond(self, read: Read, line: Line, call: Call) -> Response:
+    def _respond(self, read: ArgumentReader, line: RequestLogEntry, call: Call) -> Response:
         try:
             arguments = read()
-            line.know(arguments)
+            line.note_arguments(arguments)
             answer = call_tool(self.tool, arguments, call)
         except Problem as problem:
             return reply(problem)

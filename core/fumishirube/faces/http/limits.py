@@ -32,7 +32,7 @@ _VALUE = re.compile(rb'[",\[{](?:(?<=")[^"]*+"?)?')
 _NO_JSON = "send the arguments as JSON, with the header 'Content-Type: application/json'"
 
 
-class Limits:
+class LimitMiddleware:
     """Counts the requests under way, so that no number of clients fills the memory.
 
     ``free`` tells which requests are not counted.
@@ -83,7 +83,7 @@ class _Body:
             self._large.release()
 
 
-async def whole_body(headers: Headers, receive: Receive, most: int) -> bytes | None:
+async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | None:
     """Return the body of a request, or ``None`` when its client went away.
 
     Raises:
@@ -92,8 +92,13 @@ async def whole_body(headers: Headers, receive: Receive, most: int) -> bytes | N
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind and kind != "application/json" and not kind.endswith("+json"):
         raise invalid(_NO_JSON, 415)
-    said = headers.get("content-length", "0")
-    if not (said.isascii() and said.isdigit() and len(said) < _DIGITS and int(said) <= most):
+    declared = headers.get("content-length", "0")
+    if not (
+        declared.isascii()
+        and declared.isdigit()
+        and len(declared) < _DIGITS
+        and int(declared) <= most
+    ):
         raise _too_large(most)
     body = bytearray()
     while True:
@@ -120,5 +125,5 @@ def check_values(body: bytes) -> None:
 
 
 def _too_large(most: int) -> Problem:
-    told = f"the body is too large; send at most {most:,} bytes"
-    return invalid(told, 413, {"connection": "close"})
+    message = f"the body is too large; send at most {most:,} bytes"
+    return invalid(message, 413, {"connection": "close"})

@@ -23,7 +23,7 @@ LOG = logging.getLogger("fumishirube.faces.http")
 FILE = "http.log"
 BYTES = 4 * 1024 * 1024
 """How large the file becomes before another is begun."""
-KEPT = 3
+BACKUPS = 3
 """How many full ones are kept."""
 HUNG_UP = 499
 """The status of a request whose client did not wait for the answer."""
@@ -31,7 +31,7 @@ _SHOWN = 80
 
 
 @dataclass
-class Line:
+class RequestLogEntry:
     """What becomes known of a request while it is under way."""
 
     endpoint: str
@@ -41,7 +41,7 @@ class Line:
     status: int = HUNG_UP
     error_id: str | None = None
 
-    def know(self, arguments: object) -> None:
+    def note_arguments(self, arguments: object) -> None:
         """Note which manual and which section are asked for, and nothing else."""
         if isinstance(arguments, dict):
             self.manual_name = _shown(arguments.get("manual_name", arguments.get("manual_id")))
@@ -67,7 +67,7 @@ class Line:
         )
 
 
-class Logged:
+class LoggingMiddleware:
     """Writes a line for each request; what escapes from within becomes a 500 with an id."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -78,7 +78,7 @@ class Logged:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        line = Line(f"{scope['method']} {scope['path']}")
+        line = RequestLogEntry(f"{scope['method']} {scope['path']}")
         scope.setdefault("state", {})["line"] = line
         started, answered = monotonic(), False
 
@@ -101,11 +101,11 @@ class Logged:
             line.write(monotonic() - started)
 
 
-class ToFile(RotatingFileHandler):
+class RotatingLogFile(RotatingFileHandler):
     """Writes records to a file, which is made with its folder when there is one to write."""
 
     def __init__(self, file: Path) -> None:
-        super().__init__(file, maxBytes=BYTES, backupCount=KEPT, encoding="utf-8", delay=True)
+        super().__init__(file, maxBytes=BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; a disk that is full, or may not be written to, stops nothing."""
@@ -119,7 +119,7 @@ class ToFile(RotatingFileHandler):
 
 def start_logging(level: str, folder: Path) -> None:
     """Let this server tell what goes on, there and on standard error, and where it broke."""
-    start_logs(level, [ToStandardError(), ToFile(folder / FILE)], places=True)
+    start_logs(level, [ToStandardError(), RotatingLogFile(folder / FILE)], places=True)
 
 
 def _shown(value: object) -> str | None:

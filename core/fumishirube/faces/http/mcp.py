@@ -17,8 +17,8 @@ from fumishirube import __version__
 from fumishirube.config.addresses import LOOPBACK
 from fumishirube.errors import ToolError
 from fumishirube.faces.http.access import TEST_HOST
-from fumishirube.faces.http.limits import MESSAGE, check_values, whole_body
-from fumishirube.faces.http.log import Line
+from fumishirube.faces.http.limits import MESSAGE, check_values, read_body
+from fumishirube.faces.http.log import RequestLogEntry
 from fumishirube.faces.http.problems import error_id_of, of_tool
 from fumishirube.faces.http.replies import busy
 from fumishirube.host.application import Application
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from fumishirube.faces.mcp.streamable import Streamable
 
 
-class Mcp:
+class McpEndpoint:
     """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
 
-    def __init__(self, application: Application, board: Board) -> None:
+    def __init__(self, application: Application, publisher: Board) -> None:
         self._application = application
-        self._board = board
+        self._publisher = publisher
         self._served: Streamable | None = None
         self._ready: anyio.Event | None = None
 
@@ -68,7 +68,7 @@ class Mcp:
 
         application = self._application
         return Streamable(
-            self._board,
+            self._publisher,
             name=server_name(application),
             version=__version__,
             instructions=instructions(application),
@@ -84,7 +84,7 @@ async def _checked(headers: Headers, receive: Receive) -> Receive:
     Raises:
         Problem: when it is too large, or holds too many values.
     """
-    body = await whole_body(headers, receive, MESSAGE)
+    body = await read_body(headers, receive, MESSAGE)
     first: list[Message] = [{"type": "http.disconnect"}]
     if body is not None:
         await to_thread.run_sync(check_values, body)
@@ -104,8 +104,8 @@ def _logged(
     seconds: float,
 ) -> None:
     """Write the line of a call, as an endpoint's request has one."""
-    line = Line(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
-    line.know(arguments)
+    line = RequestLogEntry(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
+    line.note_arguments(arguments)
     line.count(answer)
     line.error_id = error_id_of(error) if error else None
     line.write(seconds)

@@ -28,7 +28,7 @@ _REFUSAL: Schema = {
     "anyOf": [{"required": ["code"]}, {"required": ["error"]}],
 }
 """Of tools that refuse in words of their own; what the server refuses has ``error``."""
-_MISFITS: Schema = {
+_VALIDATION_ERRORS: Schema = {
     "type": "object",
     "properties": {
         "detail": {
@@ -65,7 +65,7 @@ _OF_TOOLS = {
     403: ("It may not be had or changed.", _ERROR),
     409: ("Something else stands in its way.", _ERROR),
 }
-_OF_ENDPOINTS = {422: ("Values do not fit.", _MISFITS)}
+_OF_ENDPOINTS = {422: ("Values do not fit.", _VALIDATION_ERRORS)}
 
 
 def endpoint_fault(tool: Tool[Any, Any], taken: Collection[str]) -> str | None:
@@ -94,24 +94,24 @@ def of_tool(tool: Tool[Any, Any]) -> Schema:
 
 def of_endpoint(tool: Tool[Any, Any], method: str) -> Schema:
     """Return the operation of a tool's own endpoint."""
-    asked: Schema = dict(input_schema(tool))
+    schema: Schema = dict(input_schema(tool))
     answer: Schema = dict(output_schema(tool))
     answer = answer if tool.http_body is None else answer["properties"][tool.http_body]
     if method == "GET":
-        parameters = [_parameter(name, asked) for name in asked["properties"]]
+        parameters = [_parameter(name, schema) for name in schema["properties"]]
         responses = _responses(answer, {**_ALWAYS, **_OF_ENDPOINTS})
         return {"parameters": parameters, "responses": responses}
-    del asked["additionalProperties"]
-    body = {"required": True, "content": _json(asked, _example(tool))}
+    del schema["additionalProperties"]
+    body = {"required": True, "content": _json(schema, _example(tool))}
     responses = _responses(answer, {**_ALWAYS, **_OF_BODIES, **_OF_ENDPOINTS})
     return {"requestBody": body, "responses": responses}
 
 
-def _parameter(name: str, asked: Schema) -> Schema:
-    schema = dict(asked["properties"][name])
-    told = {"description": schema.pop("description")} if "description" in schema else {}
-    required = name in asked.get("required", ())
-    return {"name": name, "in": "query", "required": required, "schema": schema, **told}
+def _parameter(name: str, arguments: Schema) -> Schema:
+    schema = dict(arguments["properties"][name])
+    description = {"description": schema.pop("description")} if "description" in schema else {}
+    required = name in arguments.get("required", ())
+    return {"name": name, "in": "query", "required": required, "schema": schema, **description}
 
 
 def _example(tool: Tool[Any, Any]) -> Schema:
@@ -123,8 +123,8 @@ def _json(schema: Schema, more: Schema) -> Schema:
 
 
 def _responses(answer: Any, errors: dict[int, tuple[str, Schema]]) -> Schema:
-    told = {200: ("The tool's answer.", answer), **errors}
+    descriptions = {200: ("The tool's answer.", answer), **errors}
     return {
         str(status): {"description": words, "content": _json(schema, {})}
-        for status, (words, schema) in sorted(told.items())
+        for status, (words, schema) in sorted(descriptions.items())
     }

@@ -70,10 +70,10 @@ def of_tool(error: ToolError) -> Problem:
     """
     if isinstance(error, InternalError):
         return of_internal(error)
-    told = described(error)
-    if isinstance(told["code"], int):
-        return Problem(_status_of(told), told)
-    return Problem(_status(error), {"error": told.pop("code"), **told})
+    payload = described(error)
+    if isinstance(payload["code"], int):
+        return Problem(_status_of(payload), payload)
+    return Problem(_status(error), {"error": payload.pop("code"), **payload})
 
 
 def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
@@ -86,41 +86,41 @@ def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
         return of_internal(error)
     if isinstance(error.__cause__, ValidationError):
         errors = error.__cause__.errors(include_url=False)
-        missing = [one for one in errors if one["type"] == "missing"]
+        missing = [item for item in errors if item["type"] == "missing"]
         if not missing:
-            return misfits(_misfit(one, place) for one in errors)
+            return validation_problem(_field_error(item, place) for item in errors)
         error = refusal(missing, arguments_shape(params))
-    told = described(error)
-    code = "invalid_request" if error.code == InvalidParameter.code else told["code"]
-    return Problem(_status(error), {"error": code, "message": told["message"]})
+    payload = described(error)
+    code = "invalid_request" if error.code == InvalidParameter.code else payload["code"]
+    return Problem(_status(error), {"error": code, "message": payload["message"]})
 
 
-def misfits(details: Iterable[Body]) -> Problem:
+def validation_problem(details: Iterable[Body]) -> Problem:
     """Return the problem of values that do not fit, in the form that FastAPI gives it."""
-    return Problem(422, {"detail": [dict(one) for one in details]})
+    return Problem(422, {"detail": [dict(detail) for detail in details]})
 
 
-def misfit(kind: str, location: Location, message: str, value: object) -> Body:
+def field_error(kind: str, location: Location, message: str, value: object) -> Body:
     """Return one value that does not fit."""
     where: Sequence[JsonValue] = list(location)
     return {"type": kind, "loc": where, "msg": message, "input": _echoed(value)}  # type: ignore[dict-item]
 
 
-def _misfit(error: ErrorDetails, place: str) -> Body:
-    told = dict(misfit(error["type"], (place, *error["loc"]), error["msg"], error["input"]))
+def _field_error(error: ErrorDetails, place: str) -> Body:
+    detail = dict(field_error(error["type"], (place, *error["loc"]), error["msg"], error["input"]))
     context: dict[str, Any] = error.get("ctx", {})
-    return {**told, "ctx": {k: _echoed(v) for k, v in context.items()}} if context else told
+    return {**detail, "ctx": {k: _echoed(v) for k, v in context.items()}} if context else detail
 
 
 def _status(error: ToolError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
 
 
-def _status_of(told: Body) -> int:
+def _status_of(payload: Body) -> int:
     """Return the status of a refusal with a code of JSON-RPC, which says less than its details."""
-    details = told.get("details")
+    details = payload.get("details")
     known = details if isinstance(details, dict) else {}
-    if told["code"] == _INTERNAL:
+    if payload["code"] == _INTERNAL:
         return 500 if "error_id" in known else 503
     return 404 if known.get("reason") == "not_found" else 400
 
@@ -128,10 +128,10 @@ def _status_of(told: Body) -> int:
 def _echoed(value: object) -> JsonValue:
     """Return a value as JSON that every reader takes, and not much of it."""
     try:
-        told = plain(value)
+        shown = plain(value)
     except (TypeError, ValueError):
         return None if isinstance(value, float) else str(value)[:ECHOED]
-    if isinstance(told, str):
-        return told if len(told) <= ECHOED else f"{told[: ECHOED - 1]}…"
-    text = json.dumps(told, ensure_ascii=False)
-    return told if len(text) <= ECHOED else f"{text[: ECHOED - 1]}…"
+    if isinstance(shown, str):
+        return shown if len(shown) <= ECHOED else f"{shown[: ECHOED - 1]}…"
+    text = json.dumps(shown, ensure_ascii=False)
+    return shown if len(text) <= ECHOED else f"{text[: ECHOED - 1]}…"

@@ -40,7 +40,11 @@ class Connection(H11Protocol):
         """Take a connection, if need be in place of an idle one."""
         super().connection_made(transport)
         if len(self.connections) > CONNECTIONS:
-            ours = (one for one in self.connections if isinstance(one, Connection) and one.idle)
+            ours = (
+                connection
+                for connection in self.connections
+                if isinstance(connection, Connection) and connection.idle
+            )
             min(ours, key=attrgetter("since")).transport.abort()
         self._asking.start()
 

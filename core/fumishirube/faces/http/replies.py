@@ -16,5 +16,5 @@ def reply(problem: Problem) -> Response:
 
 def busy() -> Response:
     """Return the response of a server that has its hands full."""
-    told = "too many requests are under way; try again in a moment"
-    return reply(Problem(503, {"error": "busy", "message": told}, {"retry-after": "1"}))
+    message = "too many requests are under way; try again in a moment"
+    return reply(Problem(503, {"error": "busy", "message": message}, {"retry-after": "1"}))

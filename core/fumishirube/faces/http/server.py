@@ -74,7 +74,7 @@ def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], No
     )
     # uvicorn gives the signal back when it is done; then it has been heard already.
     for known in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(known, _heard)
+        signal.signal(known, _ignore_signal)
     host, port = listening.getsockname()[:2]
     server = _Server(config, lambda: ready(host, port))
     server.run(sockets=[listening])
@@ -97,7 +97,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _heard(_signal: int, _frame: FrameType | None) -> None:
+def _ignore_signal(_signal: int, _frame: FrameType | None) -> None:
     pass
 
 

@@ -13,19 +13,19 @@ _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535
 
 
-def address(loaded: Loaded, given: str | None) -> tuple[str, int]:
-    """Return the host and the port to serve at; ``given`` is ``HOST:PORT``, ``PORT`` or nothing.
+def address(loaded: Loaded, requested: str | None) -> tuple[str, int]:
+    """Return the host and the port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or nothing.
 
     Raises:
         ConfigError: when it is no address, or one that others reach without leave and token.
     """
     server, security = loaded.config.server, loaded.config.security
     host, port = server.host.strip("[]"), server.port
-    if given:
-        before, _, after = given.rpartition(":")
+    if requested:
+        before, _, after = requested.rpartition(":")
         if not _PORT.fullmatch(after) or int(after) > _LAST_PORT:
-            told = f"with a port of at most {_LAST_PORT}, such as 127.0.0.1:{port}"
-            raise ConfigError(f"--http: expected HOST:PORT {told}; got {given[:80]!r}")
+            expectation = f"with a port of at most {_LAST_PORT}, such as 127.0.0.1:{port}"
+            raise ConfigError(f"--http: expected HOST:PORT {expectation}; got {requested[:80]!r}")
         host, port = before.strip("[]") or host, int(after)
     if not is_loopback(host):
         if not security.allow_remote:

@@ -17,13 +17,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from fumishirube.errors import ConfigError, InternalError, InvalidParameter, NotFound, ToolError
-from fumishirube.faces.http.access import Doors
+from fumishirube.faces.http.access import AccessMiddleware
 from fumishirube.faces.inspect.comparison import comparison_page
 from fumishirube.faces.inspect.fates import why_page
 from fumishirube.faces.inspect.frame import error_page, trace_url
 from fumishirube.faces.inspect.search import search_page
-from fumishirube.faces.inspect.security_headers import Windows
-from fumishirube.faces.inspect.session import Asked, Room
+from fumishirube.faces.inspect.security_headers import SameOriginMiddleware
+from fumishirube.faces.inspect.session import InspectorSession, SearchForm
 from fumishirube.faces.inspect.traces import listing_page
 from fumishirube.host.replays import recorded
 from fumishirube.traces.exports import encoded
@@ -42,33 +42,33 @@ _LONGEST_LINE = 9
 _MOST_TERMS = 2
 
 
-def build_inspector(room: Room) -> Starlette:
+def build_inspector(session: InspectorSession) -> Starlette:
     """Return the application that shows a room."""
-    pages = _Pages(room)
+    pages = _PageHandlers(session)
     routes = [
-        Route("/", pages.answering(pages.listing)),
+        Route("/", pages.page_endpoint(pages.listing)),
         Route("/find", pages.find, methods=["POST"]),
-        Route("/trace/{id}", pages.answering(pages.search)),
-        Route("/trace/{id}/why", pages.answering(pages.why)),
-        Route("/trace/{id}/export", pages.answering(pages.export)),
-        Route("/compare", pages.answering(pages.compare)),
+        Route("/trace/{id}", pages.page_endpoint(pages.search)),
+        Route("/trace/{id}/why", pages.page_endpoint(pages.why)),
+        Route("/trace/{id}/export", pages.page_endpoint(pages.export)),
+        Route("/compare", pages.page_endpoint(pages.compare)),
         Route("/static/{name}", _static),
     ]
-    doors = partial(Doors, hosts=(), token=None, open_path="")
+    access = partial(AccessMiddleware, hosts=(), token=None, open_path="")
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Windows), Middleware(doors)],
+        middleware=[Middleware(SameOriginMiddleware), Middleware(access)],
         exception_handlers={HTTPException: pages.refused},
     )
 
 
-class _Pages:
+class _PageHandlers:
     """Answers requests from one room; each page is made in a thread."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, session: InspectorSession) -> None:
+        self._session = session
 
-    def answering(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
+    def page_endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
         """Return an endpoint whose failures are pages too."""
 
         async def endpoint(request: Request) -> Response:
@@ -83,33 +83,37 @@ class _Pages:
             body += piece
             if len(body) > _FORM:
                 error = InvalidParameter("the form is too large; ask a shorter question")
-                return self._told(error, error.code, 413)
-        given = parse_qs(body.decode("utf-8", "replace"))
-        return await run_in_threadpool(self._answered, partial(self._found, given), request)
+                return self._error_response(error, error.code, 413)
+        fields = parse_qs(body.decode("utf-8", "replace"))
+        return await run_in_threadpool(
+            self._answered, partial(self._search_response, fields), request
+        )
 
     def listing(self, _: Request) -> Response:
         """Show the searches there are."""
-        return HTMLResponse(listing_page(self._room))
+        return HTMLResponse(listing_page(self._session))
 
     def search(self, request: Request) -> Response:
         """Show one."""
-        return HTMLResponse(search_page(self._room, self._room.trace(request.path_params["id"])))
+        return HTMLResponse(
+            search_page(self._session, self._session.trace(request.path_params["id"]))
+        )
 
     def why(self, request: Request) -> Response:
         """Show what became of a section."""
-        trace = self._room.trace(request.path_params["id"])
+        trace = self._session.trace(request.path_params["id"])
         path, line = request.query_params.get("path", ""), request.query_params.get("line") or "1"
         if not path:
             raise InvalidParameter("name the file of the section", parameter="path")
         if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
             raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
-        return HTMLResponse(why_page(self._room, trace, path, int(line)))
+        return HTMLResponse(why_page(self._session, trace, path, int(line)))
 
     def export(self, request: Request) -> Response:
         """Hand out one as a file."""
-        trace = self._room.trace(request.path_params["id"])
+        trace = self._session.trace(request.path_params["id"])
         named = f'attachment; filename="trace-{trace.id[:8]}.json"'
-        data = encoded(recorded(self._room.application, trace))
+        data = encoded(recorded(self._session.application, trace))
         return Response(data, headers={"content-disposition": named}, media_type="application/json")
 
     def compare(self, request: Request) -> Response:
@@ -117,24 +121,24 @@ class _Pages:
         ids = [request.query_params.get(side, "") for side in "ab"]
         if not all(ids):
             raise InvalidParameter("choose two searches to compare, A and B")
-        return HTMLResponse(comparison_page(self._room, *map(self._room.trace, ids)))
+        return HTMLResponse(comparison_page(self._session, *map(self._session.trace, ids)))
 
     async def refused(self, _: Request, error: Exception) -> Response:
         """Answer what the router refuses."""
         status = error.status_code if isinstance(error, HTTPException) else 500
-        told = NotFound("there is no such page here")
-        return self._told(told, told.code, status)
+        missing = NotFound("there is no such page here")
+        return self._error_response(missing, missing.code, status)
 
-    def _found(self, given: dict[str, list[str]], _: Request) -> Response:
-        def said(name: str) -> str:
-            return given.get(name, [""])[0].strip()
+    def _search_response(self, fields: dict[str, list[str]], _: Request) -> Response:
+        def field(name: str) -> str:
+            return fields.get(name, [""])[0].strip()
 
-        terms = [term for term in said("require").replace("、", ",").split(",") if term.strip()]
+        terms = [term for term in field("require").replace("、", ",").split(",") if term.strip()]
         if len(terms) > _MOST_TERMS:
             raise InvalidParameter(f"at most {_MOST_TERMS} required terms, with a comma between")
         required = tuple(term.strip() for term in terms)
-        asked = Asked(said("q"), said("manual"), required, said("config"), said("against"))
-        traces = self._room.find(asked)
+        form = SearchForm(field("q"), field("manual"), required, field("config"), field("against"))
+        traces = self._session.find(form)
         if len(traces) == 1:
             return RedirectResponse(trace_url(traces[0]), 303)
         return RedirectResponse(f"/compare?a={traces[0].id}&b={traces[1].id}", 303)
@@ -143,17 +147,19 @@ class _Pages:
         try:
             return make(request)
         except ToolError as error:
-            return self._told(error, error.code, 404 if isinstance(error, NotFound) else 400)
+            return self._error_response(
+                error, error.code, 404 if isinstance(error, NotFound) else 400
+            )
         except ConfigError as error:
-            return self._told(error, "configuration error", 400)
+            return self._error_response(error, "configuration error", 400)
         except Exception:
             failure = InternalError()
             _LOG.exception("error_id %s", failure.error_id)
-            return self._told(failure, f"error_id {failure.error_id}", 500)
+            return self._error_response(failure, f"error_id {failure.error_id}", 500)
 
-    def _told(self, error: Exception, code: str, status: int) -> Response:
+    def _error_response(self, error: Exception, code: str, status: int) -> Response:
         title = "Not found" if status == 404 else "That did not work"  # noqa: PLR2004 - HTTP's own
-        return HTMLResponse(error_page(self._room, title, str(error), code), status)
+        return HTMLResponse(error_page(self._session, title, str(error), code), status)
 
 
 async def _static(request: Request) -> Response:

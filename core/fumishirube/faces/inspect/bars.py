@@ -21,11 +21,11 @@ class Scale:
     @classmethod
     def of(cls, traces: Iterable[Trace]) -> Scale:
         """Return the scale for the hits of some searches."""
-        found = list(traces)
-        rows = [row for trace in found for row in trace.search.rows]
-        known = [name for trace in found for name in _configured(trace)]
-        given = [name for row in rows for name, value in row.signals.items() if value]
-        names = [name for name in dict.fromkeys([*known, *given]) if name in given]
+        searches = list(traces)
+        rows = [row for trace in searches for row in trace.search.rows]
+        known = [name for trace in searches for name in _configured(trace)]
+        present = [name for row in rows for name, value in row.signals.items() if value]
+        names = [name for name in dict.fromkeys([*known, *present]) if name in present]
         return cls(names, max((_length(row.signals) for row in rows), default=0.0) or 1.0)
 
     def colour(self, name: str) -> str:
@@ -44,9 +44,9 @@ class Scale:
         for name in self.names:
             length = 100 * max(0.0, row.signals.get(name, 0.0)) / self.longest
             if length:
-                given = {"x": round(start, 3), "width": round(length, 3), "height": 10}
-                title = tag("title", told(row, name))
-                rects.append(tag("rect", title, class_=self.colour(name), **given))
+                geometry = {"x": round(start, 3), "width": round(length, 3), "height": 10}
+                title = tag("title", signal_text(row, name))
+                rects.append(tag("rect", title, class_=self.colour(name), **geometry))
                 start += length
         return tag(
             "svg",
@@ -55,7 +55,7 @@ class Scale:
             preserveAspectRatio="none",
             class_="bar",
             role="img",
-            aria_label=signals_told(row) or "no signals",
+            aria_label=signals_text(row) or "no signals",
         )
 
     def single(self, name: str, value: float) -> Markup:
@@ -66,14 +66,14 @@ class Scale:
                    aria_hidden="true")  # fmt: skip
 
 
-def told(row: Row, name: str) -> str:
+def signal_text(row: Row, name: str) -> str:
     """Return a signal in words."""
     return f"{name} {row.signals.get(name, 0.0):.2f}"
 
 
-def signals_told(row: Row) -> str:
+def signals_text(row: Row) -> str:
     """Return all signals of a hit in words."""
-    return ", ".join(told(row, name) for name, value in row.signals.items() if value)
+    return ", ".join(signal_text(row, name) for name, value in row.signals.items() if value)
 
 
 def _swatch(colour: str) -> Markup:
@@ -87,5 +87,5 @@ def _length(signals: Mapping[str, float]) -> float:
 
 def _configured(trace: Trace) -> list[str]:
     uses = trace.origin.recipe.stages.get("scorers")
-    given = [use for use in uses if isinstance(use, Mapping)] if isinstance(uses, list) else []
-    return [str(use.get("as") or use.get("use")) for use in given]
+    valid = [use for use in uses if isinstance(use, Mapping)] if isinstance(uses, list) else []
+    return [str(use.get("as") or use.get("use")) for use in valid]

@@ -19,7 +19,7 @@ from fumishirube.faces.inspect.frame import (
 from fumishirube.faces.inspect.markup import Content, Markup, tag
 from fumishirube.faces.inspect.ranks import Column, chart
 from fumishirube.faces.inspect.search import part
-from fumishirube.faces.inspect.session import Room
+from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.faces.inspect.stages import compared, letter
 from fumishirube.model import Trace
 from fumishirube.traces.differences import Difference, Moved
@@ -27,18 +27,18 @@ from fumishirube.traces.differences import Difference, Moved
 _MOST = 200
 
 
-def comparison_page(room: Room, before: Trace, after: Trace) -> bytes:
+def comparison_page(session: InspectorSession, before: Trace, after: Trace) -> bytes:
     """Return the page."""
     difference = Difference(before, after)
     same_question = before.text == after.text
     title = isolated(after.text) if same_question else "Two searches"
     return framed(
         f"{after.text[:60]}: A and B",
-        room,
+        session,
         tag(
             "div",
             tag("h1", title),
-            tag("div", _side(room, before, "A"), _side(room, after, "B"), class_="sides"),
+            tag("div", _side(session, before, "A"), _side(session, after, "B"), class_="sides"),
             class_="title",
         ),
         tag("p", _verdict(difference), class_="verdict"),
@@ -51,8 +51,8 @@ def comparison_page(room: Room, before: Trace, after: Trace) -> bytes:
     )
 
 
-def _side(room: Room, trace: Trace, side: str) -> Markup:
-    name = room.configuration_of(trace)
+def _side(session: InspectorSession, trace: Trace, side: str) -> Markup:
+    name = session.configuration_of(trace)
     recipe = trace.origin.recipe
     return tag(
         "p",
@@ -72,14 +72,14 @@ def _verdict(difference: Difference) -> str:
     if difference.same_ranking:
         return f"The same ranking: {len(difference.rows)} hits; scores differ."
     rows = difference.rows
-    told = (
-        (sum(bool(one.climbed and one.climbed > 0) for one in rows), "up"),
-        (sum(bool(one.climbed and one.climbed < 0) for one in rows), "down"),
-        (sum(one.climbed == 0 for one in rows), "as before"),
-        (sum(one.before is None for one in rows), "new"),
-        (sum(one.after is None for one in rows), "gone"),
+    counts = (
+        (sum(bool(row.climbed and row.climbed > 0) for row in rows), "up"),
+        (sum(bool(row.climbed and row.climbed < 0) for row in rows), "down"),
+        (sum(row.climbed == 0 for row in rows), "as before"),
+        (sum(row.before is None for row in rows), "new"),
+        (sum(row.after is None for row in rows), "gone"),
     )
-    return "The ranking differs: " + ", ".join(f"{n} {word}" for n, word in told if n) + "."
+    return "The ranking differs: " + ", ".join(f"{n} {word}" for n, word in counts if n) + "."
 
 
 def _notices(difference: Difference) -> Iterator[Markup]:
@@ -87,8 +87,8 @@ def _notices(difference: Difference) -> Iterator[Markup]:
     if before.manual_id != after.manual_id:
         yield tag("p", "They searched different manuals.", class_="notice")
     elif before.origin.corpus != after.origin.corpus:
-        told = "The files were not the same, or were written anew in between."
-        yield tag("p", told, class_="notice")
+        message = "The files were not the same, or were written anew in between."
+        yield tag("p", message, class_="notice")
     if (before.text, before.required) != (after.text, after.required):
         yield tag("p", "They did not ask the same.", class_="notice")
     if before.origin.recipe.makers != after.origin.recipe.makers:
@@ -99,12 +99,12 @@ def _settings(difference: Difference) -> Content:
     if not difference.settings:
         return tag("p", "None: both were configured alike.", class_="quiet")
     rows = [
-        tag("tr", tag("th", one.name, scope="row"), tag("td", _value(one.before)),
-            tag("td", _value(one.after)))
-        for one in difference.settings
+        tag("tr", tag("th", setting.name, scope="row"), tag("td", _value(setting.before)),
+            tag("td", _value(setting.after)))
+        for setting in difference.settings
     ]  # fmt: skip
     head = tag(
-        "tr", [tag("th", told, scope="col") for told in ("Setting", letter("A"), letter("B"))]
+        "tr", [tag("th", label, scope="col") for label in ("Setting", letter("A"), letter("B"))]
     )
     return tag(
         "div",
@@ -117,16 +117,16 @@ def _value(value: JsonValue) -> Markup:
     if value is None or value == []:
         return tag("span", "none", class_="quiet")
     if isinstance(value, list):
-        return tag("span", [tag("span", str(one), class_="chip") for one in value])
+        return tag("span", [tag("span", str(item), class_="chip") for item in value])
     return tag("code", json.dumps(value, ensure_ascii=False))
 
 
 def _ranks(difference: Difference) -> Markup:
     titles, ranks = {}, ({}, {})  # type: tuple[dict[str, str], tuple[dict[str, int], ...]]
-    for one in difference.rows:
-        key = key_of(one.row)
-        titles[key] = one.row.title or one.row.path
-        for side, place in zip(ranks, (one.before, one.after), strict=True):
+    for row in difference.rows:
+        key = key_of(row.row)
+        titles[key] = row.row.title or row.row.path
+        for side, place in zip(ranks, (row.before, row.after), strict=True):
             if place:
                 side[key] = place.rank
     columns = [Column("search", name, side) for name, side in zip("AB", ranks, strict=True)]
@@ -137,30 +137,30 @@ def _hits(difference: Difference) -> Content:
     if not difference.rows:
         return tag("p", "Neither found anything.", class_="quiet")
     scale = Scale.of([difference.before, difference.after])
-    items = [_hit(one, scale) for one in difference.rows[:_MOST]]
-    told = tag("p", "The upper bar and score are A's, the lower ones B's.", class_="quiet")
-    return scale.legend(), told, tag("ol", items, class_="hits pairs")
+    items = [_hit(row, scale) for row in difference.rows[:_MOST]]
+    note = tag("p", "The upper bar and score are A's, the lower ones B's.", class_="quiet")
+    return scale.legend(), note, tag("ol", items, class_="hits pairs")
 
 
-def _hit(one: Moved, scale: Scale) -> Markup:
-    ranks = [str(place.rank) if place else "–" for place in (one.before, one.after)]
+def _hit(row: Moved, scale: Scale) -> Markup:
+    ranks = [str(place.rank) if place else "–" for place in (row.before, row.after)]
     bars = [
         scale.bar(place.row) if place else tag("span", class_="bar none")
-        for place in (one.before, one.after)
+        for place in (row.before, row.after)
     ]
-    scores = ["–" if score is None else f"{score:.2f}" for score in one.scores]
+    scores = ["–" if score is None else f"{score:.2f}" for score in row.scores]
     changes = [
         tag("tr", tag("th", name, scope="row"), tag("td", f"{old:.3f}", class_="number"),
             tag("td", f"{new:.3f}", class_="number"),
             tag("td", f"{new - old:+.3f}", class_="number"))
-        for name, (old, new) in one.signals.items()
+        for name, (old, new) in row.signals.items()
     ]  # fmt: skip
     head = tag(
         "summary",
         tag("span", f"{ranks[0]} → {ranks[1]}", class_="rank"),
-        _way(one),
-        tag("span", isolated(one.row.title or one.row.path, "name"), place_of(one.row),
-            tag("span", "other text", class_="chip") if one.rewritten else None, class_="what"),
+        _way(row),
+        tag("span", isolated(row.row.title or row.row.path, "name"), place_of(row.row),
+            tag("span", "other text", class_="chip") if row.rewritten else None, class_="what"),
         tag("span", bars, class_="two"),
         tag("span", tag("span", scores[0]), tag("span", scores[1]), class_="score"),
         data_item=True,
@@ -171,16 +171,16 @@ def _hit(one: Moved, scale: Scale) -> Markup:
         else tag("p", "No signal differs.", class_="quiet")
     )
     return tag(
-        "li", tag("details", head, tag("div", inside, class_="inside")), data_hit=key_of(one.row)
+        "li", tag("details", head, tag("div", inside, class_="inside")), data_hit=key_of(row.row)
     )
 
 
-def _way(one: Moved) -> Markup:
-    if one.climbed is None:
-        return tag("span", "new" if one.before is None else "gone", class_="way lost")
-    if not one.climbed:
+def _way(row: Moved) -> Markup:
+    if row.climbed is None:
+        return tag("span", "new" if row.before is None else "gone", class_="way lost")
+    if not row.climbed:
         return tag("span", "=", class_="way level", aria_label="the same rank")
-    word = "up" if one.climbed > 0 else "down"
-    arrow = "▲" if one.climbed > 0 else "▼"
-    told = f"{abs(one.climbed)} {word}"
-    return tag("span", f"{arrow}{abs(one.climbed)}", class_=f"way {word}", aria_label=told)
+    word = "up" if row.climbed > 0 else "down"
+    arrow = "▲" if row.climbed > 0 else "▼"
+    label = f"{abs(row.climbed)} {word}"
+    return tag("span", f"{arrow}{abs(row.climbed)}", class_=f"way {word}", aria_label=label)

@@ -5,31 +5,31 @@ from __future__ import annotations
 from fumishirube.faces.inspect.frame import framed, isolated, trace_url
 from fumishirube.faces.inspect.markup import Markup, tag
 from fumishirube.faces.inspect.search import part
-from fumishirube.faces.inspect.session import Room
+from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.model import Trace
 from fumishirube.traces.fates import Step, fate
 
 
-def why_page(room: Room, trace: Trace, path: str, line: int) -> bytes:
+def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> bytes:
     """Return the page."""
-    start = room.section(trace, path, line)
-    one = fate(trace, path, start)
-    rows = [_row(step) for step in one.steps]
-    verdict = "verdict good" if one.rank else "verdict bad"
+    start = session.section(trace, path, line)
+    section_fate = fate(trace, path, start)
+    rows = [_row(step) for step in section_fate.steps]
+    verdict = "verdict good" if section_fate.rank else "verdict bad"
     heads = (("Stage", ""), ("Rank", "number"), ("", "line"), ("Score", "number"))
-    head = tag("tr", [tag("th", told, class_=name or None, scope="col") for told, name in heads])
+    head = tag("tr", [tag("th", label, class_=name or None, scope="col") for label, name in heads])
     return framed(
         f"{path}#L{start}",
-        room,
+        session,
         tag(
             "div",
             tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace))),
             tag("h1", "Why not ", isolated(path), f"#L{start}?")
-            if one.rank is None
+            if section_fate.rank is None
             else tag("h1", "Why ", isolated(path), f"#L{start}?"),
             class_="title",
         ),
-        tag("p", f"{one.told[0].upper()}{one.told[1:]}.", class_=verdict),
+        tag("p", f"{section_fate.told[0].upper()}{section_fate.told[1:]}.", class_=verdict),
         part(
             "steps",
             "What each stage did",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
 from fumishirube.faces.inspect.markup import Content, Markup, page, tag
-from fumishirube.faces.inspect.session import Room
+from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.model import Row, Trace
 
 _KEYS = (
@@ -18,7 +18,9 @@ _KEYS = (
 )
 
 
-def framed(title: str, room: Room, *content: Content, manual: str | None = "") -> bytes:
+def framed(
+    title: str, session: InspectorSession, *content: Content, manual: str | None = ""
+) -> bytes:
     """Return a whole page; its head searches this ``manual`` first, or not at all if ``None``."""
     return page(
         tag(
@@ -36,17 +38,17 @@ def framed(title: str, room: Room, *content: Content, manual: str | None = "") -
             tag(
                 "body",
                 tag("a", "Skip to content", href="#content", class_="skip"),
-                _head(room, manual),
+                _head(session, manual),
                 tag("main", content, id="content", tabindex=-1),
-                tag("footer", [(tag("kbd", key), f" {told}  ") for key, told in _KEYS]),
+                tag("footer", [(tag("kbd", key), f" {meaning}  ") for key, meaning in _KEYS]),
             ),
             lang="en",
         )
     )
 
 
-def _head(room: Room, manual: str | None) -> Markup:
-    manuals = () if manual is None else room.manuals()
+def _head(session: InspectorSession, manual: str | None) -> Markup:
+    manuals = () if manual is None else session.manuals()
     chosen = manual if manual in manuals else None
     return tag(
         "header",
@@ -78,23 +80,23 @@ def select(
     name: str, options: Sequence[str], chosen: str | None, label: str, none: str = ""
 ) -> Markup:
     """Return a list to choose one of; ``none`` is what choosing nothing is called."""
-    given = [("", none)] if none else []
-    shown = [*given, *((one, one) for one in options)]
+    blank = [("", none)] if none else []
+    shown = [*blank, *((value, value) for value in options)]
     return tag(
         "select",
-        [tag("option", told, value=one, selected=one == chosen) for one, told in shown],
+        [tag("option", text, value=value, selected=value == chosen) for value, text in shown],
         name=name,
         aria_label=label,
     )
 
 
-def error_page(room: Room, title: str, told: str, code: str) -> bytes:
+def error_page(session: InspectorSession, title: str, message: str, code: str) -> bytes:
     """Return a page that says what went wrong, and leads on."""
     return framed(
         title,
-        room,
+        session,
         tag("h1", title),
-        tag("p", told, " ", tag("code", code), class_="notice bad"),
+        tag("p", message, " ", tag("code", code), class_="notice bad"),
         tag("p", tag("a", "All searches", href="/")),
     )
 
@@ -114,9 +116,9 @@ def key_of(row: Row) -> str:
     return f"{row.path}#L{row.start_line}"
 
 
-def trace_url(trace: Trace, part: str = "", **given: str | int) -> str:
+def trace_url(trace: Trace, part: str = "", **query_fields: str | int) -> str:
     """Return the address of a trace's page, or of one below it."""
-    query = f"?{urlencode(given)}" if given else ""
+    query = f"?{urlencode(query_fields)}" if query_fields else ""
     return f"/trace/{quote(trace.id, safe='')}{part}{query}"
 
 

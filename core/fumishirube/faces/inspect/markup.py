@@ -29,10 +29,10 @@ def tag(element: str, /, *content: Content, **attributes: Value) -> Markup:
 
     An attribute of ``True`` has no value, one of ``None`` or ``False`` is left out.
     """
-    given = "".join(_attribute(key, value) for key, value in attributes.items())
+    rendered = "".join(_attribute(key, value) for key, value in attributes.items())
     if element in _EMPTY:
-        return Markup(f"<{element}{given}>")
-    return Markup(f"<{element}{given}>{_html(content)}</{element}>")
+        return Markup(f"<{element}{rendered}>")
+    return Markup(f"<{element}{rendered}>{_html(content)}</{element}>")
 
 
 def page(*content: Content) -> bytes:

@@ -49,9 +49,9 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
     faint.
     """
     keys = [key for key in titles if _matters(key, columns)]
-    room = (_WHOLE - _LEFT - _LABELS) // max(1, len(columns) - 1)
-    wide = max(_NARROWEST, min(room, _WIDEST))
-    lowest = min(DEEPEST, max((len(one.ranks) for one in columns), default=1))
+    space = (_WHOLE - _LEFT - _LABELS) // max(1, len(columns) - 1)
+    wide = max(_NARROWEST, min(space, _WIDEST))
+    lowest = min(DEEPEST, max((len(column.ranks) for column in columns), default=1))
     width = _LEFT + wide * (len(columns) - 1) + _LABELS
     height = _TOP + _STEP * (lowest + 1)
     lines = [
@@ -59,13 +59,13 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
     ]
     drawn = tag(
         "svg",
-        [_heading(one, place, wide) for place, one in enumerate(columns)],
+        [_heading(column, place, wide) for place, column in enumerate(columns)],
         lines,
         viewBox=f"0 0 {width} {height}",
         width=width,
         height=height,
         role="img",
-        aria_label=_told(columns, titles),
+        aria_label=_chart_label(columns, titles),
         class_="ranks",
     )
     return tag("div", drawn, class_="scroll", tabindex=0, role="group", aria_label="Chart of ranks")
@@ -73,16 +73,16 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
 
 def _matters(key: str, columns: Sequence[Column]) -> bool:
     ends = columns[-1].ranks.get(key, _NOWHERE) if columns else _NOWHERE
-    return ends <= DEEPEST or any(one.ranks.get(key, _NOWHERE) <= _HIGHEST for one in columns)
+    return ends <= DEEPEST or any(column.ranks.get(key, _NOWHERE) <= _HIGHEST for column in columns)
 
 
-def _heading(one: Column, place: int, wide: int) -> Markup:
+def _heading(column: Column, place: int, wide: int) -> Markup:
     x = _LEFT + place * wide
-    name = one.name if len(one.name) <= 15 else f"{one.name[:14]}…"  # noqa: PLR2004 - what fits
+    name = column.name if len(column.name) <= 15 else f"{column.name[:14]}…"  # noqa: PLR2004 - what fits
     return tag(
         "g",
-        tag("text", one.kind, x=x - 9, y=16, class_="kind"),
-        tag("text", tag("title", one.name), name, x=x - 9, y=32, class_="name"),
+        tag("text", column.kind, x=x - 9, y=16, class_="kind"),
+        tag("text", tag("title", column.name), name, x=x - 9, y=32, class_="name"),
     )
 
 
@@ -94,8 +94,8 @@ def _back_to_front(keys: Sequence[str], columns: Sequence[Column]) -> list[str]:
 def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: int) -> Markup:
     points = [
         (place, _LEFT + place * wide, rank, _y(rank, lowest))
-        for place, one in enumerate(columns)
-        if (rank := one.ranks.get(key)) is not None
+        for place, column in enumerate(columns)
+        if (rank := column.ranks.get(key)) is not None
     ]
     lines = [
         tag("path", d=_curve(x, y, next_x, next_y), class_=_drawn(columns, place, next_place))
@@ -108,8 +108,8 @@ def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: in
     label = None
     if not ended and rank <= lowest:
         label = tag("text", shown, x=x + 17, y=y + 4, class_="label")
-    told = tag("title", f"{title}: {', '.join(_ranks_told(key, columns))}")
-    return tag("g", told, lines, dots, label, class_=_way(points, ended=ended), data_line=key)
+    tooltip = tag("title", f"{title}: {', '.join(_rank_texts(key, columns))}")
+    return tag("g", tooltip, lines, dots, label, class_=_way(points, ended=ended), data_line=key)
 
 
 def _dot(x: int, y: int, rank: int, lowest: int) -> Markup:
@@ -147,22 +147,22 @@ def _y(rank: int, lowest: int) -> int:
 
 def _shortened(title: str) -> str:
     """Return as much of a title as there is room for; wide characters take two letters' room."""
-    room = 2 * _LETTERS
-    kept: list[str] = []
+    space = 2 * _LETTERS
+    fitting: list[str] = []
     for character in title:
-        room -= 1 if character.isascii() else 2
-        if room < 0:
-            return "".join(kept) + "…"
-        kept.append(character)
+        space -= 1 if character.isascii() else 2
+        if space < 0:
+            return "".join(fitting) + "…"
+        fitting.append(character)
     return title
 
 
-def _ranks_told(key: str, columns: Sequence[Column]) -> Iterator[str]:
-    for one in columns:
-        rank = one.ranks.get(key)
-        yield f"{one.name} {rank if rank is not None else 'no'}"
+def _rank_texts(key: str, columns: Sequence[Column]) -> Iterator[str]:
+    for column in columns:
+        rank = column.ranks.get(key)
+        yield f"{column.name} {rank if rank is not None else 'no'}"
 
 
-def _told(columns: Sequence[Column], titles: Mapping[str, str]) -> str:
-    names = ", ".join(one.name for one in columns)
+def _chart_label(columns: Sequence[Column], titles: Mapping[str, str]) -> str:
+    names = ", ".join(column.name for column in columns)
     return f"Ranks of {len(titles)} sections in {len(columns)} rankings: {names}"

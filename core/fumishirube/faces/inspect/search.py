@@ -18,7 +18,7 @@ from fumishirube.faces.inspect.frame import (
 )
 from fumishirube.faces.inspect.markup import Content, Markup, tag
 from fumishirube.faces.inspect.ranks import DEEPEST, chart, columns_of
-from fumishirube.faces.inspect.session import Room
+from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.faces.inspect.stages import tree
 from fumishirube.model import Row, Span, Trace
 from fumishirube.report import Account
@@ -36,23 +36,23 @@ _PARTS = (
 )
 
 
-def search_page(room: Room, trace: Trace) -> bytes:
+def search_page(session: InspectorSession, trace: Trace) -> bytes:
     """Return the page."""
     return framed(
         trace.text[:80],
-        room,
-        _head(room, trace),
+        session,
+        _head(session, trace),
         tag(
             "nav",
-            [tag("a", told, href=f"#{part}") for part, told in _PARTS],
+            [tag("a", label, href=f"#{part}") for part, label in _PARTS],
             tag("a", "Export", href=trace_url(trace, "/export"), download=True),
             class_="parts",
             aria_label="Parts of the page",
         ),
-        _hits(room, trace),
+        _hits(session, trace),
         part("ranks", "Ranks on the way", _ranks(trace)),
         part("stages", "Stages", tag("div", tree(trace.search), class_="scroll")),
-        part("why-not", "Why not?", _why_not(room, trace)),
+        part("why-not", "Why not?", _why_not(session, trace)),
         part("settings", "Settings", _settings(trace)),
         manual=trace.manual_id,
     )
@@ -66,10 +66,10 @@ def part(name: str, title: str, *content: Content) -> Markup:
     )
 
 
-def _head(room: Room, trace: Trace) -> Markup:
+def _head(session: InspectorSession, trace: Trace) -> Markup:
     account = Account.of(trace)
     least = "at least " if account.at_least else ""
-    configuration = room.configuration_of(trace)
+    configuration = session.configuration_of(trace)
     facts: list[Content] = [
         isolated(trace.manual_id),
         clock(trace.created),
@@ -79,7 +79,7 @@ def _head(room: Room, trace: Trace) -> Markup:
         f"configured by {configuration}" if configuration else None,
         "answered from the cache" if trace.cache.hit else None,
     ]
-    terms = [tag("span", isolated(one.term), class_="chip") for one in account.terms]
+    terms = [tag("span", isolated(required.term), class_="chip") for required in account.terms]
     return tag(
         "div",
         tag("h1", isolated(trace.text)),
@@ -93,13 +93,13 @@ def _head(room: Room, trace: Trace) -> Markup:
 # --- hits -----------------------------------------------------------------------------------
 
 
-def _hits(room: Room, trace: Trace) -> Markup:
+def _hits(session: InspectorSession, trace: Trace) -> Markup:
     rows = trace.search.rows
     if not rows:
-        told = "Nothing was found. “Why not?” below says what became of a section."
-        return part("hits", "Hits", tag("p", told))
+        message = "Nothing was found. “Why not?” below says what became of a section."
+        return part("hits", "Hits", tag("p", message))
     scale = Scale.of([trace])
-    items = [_hit(room, trace, row, rank, scale) for rank, row in enumerate(rows[:_MOST], 1)]
+    items = [_hit(session, trace, row, rank, scale) for rank, row in enumerate(rows[:_MOST], 1)]
     more = len(rows) - len(items)
     return part(
         "hits",
@@ -110,7 +110,7 @@ def _hits(room: Room, trace: Trace) -> Markup:
     )
 
 
-def _hit(room: Room, trace: Trace, row: Row, rank: int, scale: Scale) -> Markup:
+def _hit(session: InspectorSession, trace: Trace, row: Row, rank: int, scale: Scale) -> Markup:
     head = tag(
         "summary",
         tag("span", rank, class_="rank"),
@@ -119,7 +119,7 @@ def _hit(room: Room, trace: Trace, row: Row, rank: int, scale: Scale) -> Markup:
         tag("span", f"{row.score:.2f}", class_="score"),
         data_item=True,
     )
-    text = room.passage(trace, row) if rank <= _WITH_TEXT else None
+    text = session.passage(trace, row) if rank <= _WITH_TEXT else None
     why = trace_url(trace, "/why", path=row.path, line=row.start_line)
     inside = tag(
         "div",
@@ -142,12 +142,12 @@ def _signals(row: Row, scale: Scale) -> Markup:
     return tag("table", tag("tbody", lines), class_="signals")
 
 
-def _chips(told: str, names: object) -> Content:
-    given = [str(name) for name in names] if isinstance(names, (list, tuple)) else []
-    if not given:
+def _chips(label: str, names: object) -> Content:
+    texts = [str(name) for name in names] if isinstance(names, (list, tuple)) else []
+    if not texts:
         return None
-    chips = [tag("span", isolated(name), class_="chip") for name in given]
-    return tag("span", f"{told} ", chips)
+    chips = [tag("span", isolated(name), class_="chip") for name in texts]
+    return tag("span", f"{label} ", chips)
 
 
 # --- the other parts ------------------------------------------------------------------------
@@ -160,8 +160,8 @@ def _ranks(trace: Trace) -> Content:
     legend = tag(
         "ul",
         [
-            tag("li", tag("span", class_=f"key {way}"), told)
-            for way, told in (
+            tag("li", tag("span", class_=f"key {way}"), meaning)
+            for way, meaning in (
                 ("up", "climbed"),
                 ("down", "fell"),
                 ("level", "kept its rank"),
@@ -176,15 +176,15 @@ def _ranks(trace: Trace) -> Content:
 
 def _charts(span: Span, way: tuple[str, ...]) -> list[Content]:
     """Return a chart for a span, and for every run in it that has runs to compare as well."""
-    found: list[Content] = []
+    charts: list[Content] = []
     columns = columns_of(span)
-    if len(columns) > 1 and (not way or sum(one.kind == "run" for one in columns) > 1):
+    if len(columns) > 1 and (not way or sum(column.kind == "run" for column in columns) > 1):
         heading = tag("h3", "inside ", " / ".join(way)) if way else None
-        found += [heading, chart(columns, _titles(span))]
+        charts += [heading, chart(columns, _titles(span))]
     for child in span.children:
         if child.kind == "run":
-            found += _charts(child, (*way, child.name))
-    return found
+            charts += _charts(child, (*way, child.name))
+    return charts
 
 
 def _titles(span: Span) -> dict[str, str]:
@@ -192,8 +192,8 @@ def _titles(span: Span) -> dict[str, str]:
     return {key_of(row): row.title or row.path for row in rows}
 
 
-def _why_not(room: Room, trace: Trace) -> Content:
-    paths = room.paths(trace)
+def _why_not(session: InspectorSession, trace: Trace) -> Content:
+    paths = session.paths(trace)
     known = tag("datalist", [tag("option", value=path) for path in paths], id="paths")
     left = {key_of_left(out.path, out.start_line): out for out in trace.search.left_out}
     names = [
@@ -238,8 +238,8 @@ def _settings(trace: Trace) -> Content:
 
 
 def _kind(kind: str, uses: JsonValue) -> Markup:
-    given = uses if isinstance(uses, list) else [uses]
-    items = [_use(use) for use in given if isinstance(use, dict)]
+    listed = uses if isinstance(uses, list) else [uses]
+    items = [_use(use) for use in listed if isinstance(use, dict)]
     return tag("div", tag("h3", kind), items or tag("p", "none", class_="quiet"), class_="kind-of")
 
 

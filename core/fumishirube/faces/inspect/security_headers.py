@@ -27,7 +27,7 @@ HEADERS = {
 _OURS = ("none", "same-origin")
 
 
-class Windows:
+class SameOriginMiddleware:
     """Adds the headers that keep other sites out, and refuses what their pages ask for."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -47,6 +47,6 @@ class Windows:
         if Headers(scope=scope).get("sec-fetch-site", "none") in _OURS:
             await self._app(scope, receive, sending)
             return
-        told = "requests of other sites' pages are refused; open this address by yourself"
-        problem = Problem(403, {"error": "forbidden", "message": told})
+        reason = "requests of other sites' pages are refused; open this address by yourself"
+        problem = Problem(403, {"error": "forbidden", "message": reason})
         await reply(problem)(scope, receive, sending)

@@ -29,7 +29,7 @@ _OTHERS = 100
 """Searches with other configurations that are remembered."""
 
 
-class Asked(NamedTuple):
+class SearchForm(NamedTuple):
     """A question of the page: to which manual, with which configurations, one or two."""
 
     text: str
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
     against: str
 
 
-class Room:
+class InspectorSession:
     """The opened application, and others beside it with configurations to compare.
 
     ``against`` is a configuration to offer first; ``strangers`` may have plugins in all of them.
@@ -64,9 +64,9 @@ class Room:
 
     def traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
         """Return every trace there is, newest first, and the names of files that hold none."""
-        kept, damaged = self.application.traces.kept()
-        found = [*kept, *(one for _, one in self._others.values())]
-        return sorted(found, key=lambda trace: trace.created, reverse=True), damaged
+        stored, damaged = self.application.traces.kept()
+        traces = [*stored, *(other for _, other in self._others.values())]
+        return sorted(traces, key=lambda trace: trace.created, reverse=True), damaged
 
     def trace(self, trace_id: str) -> Trace:
         """Return one trace.
@@ -93,31 +93,31 @@ class Room:
         """Return the names of the files in the workspace that may be other configurations."""
         workspace = self.application.loaded.workspace
         files = (*workspace.glob("*.yaml"), *workspace.glob("*.yml"))
-        names = sorted(one.name for one in files if one.is_file() and one.name != self.current)
+        names = sorted(file.name for file in files if file.is_file() and file.name != self.current)
         first = [self.against.name] if self.against else []
         return [*first, *(name for name in names if name not in first)]
 
-    def find(self, asked: Asked) -> Sequence[Trace]:
+    def find(self, form: SearchForm) -> Sequence[Trace]:
         """Search with one configuration or with two, past the cache.
 
         Raises:
             InvalidParameter: when the question is blank, too long, or asks for what is not there.
             ConfigError: when a configuration cannot be used.
         """
-        if not fold(asked.text):
+        if not fold(form.text):
             raise InvalidParameter("the question is blank; type some words")
-        if len(asked.text) > LONGEST:
+        if len(form.text) > LONGEST:
             raise InvalidParameter(f"the question is too long; at most {LONGEST} characters")
-        names = [name for name in (asked.configuration, asked.against) if name]
-        return [self._find(asked, name) for name in names or [self.current]]
+        names = [name for name in (form.configuration, form.against) if name]
+        return [self._find(form, name) for name in names or [self.current]]
 
     def passage(self, trace: Trace, row: Row) -> str | None:
         """Return the beginning of a hit's text as it is now; ``None`` when it is not there."""
-        desk = self.application.desks.get(trace.origin.recipe.surface)
+        context = self.application.desks.get(trace.origin.recipe.surface)
         try:
-            if desk is None or trace.own:
+            if context is None or trace.own:
                 return None
-            document = desk.manual(trace.manual_id).document(row.path)
+            document = context.manual(trace.manual_id).document(row.path)
         except ToolError:
             return None
         for section in document.sections:
@@ -132,11 +132,11 @@ class Room:
         Raises:
             NotFound: when neither the manual nor the trace knows the file.
         """
-        desk = self.application.desks.get(trace.origin.recipe.surface)
-        if desk is None or trace.own:
+        context = self.application.desks.get(trace.origin.recipe.surface)
+        if context is None or trace.own:
             return line
         try:
-            return section_at(desk.manual(trace.manual_id).document(path), line)
+            return section_at(context.manual(trace.manual_id).document(path), line)
         except ToolError:
             named = {row.path for row in trace.search.rows}
             if path not in named.union(out.path for out in trace.search.left_out):
@@ -145,18 +145,18 @@ class Room:
 
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manual; none when it is gone."""
-        desk = self.application.desks.get(trace.origin.recipe.surface)
+        context = self.application.desks.get(trace.origin.recipe.surface)
         try:
-            return desk.manual(trace.manual_id).paths() if desk and not trace.own else ()
+            return context.manual(trace.manual_id).paths() if context and not trace.own else ()
         except ToolError:
             return ()
 
-    def _find(self, asked: Asked, name: str) -> Trace:
-        query = Query(asked.text, asked.required, budget=Budget.of(TIME_MS), cache=False)
+    def _find(self, form: SearchForm, name: str) -> Trace:
+        query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
         if name == self.current and self._written(name) == self._read:
-            return self._desk(self.application).find(asked.manual_id, query).trace
+            return self._desk(self.application).find(form.manual_id, query).trace
         with self._lock:
-            trace = self._desk(self._other(name)).find(asked.manual_id, query).trace
+            trace = self._desk(self._other(name)).find(form.manual_id, query).trace
             self._others[trace.id] = (name, trace)
             while len(self._others) > _OTHERS:
                 del self._others[next(iter(self._others))]
@@ -169,8 +169,8 @@ class Room:
             raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
         if name not in self._opened or self._opened[name][0] != written:
             workspace, strangers = self.application.loaded.workspace, self._strangers
-            with closing(open_application(workspace, file, strangers=strangers)) as given:
-                loaded = given.loaded
+            with closing(open_application(workspace, file, strangers=strangers)) as opened:
+                loaded = opened.loaded
             plugins = load_plugins(strangers=self._strangers)
             self._opened[name] = written, self._stack.enter_context(rehearsal(loaded, plugins))
         return self._opened[name][1]

@@ -23,9 +23,9 @@ def tree(search: Span) -> Markup:
 
 def compared(stages: tuple[Timed, ...]) -> Markup:
     """Return two trees as one, with both times."""
-    slowest = max((span.ms for one in stages for span in _sides(one)), default=0.0) or 0.001
-    rows = [_compared_row(one, slowest) for one in stages]
-    sides = [(letter(one), "number letters") for one in "AB"]
+    slowest = max((span.ms for item in stages for span in _sides(item)), default=0.0) or 0.001
+    rows = [_compared_row(item, slowest) for item in stages]
+    sides = [(letter(item), "number letters") for item in "AB"]
     head = _head(("Stage", "stage"), *sides, ("", "line"), ("Rows", "number"))
     return tag("table", head, tag("tbody", rows), class_="stages")
 
@@ -54,10 +54,10 @@ def _row(span: Span, depth: int, whole: float) -> Markup:
     )
 
 
-def _compared_row(one: Timed, slowest: float) -> Markup:
-    span = one.after or one.before
+def _compared_row(stage: Timed, slowest: float) -> Markup:
+    span = stage.after or stage.before
     assert span is not None
-    sides = (one.before, one.after)
+    sides = (stage.before, stage.after)
     rects = [
         tag(
             "rect",
@@ -81,7 +81,7 @@ def _compared_row(one: Timed, slowest: float) -> Markup:
     rows = counts[0] if counts[0] == counts[1] else " → ".join(counts)
     return tag(
         "tr",
-        _named(span, len(one.way) - 1),
+        _named(span, len(stage.way) - 1),
         [tag("td", milliseconds(side.ms) if side else "–", class_="number") for side in sides],
         tag("td", bars, class_="line"),
         tag("td", "" if span.kind == "scorer" else rows, class_="number"),
@@ -127,8 +127,8 @@ def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
         yield from _spans(child, depth + 1)
 
 
-def _sides(one: Timed) -> Iterator[Span]:
-    yield from (span for span in (one.before, one.after) if span)
+def _sides(stage: Timed) -> Iterator[Span]:
+    yield from (span for span in (stage.before, stage.after) if span)
 
 
 def _end(span: Span) -> float:

@@ -6,32 +6,32 @@ from collections.abc import Sequence
 
 from fumishirube.faces.inspect.frame import clock, framed, isolated, milliseconds, select, trace_url
 from fumishirube.faces.inspect.markup import Markup, tag
-from fumishirube.faces.inspect.session import Room
+from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.model import Trace
 
 _MOST = 200
 
 
-def listing_page(room: Room) -> bytes:
+def listing_page(session: InspectorSession) -> bytes:
     """Return the page."""
-    traces, damaged = room.traces()
+    traces, damaged = session.traces()
     return framed(
         "Searches",
-        room,
+        session,
         tag("h1", "Searches"),
-        _asking(room),
+        _asking(session),
         _damaged(damaged),
-        _listed(room, traces[:_MOST]) if traces else _nothing(room),
+        _listed(session, traces[:_MOST]) if traces else _nothing(session),
         manual=None,
     )
 
 
-def _asking(room: Room) -> Markup | None:
-    manuals = room.manuals()
+def _asking(session: InspectorSession) -> Markup | None:
+    manuals = session.manuals()
     if not manuals:
         return None
-    others = room.configurations()
-    against = room.against.name if room.against else ""
+    others = session.configurations()
+    against = session.against.name if session.against else ""
     return tag(
         "form",
         _field(
@@ -44,10 +44,10 @@ def _asking(room: Room) -> Markup | None:
             "Required terms",
             tag("input", name="require", placeholder="none", autocomplete="off"),
         ),
-        _field("Configuration", select("config", [room.current, *others], "", "Configuration")),
+        _field("Configuration", select("config", [session.current, *others], "", "Configuration")),
         _field(
             "Against",
-            select("against", [*others, room.current], against, "Against", "nothing"),
+            select("against", [*others, session.current], against, "Against", "nothing"),
         ),
         tag("button", "Search", class_="main"),
         action="/find",
@@ -60,16 +60,16 @@ def _field(label: str, control: Markup, class_: str = "") -> Markup:
     return tag("label", tag("span", label), control, class_=f"field {class_}".strip())
 
 
-def _nothing(room: Room) -> Markup:
-    told = (
+def _nothing(session: InspectorSession) -> Markup:
+    message = (
         "Ask a question above, or make a search anywhere else in this workspace: it appears here."
-        if room.manuals()
+        if session.manuals()
         else "There are no manuals in this workspace yet: put files into manuals/<manual>/ first."
     )
     return tag(
         "section",
         tag("h2", "No searches yet"),
-        tag("p", told),
+        tag("p", message),
         tag("pre", tag("code", "fumishirube find 'a question'")),
         class_="panel empty",
     )
@@ -78,27 +78,27 @@ def _nothing(room: Room) -> Markup:
 def _damaged(names: Sequence[str]) -> Markup | None:
     if not names:
         return None
-    told = "cannot be read and is left out" if len(names) == 1 else "cannot be read; left out"
+    message = "cannot be read and is left out" if len(names) == 1 else "cannot be read; left out"
     files = [(", " if place else "", tag("code", name)) for place, name in enumerate(names)]
     return tag(
         "p",
         files,
-        f" in .fumishirube/traces {told}. Delete it to be rid of this note.",
+        f" in .fumishirube/traces {message}. Delete it to be rid of this note.",
         class_="notice bad",
     )
 
 
-def _listed(room: Room, traces: Sequence[Trace]) -> Markup:
+def _listed(session: InspectorSession, traces: Sequence[Trace]) -> Markup:
     slowest = max((trace.search.ms for trace in traces), default=0.0) or 1.0
     later = traces[1].id if len(traces) > 1 else ""
     rows = [
-        _row(room, trace, slowest, a=trace.id == later, b=place == 0)
+        _row(session, trace, slowest, a=trace.id == later, b=place == 0)
         for place, trace in enumerate(traces)
     ]
     head = ("A", "B", "When", "Question", "Manual", "Hits", "Time")
     names = ("pick", "pick", "when", "", "manual", "number", "number")
     cells = zip(head, names, strict=True)
-    heads = [tag("th", told, class_=name or None, scope="col") for told, name in cells]
+    heads = [tag("th", label, class_=name or None, scope="col") for label, name in cells]
     return tag(
         "form",
         tag("table", tag("thead", tag("tr", heads)), tag("tbody", rows), class_="traces"),
@@ -108,8 +108,8 @@ def _listed(room: Room, traces: Sequence[Trace]) -> Markup:
     )
 
 
-def _row(room: Room, trace: Trace, slowest: float, *, a: bool, b: bool) -> Markup:
-    name = room.configuration_of(trace)
+def _row(session: InspectorSession, trace: Trace, slowest: float, *, a: bool, b: bool) -> Markup:
+    name = session.configuration_of(trace)
     flags = [
         tag("span", name, class_="chip") if name else None,
         tag("span", "degraded", class_="chip bad", title=trace.degraded)
@@ -137,8 +137,8 @@ def _row(room: Room, trace: Trace, slowest: float, *, a: bool, b: bool) -> Marku
 
 
 def _pick(side: str, trace: Trace, *, checked: bool) -> Markup:
-    told = f"{side.upper()}: {trace.text[:60]}"
-    return tag("input", type="radio", name=side, value=trace.id, checked=checked, aria_label=told)
+    label = f"{side.upper()}: {trace.text[:60]}"
+    return tag("input", type="radio", name=side, value=trace.id, checked=checked, aria_label=label)
 
 
 def _meter(share: float) -> Markup:

@@ -20,36 +20,36 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 
-from fumishirube.faces.mcp.requests import Context
+from fumishirube.faces.mcp.requests import RequestContext
 from fumishirube.host.catalog import Board
 
 PATIENCE = 5.0
 """Seconds that telling one client may take."""
 
 
-class Changes:
+class ChangeNotifier:
     """Who wants to know, and what they are told."""
 
-    def __init__(self, board: Board) -> None:
-        self._board = board
+    def __init__(self, publisher: Board) -> None:
+        self._publisher = publisher
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._older: WeakSet[Connection] = WeakSet()
 
     async def listen(
-        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+        self, ctx: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Tell a client of the newer era for as long as it likes; of single files never."""
         wanted = params.notifications.model_copy(update={"resource_subscriptions": None})
         return await self._listen(ctx, params.model_copy(update={"notifications": wanted}))
 
-    async def initialized(self, ctx: Context, _: types.NotificationParams) -> None:
+    async def initialized(self, ctx: RequestContext, _: types.NotificationParams) -> None:
         """Remember a client of the older era, which is told without asking, until it is gone."""
         connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
         self._older.add(connection)
 
     @asynccontextmanager
-    async def told(self) -> AsyncIterator[None]:
+    async def announcements(self) -> AsyncIterator[None]:
         """Tell them while the body runs, whatever thread changes the menu."""
         token = current_token()
         send, receive = anyio.create_memory_object_stream[None](1)
@@ -63,7 +63,7 @@ class Changes:
                 from_thread.run_sync(wake, token=token)
 
         async with anyio.create_task_group() as group:
-            end = self._board.watch(changed)
+            end = self._publisher.watch(changed)
             group.start_soon(self._tell_all, receive)
             try:
                 with send:

@@ -17,7 +17,7 @@ REST = 1.0
 """Seconds without a question before that is done."""
 
 
-class Garbage:
+class IdleCollector:
     """Looks at everything there is while the client is silent.
 
     Nothing else runs meanwhile, which takes tens of milliseconds once a large manual is open: too

@@ -10,21 +10,21 @@ import mcp_types as types
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
-from fumishirube.faces.mcp.changes import Changes
-from fumishirube.faces.mcp.prompts import Prompts
-from fumishirube.faces.mcp.requests import Report, SessionOf, Work
-from fumishirube.faces.mcp.resources import Reads
-from fumishirube.faces.mcp.tools import Tools, admit
+from fumishirube.faces.mcp.changes import ChangeNotifier
+from fumishirube.faces.mcp.prompts import PromptHandlers
+from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
+from fumishirube.faces.mcp.resources import ResourceHandlers
+from fumishirube.faces.mcp.tools import ToolHandlers, admit
 from fumishirube.host.catalog import Board
 
 
-class Host(Server[Any]):
+class CatalogServer(Server[Any]):
     """A server that says truly what can be asked of it: what is on the board at the time.
 
     It tells of changes of lists, but not of single resources.
     """
 
-    board: Board
+    publisher: Board
 
     def create_initialization_options(
         self,
@@ -49,52 +49,54 @@ class Host(Server[Any]):
         protocol_version: str | None = None,
     ) -> types.ServerCapabilities:
         """Return what can be asked of this server."""
-        found = super().get_capabilities(
+        capabilities = super().get_capabilities(
             notification_options,
             experimental_capabilities,
             extensions,
             protocol_version=protocol_version,
         )
-        menu = self.board.menu
-        if found.resources is not None:
-            found.resources.subscribe = False
-        found.resources = found.resources if menu.resources else None
-        found.prompts = found.prompts if menu.prompts else None
-        found.completions = found.completions if menu.resources or menu.prompts else None
-        return found
+        menu = self.publisher.menu
+        if capabilities.resources is not None:
+            capabilities.resources.subscribe = False
+        capabilities.resources = capabilities.resources if menu.resources else None
+        capabilities.prompts = capabilities.prompts if menu.prompts else None
+        capabilities.completions = (
+            capabilities.completions if menu.resources or menu.prompts else None
+        )
+        return capabilities
 
 
 def build_server(
-    board: Board,
+    publisher: Board,
     *,
     name: str,
     version: str,
     instructions: str,
     session_of: SessionOf,
-    report: Report | None = None,
+    report: CallReporter | None = None,
 ) -> Server[Any]:
     """Return an MCP server for whatever transport.
 
     ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
     ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
     """
-    work = Work(session_of, report)
-    tools, changes = Tools(board, work), Changes(board)
-    reads, prompts = Reads(board, work), Prompts(board, work)
+    work = RequestRunner(session_of, report)
+    tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)
+    reads, prompts = ResourceHandlers(publisher, work), PromptHandlers(publisher, work)
 
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         def renewed() -> None:
-            server.instructions = board.menu.instructions or server.instructions
+            server.instructions = publisher.menu.instructions or server.instructions
 
-        end = board.watch(renewed)
+        end = publisher.watch(renewed)
         try:
-            async with changes.told():
+            async with changes.announcements():
                 yield {}
         finally:
             end()
 
-    server = Host(
+    server = CatalogServer(
         name,
         version=version,
         instructions=instructions or None,
@@ -109,8 +111,8 @@ def build_server(
         on_completion=prompts.complete,
         on_subscriptions_listen=changes.listen,
     )
-    server.board = board
-    told = "notifications/initialized"
-    server.add_notification_handler(told, types.NotificationParams, changes.initialized)
+    server.publisher = publisher
+    announcements = "notifications/initialized"
+    server.add_notification_handler(announcements, types.NotificationParams, changes.initialized)
     server.middleware.append(admit)
     return server

@@ -18,31 +18,33 @@ from fumishirube.model import Progress
 PACE = 0.1
 """Seconds between two reports of one call."""
 
-Step: TypeAlias = tuple[int, int, str]
-Report: TypeAlias = Callable[[int, int, str], Awaitable[None]]
+ProgressStep: TypeAlias = tuple[int, int, str]
+ProgressReporter: TypeAlias = Callable[[int, int, str], Awaitable[None]]
 
 
 @asynccontextmanager
-async def relayed(report: Report) -> AsyncIterator[Progress]:
+async def relayed(report: ProgressReporter) -> AsyncIterator[Progress]:
     """Give what a tool may call from any thread; ``report`` is awaited on the loop.
 
     On leaving, what is under way has been reported.
     """
-    send, receive = anyio.create_memory_object_stream[Step](8)
+    send, receive = anyio.create_memory_object_stream[ProgressStep](8)
     async with anyio.create_task_group() as group:
         group.start_soon(_report_all, receive, report)
         with send:
             yield _Steps(send, current_token())
 
 
-async def _report_all(steps: MemoryObjectReceiveStream[Step], report: Report) -> None:
+async def _report_all(
+    steps: MemoryObjectReceiveStream[ProgressStep], report: ProgressReporter
+) -> None:
     async with steps:
         async for step in steps:
             await report(*step)
 
 
 class _Steps:
-    def __init__(self, steps: MemoryObjectSendStream[Step], token: EventLoopToken) -> None:
+    def __init__(self, steps: MemoryObjectSendStream[ProgressStep], token: EventLoopToken) -> None:
         self._steps = steps
         self._token = token
         self._lock = Lock()

@@ -9,7 +9,7 @@ from itertools import islice
 import mcp_types as types
 
 from fumishirube.errors import InvalidParameter
-from fumishirube.faces.mcp.requests import Context, Work
+from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import one_page
 from fumishirube.host.calls import scrubbed
 from fumishirube.host.catalog import Board
@@ -21,52 +21,56 @@ VALUES = 100
 """Values proposed at a time; the protocol allows no more."""
 
 
-class Prompts:
+class PromptHandlers:
     """The prompts of whatever menu hangs on the board."""
 
-    def __init__(self, board: Board, work: Work) -> None:
-        self._board = board
+    def __init__(self, publisher: Board, work: RequestRunner) -> None:
+        self._publisher = publisher
         self._work = work
 
     async def list(
-        self, _: Context, params: types.PaginatedRequestParams | None
+        self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List all of them, on one page."""
         one_page(params)
-        return types.ListPromptsResult(prompts=[_listed(one) for one in self._board.menu.prompts])
+        return types.ListPromptsResult(
+            prompts=[_listed(prompt) for prompt in self._publisher.menu.prompts]
+        )
 
     async def get(
-        self, ctx: Context, params: types.GetPromptRequestParams
+        self, ctx: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         """Write a prompt out."""
-        given = dict(params.arguments or {})
-        return await self._work.asked(ctx, partial(self._written, params.name, given))
+        arguments = dict(params.arguments or {})
+        return await self._work.answer_request(ctx, partial(self._written, params.name, arguments))
 
     async def complete(
-        self, ctx: Context, params: types.CompleteRequestParams
+        self, ctx: RequestContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
         """Propose values of a prompt's argument, or of a variable in a form of URIs."""
         argument = params.argument
         others = (params.context.arguments if params.context else None) or {}
         body = partial(self._proposed, params.ref, argument.name, argument.value, others)
-        return await self._work.asked(ctx, body)
+        return await self._work.answer_request(ctx, body)
 
     def _prompt(self, name: str) -> Prompt:
-        for prompt in self._board.menu.prompts:
+        for prompt in self._publisher.menu.prompts:
             if prompt.name == name:
                 return prompt
         raise InvalidParameter("there is no such prompt; prompts/list gives them", parameter="name")
 
-    def _written(self, name: str, given: Mapping[str, str], _: Call) -> types.GetPromptResult:
+    def _written(self, name: str, arguments: Mapping[str, str], _: Call) -> types.GetPromptResult:
         prompt = self._prompt(name)
         known = {argument.name for argument in prompt.arguments}
-        for unknown in given.keys() - known:
-            told = f"unknown argument {scrubbed(unknown[:60])!r}; prompts/list gives the arguments"
-            raise InvalidParameter(told, parameter="arguments")
+        for unknown in arguments.keys() - known:
+            refusal = (
+                f"unknown argument {scrubbed(unknown[:60])!r}; prompts/list gives the arguments"
+            )
+            raise InvalidParameter(refusal, parameter="arguments")
         for argument in prompt.arguments:
-            if argument.required and not given.get(argument.name, "").strip():
+            if argument.required and not arguments.get(argument.name, "").strip():
                 raise InvalidParameter(f"{argument.name} is required", parameter=argument.name)
-        text = types.TextContent(type="text", text=scrubbed(prompt.write(given)))
+        text = types.TextContent(type="text", text=scrubbed(prompt.write(arguments)))
         message = types.PromptMessage(role="user", content=text)
         return types.GetPromptResult(description=prompt.summary, messages=[message])
 
@@ -90,9 +94,9 @@ class Prompts:
     def _completing(self, ref: types.ResourceTemplateReference | types.PromptReference) -> Complete:
         if isinstance(ref, types.PromptReference):
             return self._prompt(ref.name).complete
-        for given in self._board.menu.resources:
-            if ref.uri in (template.uri for template in given.templates):
-                return given.complete
+        for resources in self._publisher.menu.resources:
+            if ref.uri in (template.uri for template in resources.templates):
+                return resources.complete
         raise InvalidParameter(
             "there is no such template; resources/templates/list gives them", parameter="ref"
         )
@@ -100,8 +104,10 @@ class Prompts:
 
 def _listed(prompt: Prompt) -> types.Prompt:
     arguments = [
-        types.PromptArgument(name=one.name, description=one.summary, required=one.required)
-        for one in prompt.arguments
+        types.PromptArgument(
+            name=argument.name, description=argument.summary, required=argument.required
+        )
+        for argument in prompt.arguments
     ]
     return types.Prompt(
         name=prompt.name, title=prompt.title, description=prompt.summary, arguments=arguments

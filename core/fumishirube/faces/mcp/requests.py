@@ -30,26 +30,28 @@ T = TypeVar("T")
 NO_RESOURCE = -32002
 """What older clients know for a resource that is not there."""
 
-Context: TypeAlias = ServerRequestContext[Any, Any]
-SessionOf: TypeAlias = Callable[[Context], Session | None]
+RequestContext: TypeAlias = ServerRequestContext[Any, Any]
+SessionOf: TypeAlias = Callable[[RequestContext], Session | None]
 
-Report: TypeAlias = Callable[[str, object, Mapping[str, JsonValue], ToolError | None, float], None]
+CallReporter: TypeAlias = Callable[
+    [str, object, Mapping[str, JsonValue], ToolError | None, float], None
+]
 """Told of each call: the tool, its arguments, its answer or error, and the seconds it took."""
 
 
-class Work:
+class RequestRunner:
     """The workers of one server.
 
     ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
     ``report`` is told of every call; without it each is an event of the log.
     """
 
-    def __init__(self, session_of: SessionOf, report: Report | None = None) -> None:
+    def __init__(self, session_of: SessionOf, report: CallReporter | None = None) -> None:
         self._session_of = session_of
         self._report = report or _logged
         self._turns = Turns()
 
-    async def done(self, ctx: Context, body: Callable[[Call], T]) -> T:
+    async def done(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
         """Run a body in its turn, and return what it returns."""
         gone = Event()
         try:
@@ -59,7 +61,7 @@ class Work:
         finally:
             gone.set()
 
-    async def asked(self, ctx: Context, body: Callable[[Call], T]) -> T:
+    async def answer_request(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
         """Run what answers anything but a tool call.
 
         Raises:
@@ -71,8 +73,8 @@ class Work:
         if not isinstance(answer, ToolError):
             return answer
         self.report(ctx.method, {}, {}, answer, began)
-        told = described(answer)
-        raise MCPError(_code(ctx, answer), str(told["message"]), told)
+        payload = described(answer)
+        raise MCPError(_code(ctx, answer), str(payload["message"]), payload)
 
     def report(
         self,
@@ -113,7 +115,7 @@ def _attempted(method: str, body: Callable[[Call], T], call: Call) -> T | ToolEr
         return failure
 
 
-def _code(ctx: Context, error: ToolError) -> int:
+def _code(ctx: RequestContext, error: ToolError) -> int:
     if isinstance(error, InternalError):
         return types.INTERNAL_ERROR
     missing = isinstance(error, NotFound) and ctx.method == "resources/read"
@@ -122,7 +124,7 @@ def _code(ctx: Context, error: ToolError) -> int:
 
 
 @asynccontextmanager
-async def _watched(ctx: Context) -> AsyncIterator[Progress | None]:
+async def _watched(ctx: RequestContext) -> AsyncIterator[Progress | None]:
     """Give what a tool reports its progress to, if the client asked for any."""
     if not ctx.meta or ctx.meta.get("progress_token") is None:
         yield None

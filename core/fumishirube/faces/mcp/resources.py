@@ -9,7 +9,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import NotFound, ToolError
-from fumishirube.faces.mcp.requests import Context, Work
+from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, one_page
 from fumishirube.host.calls import scrubbed
 from fumishirube.host.catalog import Board
@@ -20,77 +20,87 @@ PAGE = 500
 """Resources on a page."""
 
 
-class Reads:
+class ResourceHandlers:
     """The resources of whatever menu hangs on the board."""
 
-    def __init__(self, board: Board, work: Work) -> None:
-        self._board = board
+    def __init__(self, publisher: Board, work: RequestRunner) -> None:
+        self._publisher = publisher
         self._work = work
 
     async def list(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
+        self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List what there is, in the order of the URIs, page by page."""
         after = params.cursor if params is not None else None
         if after is not None and self._of(after) is None:
             raise MCPError(types.INVALID_PARAMS, "Invalid cursor: pass nextCursor as it came")
-        return await self._work.asked(ctx, partial(self._page, after or ""))
+        return await self._work.answer_request(ctx, partial(self._page, after or ""))
 
     async def templates(
-        self, _: Context, params: types.PaginatedRequestParams | None
+        self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the forms of URIs."""
         one_page(params)
-        found = [_template(one) for given in self._board.menu.resources for one in given.templates]
-        return types.ListResourceTemplatesResult(resource_templates=found)
+        listed = [
+            _template(template)
+            for resources in self._publisher.menu.resources
+            for template in resources.templates
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read(
-        self, ctx: Context, params: types.ReadResourceRequestParams
+        self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Read what a URI names."""
-        return await self._work.asked(ctx, partial(self._read, str(params.uri)))
+        return await self._work.answer_request(ctx, partial(self._read, str(params.uri)))
 
     def _of(self, uri: str) -> Resources | None:
-        known = {given.scheme: given for given in self._board.menu.resources}
+        known = {resources.scheme: resources for resources in self._publisher.menu.resources}
         return known.get(uri.partition(":")[0])
 
     def _page(self, after: str, _: Call) -> types.ListResourcesResult:
-        found = [one for given in self._board.menu.resources for one in given.listed()]
-        rest = sorted(one for one in found if one.uri > after)
+        listed = [
+            resource
+            for resources in self._publisher.menu.resources
+            for resource in resources.listed()
+        ]
+        rest = sorted(resource for resource in listed if resource.uri > after)
         more = rest[PAGE - 1].uri if len(rest) > PAGE else None
-        page = [_resource(one) for one in rest[:PAGE]]
+        page = [_resource(resource) for resource in rest[:PAGE]]
         return types.ListResourcesResult(resources=page, next_cursor=more)
 
     def _read(self, uri: str, call: Call) -> types.ReadResourceResult:
         try:
-            given = self._of(uri)
-            if given is None:
+            resources = self._of(uri)
+            if resources is None:
                 raise NotFound("there is no such resource; resources/list gives what there is")
-            contents = [_content(one) for one in given.read(uri, call)]
+            contents = [_content(content) for content in resources.read(uri, call)]
         except ToolError as error:
             error.details.setdefault("uri", scrubbed(uri[:200]))
             raise
         return types.ReadResourceResult(contents=[*contents])
 
 
-def _resource(one: Resource) -> types.Resource:
-    return types.Resource(uri=one.uri, name=one.name, title=one.name, mime_type=one.mime)
-
-
-def _template(one: Template) -> types.ResourceTemplate:
-    return types.ResourceTemplate(
-        uri_template=one.uri,
-        name=one.name,
-        title=one.title,
-        description=one.summary,
-        mime_type=one.mime,
+def _resource(resource: Resource) -> types.Resource:
+    return types.Resource(
+        uri=resource.uri, name=resource.name, title=resource.name, mime_type=resource.mime
     )
 
 
-def _content(one: Content) -> types.TextResourceContents | types.BlobResourceContents:
-    uri, mime, trust = one.uri, one.mime, {**TRUST}
-    if isinstance(one.body, bytes):
-        coded = b64encode(one.body).decode()
+def _template(template: Template) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        uri_template=template.uri,
+        name=template.name,
+        title=template.title,
+        description=template.summary,
+        mime_type=template.mime,
+    )
+
+
+def _content(content: Content) -> types.TextResourceContents | types.BlobResourceContents:
+    uri, mime, trust = content.uri, content.mime, {**TRUST}
+    if isinstance(content.body, bytes):
+        coded = b64encode(content.body).decode()
         return types.BlobResourceContents(uri=uri, mime_type=mime, blob=coded, _meta=trust)
-    text = scrubbed(one.body)
+    text = scrubbed(content.body)
     return types.TextResourceContents(uri=uri, mime_type=mime, text=text, _meta=trust)

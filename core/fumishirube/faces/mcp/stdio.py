@@ -18,7 +18,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from fumishirube.faces.mcp.collector import Garbage
+from fumishirube.faces.mcp.collector import IdleCollector
 from fumishirube.faces.mcp.host import build_server
 from fumishirube.host.calls import compact, plain
 from fumishirube.host.catalog import Board
@@ -32,30 +32,38 @@ LAST = 0.45
 """Seconds after which the process ends once the client has hung up."""
 
 
-def run_stdio(board: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
+def run_stdio(publisher: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
     """Serve what hangs on the board over the wire until the client hangs up.
 
     Within half a second after that the process ends, so close what is to be closed at once.
     """
     sys.setswitchinterval(SWITCH)
-    served = partial(serve, board, name=name, version=version, instructions=instructions, wire=wire)
+    served = partial(
+        serve, publisher, name=name, version=version, instructions=instructions, wire=wire
+    )
     with suppress(KeyboardInterrupt):
         anyio.run(served)
     exit_within(LAST)
 
 
-async def serve(board: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
+async def serve(
+    publisher: Board, *, name: str, version: str, instructions: str, wire: Wire
+) -> None:
     """Serve one client, as one session, until it hangs up."""
     session = Session()
     server = build_server(
-        board, name=name, version=version, instructions=instructions, session_of=lambda _: session
+        publisher,
+        name=name,
+        version=version,
+        instructions=instructions,
+        session_of=lambda _: session,
     )
     incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pending: set[str] = set()
-    garbage = Garbage(pending)
+    collector = IdleCollector(pending)
     async with anyio.create_task_group() as group:
-        group.start_soon(_write, wire, outgoing, pending, garbage, group.cancel_scope)
+        group.start_soon(_write, wire, outgoing, pending, collector, group.cancel_scope)
         reader = Thread(
             target=_read,
             args=(wire, incoming, outbound.clone(), pending, current_token()),
@@ -63,7 +71,7 @@ async def serve(board: Board, *, name: str, version: str, instructions: str, wir
             daemon=True,
         )
         reader.start()
-        async with garbage.collected():
+        async with collector.collected():
             await server.run(inbound, outbound, server.create_initialization_options())
 
 
@@ -146,7 +154,7 @@ async def _write(
     wire: Wire,
     outgoing: MemoryObjectReceiveStream[SessionMessage],
     pending: set[str],
-    garbage: Garbage,
+    collector: IdleCollector,
     scope: anyio.CancelScope,
 ) -> None:
     """Write what the loop has to say, in a thread, so that a slow reader stops nothing else."""
@@ -162,7 +170,7 @@ async def _write(
                 scope.cancel()
                 return
             _follow(message, pending)
-            garbage.answered()
+            collector.answered()
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:

@@ -12,7 +12,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from fumishirube.faces.mcp.host import build_server
-from fumishirube.faces.mcp.requests import Context, Report
+from fumishirube.faces.mcp.requests import CallReporter, RequestContext
 from fumishirube.host.catalog import Board
 from fumishirube.session import Session
 
@@ -33,17 +33,17 @@ class Streamable:
 
     def __init__(
         self,
-        board: Board,
+        publisher: Board,
         *,
         name: str,
         version: str,
         instructions: str,
         hosts: Sequence[str],
-        report: Report,
+        report: CallReporter,
         largest: int,
     ) -> None:
         server = build_server(
-            board,
+            publisher,
             name=name,
             version=version,
             instructions=instructions,
@@ -76,7 +76,7 @@ class Streamable:
         """Answer a request."""
         await self._manager.handle_request(scope, receive, send)
 
-    def _session(self, ctx: Context) -> Session | None:
+    def _session(self, ctx: RequestContext) -> Session | None:
         """Return the memory of a request's session, which the manager has checked to exist."""
         if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS or ctx.request is None:
             return None

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import JsonValue
 
 from fumishirube.errors import InternalError, ToolError
-from fumishirube.faces.mcp.requests import Context, Work
+from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.calls import call_tool, compact, described, scrubbed
 from fumishirube.host.catalog import Board
 from fumishirube.model import Call, Tool
@@ -30,22 +30,24 @@ TRUST = {"fumishirube/content_trust": "untrusted"}
 _WHOLE = "\0arguments"
 
 
-class Tools:
+class ToolHandlers:
     """The tools of whatever menu hangs on the board."""
 
-    def __init__(self, board: Board, work: Work) -> None:
-        self._board = board
+    def __init__(self, publisher: Board, work: RequestRunner) -> None:
+        self._publisher = publisher
         self._work = work
-        self._set = _Set(board.menu.tools)
+        self._tool_set = _ToolSet(publisher.menu.tools)
 
     async def list(
-        self, _: Context, params: types.PaginatedRequestParams | None
+        self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """List all of them, on one page."""
         one_page(params)
         return self._tools.listed
 
-    async def call(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call(
+        self, ctx: RequestContext, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         """Run a tool in a worker thread, which is told when the client stops waiting."""
         tools = self._tools
         tool = tools.named.get(params.name)
@@ -57,10 +59,10 @@ class Tools:
         return await self._work.done(ctx, body)
 
     @property
-    def _tools(self) -> _Set:
-        if self._set.tools is not self._board.menu.tools:
-            self._set = _Set(self._board.menu.tools)
-        return self._set
+    def _tools(self) -> _ToolSet:
+        if self._tool_set.tools is not self._publisher.menu.tools:
+            self._tool_set = _ToolSet(self._publisher.menu.tools)
+        return self._tool_set
 
     def _answered(
         self,
@@ -86,7 +88,7 @@ class Tools:
             return types.CallToolResult(content=[_text(payload)], is_error=True, _meta=meta)
 
 
-async def admit(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def admit(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
     """Let arguments that are no object through to our own check, which answers with a code."""
     arguments = (ctx.params or {}).get("arguments")
     if ctx.method == "tools/call" and not isinstance(arguments, (dict, type(None))):
@@ -100,7 +102,7 @@ def one_page(params: types.PaginatedRequestParams | None) -> None:
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
 
 
-class _Set:
+class _ToolSet:
     """Tools by name, as they are listed, and which of their arguments are arrays or objects."""
 
     def __init__(self, tools: Sequence[Tool[Any, Any]]) -> None:
@@ -112,9 +114,12 @@ class _Set:
 
 def _listed(tool: Tool[Any, Any]) -> types.Tool:
     # One says how it is meant; every further one would be paid for in each conversation.
-    example = "".join(f"\n\nExample: {compact(dict(one))}" for one in tool.examples[:1])
+    example = "".join(
+        f"\n\nExample: {compact(dict(example_arguments))}"
+        for example_arguments in tool.examples[:1]
+    )
     # What the arguments are as a whole, the summary says.
-    arguments = {key: told for key, told in input_schema(tool).items() if key != "description"}
+    arguments = {key: schema for key, schema in input_schema(tool).items() if key != "description"}
     return types.Tool(
         name=tool.name,
         title=tool.title,

@@ -56,9 +56,9 @@ class Borda(Stage):
         return Ranking(tuple(sorted(hits, key=Hit.sort_key)), _left_out(outcomes, best))
 
 
-def _left_out(outcomes: Sequence[Outcome], kept: dict[Key, Hit]) -> tuple[LeftOut, ...]:
+def _left_out(outcomes: Sequence[Outcome], returned: dict[Key, Hit]) -> tuple[LeftOut, ...]:
     named = dict.fromkeys(left for outcome in outcomes for left in outcome.ranking.left_out)
-    return tuple(left for left in named if (left.path, left.start_line) not in kept)
+    return tuple(left for left in named if (left.path, left.start_line) not in returned)
 
 
 @hook

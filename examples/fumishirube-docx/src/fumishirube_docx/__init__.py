@@ -25,8 +25,8 @@ class Docx(Stage):
     def sources(self, root: Root) -> list[Source]:
         """Return every file that ends in one of the suffixes, whatever their case."""
         endings = tuple(suffix.lower() for suffix in self.suffixes)
-        files = [one for one in root.files() if one.name.lower().endswith(endings)]
-        paths = [one.path for one in files if not one.name.startswith(_OPEN_ELSEWHERE)]
+        files = [entry for entry in root.files() if entry.name.lower().endswith(endings)]
+        paths = [entry.path for entry in files if not entry.name.startswith(_OPEN_ELSEWHERE)]
         return [Source(path) for path in dict.fromkeys(paths)]
 
     def load(self, root: Root, source: Source) -> Document:

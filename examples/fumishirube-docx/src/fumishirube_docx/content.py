@@ -106,8 +106,8 @@ class _Reader:
 
     def _style(self, paragraph: Element) -> tuple[str, _Style]:
         """Return the name and the style of a paragraph, with what it says of itself."""
-        found = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
-        name = "" if found is None else str(found.get(qn("w:val"), ""))
+        element = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
+        name = "" if element is None else str(element.get(qn("w:val"), ""))
         style = self._styles.get(name, _Style())
         return name, _own(paragraph.find(qn("w:pPr")), style)
 
@@ -153,7 +153,9 @@ class _Reader:
         return (
             len(cells) == 1
             or nested
-            or any(self._style(one)[1].level is not None for one in table.iter(qn("w:p")))
+            or any(
+                self._style(paragraph)[1].level is not None for paragraph in table.iter(qn("w:p"))
+            )
         )
 
 
@@ -206,7 +208,7 @@ def _cells(row: Element) -> Iterator[str]:
         properties = cell.find(qn("w:tcPr"))
         merged = None if properties is None else properties.find(qn("w:vMerge"))
         goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
-        said = " ".join(_text(one).replace("\n", " ") for one in cell.iter(qn("w:p")))
+        said = " ".join(_text(paragraph).replace("\n", " ") for paragraph in cell.iter(qn("w:p")))
         yield "" if goes_on else " ".join(said.split()).replace("|", r"\|")
         span = None if properties is None else properties.find(qn("w:gridSpan"))
         wide = "1" if span is None else str(span.get(qn("w:val"), "1"))
@@ -241,16 +243,18 @@ def _own(properties: Element | None, style: _Style) -> _Style:
 
 def _styles(part: Element) -> dict[str, _Style]:
     """Return the styles of paragraphs by their ids, each with what it takes over from others."""
-    elements = {str(one.get(qn("w:styleId"), "")): one for one in part.iter(qn("w:style"))}
-    found: dict[str, _Style] = {}
+    elements = {
+        str(element.get(qn("w:styleId"), "")): element for element in part.iter(qn("w:style"))
+    }
+    styles: dict[str, _Style] = {}
     for name in elements:
         chain = [name]
         while (based := _attribute(elements.get(chain[-1]), "basedOn")) and based not in chain:
             chain.append(based)
         style = _Style()
         for each in reversed(chain):
-            style = found[each] = _taken_over(elements.get(each), style)
-    return found
+            style = styles[each] = _taken_over(elements.get(each), style)
+    return styles
 
 
 def _taken_over(element: Element | None, style: _Style) -> _Style:
@@ -278,12 +282,12 @@ def _related(part: object, kind: str) -> Element | None:
 
 
 def _notes(part: Element | None, kind: str) -> dict[tuple[str, str], str]:
-    found = () if part is None else part.iter(qn(f"w:{kind}"))
+    notes = () if part is None else part.iter(qn(f"w:{kind}"))
     return {
-        (kind, str(one.get(qn("w:id"), ""))): " ".join(
-            filter(None, (_text(p).replace("\n", " ") for p in one.iter(qn("w:p"))))
+        (kind, str(note.get(qn("w:id"), ""))): " ".join(
+            filter(None, (_text(p).replace("\n", " ") for p in note.iter(qn("w:p"))))
         )
-        for one in found
+        for note in notes
     }
 
 

@@ -33,15 +33,15 @@ class Numbering:
         self._of: dict[str, str] = {}
         self._restarts: dict[str, dict[int, int]] = {}
         self._counts: dict[str, dict[int, int]] = {}
-        for one in () if part is None else part.iterchildren(qn("w:abstractNum")):
-            levels = {_number(_of(lvl, "ilvl")): _level(lvl) for lvl in one.iter(qn("w:lvl"))}
-            self._lists[_of(one, "abstractNumId")] = levels
-        for one in () if part is None else part.iterchildren(qn("w:num")):
-            name = _of(one, "numId")
-            self._of[name] = _value(one, "abstractNumId")
+        for element in () if part is None else part.iterchildren(qn("w:abstractNum")):
+            levels = {_number(_of(lvl, "ilvl")): _level(lvl) for lvl in element.iter(qn("w:lvl"))}
+            self._lists[_of(element, "abstractNumId")] = levels
+        for element in () if part is None else part.iterchildren(qn("w:num")):
+            name = _of(element, "numId")
+            self._of[name] = _value(element, "abstractNumId")
             self._restarts[name] = {
                 _number(_of(over, "ilvl")): _number(_value(over, "startOverride"), 1)
-                for over in one.iterchildren(qn("w:lvlOverride"))
+                for over in element.iterchildren(qn("w:lvlOverride"))
                 if over.find(qn("w:startOverride")) is not None
             }
 
@@ -67,8 +67,8 @@ class Numbering:
         for deeper in [other for other in counts if other > place]:
             del counts[deeper]
 
-        def shown(found: re.Match[str]) -> str:
-            other = int(found[1]) - 1
+        def shown(match: re.Match[str]) -> str:
+            other = int(match[1]) - 1
             form = levels.get(other, _Level())
             return _written(counts.get(other, form.start), form.form)
 

@@ -30,9 +30,9 @@ class Glossary(Stage):
 
     looked_at: Annotated[int, Field(ge=1, le=200)] = 30
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
         """Return the one tool."""
-        return (lookup_tool(desk, self.looked_at),)
+        return (lookup_tool(context, self.looked_at),)
 
 
 @hook

@@ -57,20 +57,24 @@ class LookupAnswer(Answer):
     definitions: tuple[Defined, ...]
 
 
-def lookup_tool(desk: Desk, looked_at: int) -> Tool[LookupParams, LookupAnswer]:
+def lookup_tool(context: Desk, looked_at: int) -> Tool[LookupParams, LookupAnswer]:
     """Return the tool."""
 
     def run(params: LookupParams, call: Call) -> LookupAnswer:
         if not fold(params.term):
             raise InvalidParameter("term is blank; name what is to be looked up", parameter="term")
-        manuals = [params.manual_id] if params.manual_id is not None else [*desk.manuals()]
+        manuals = [params.manual_id] if params.manual_id is not None else [*context.manuals()]
         query = Query(params.term, (params.term,), limit=looked_at, budget=call.budget)
-        found = [one for manual in manuals for one in _defined(desk, manual, replace(query))]
-        found.sort(key=lambda one: _BEST_FIRST.index(one.form))
+        results = [
+            definition
+            for manual in manuals
+            for definition in _defined(context, manual, replace(query))
+        ]
+        results.sort(key=lambda definition: _BEST_FIRST.index(definition.form))
         return LookupAnswer(
             term=params.term,
             manuals=tuple(manuals),
-            definitions=tuple(found[: params.limit]),
+            definitions=tuple(results[: params.limit]),
         )
 
     return Tool(
@@ -90,29 +94,29 @@ def lookup_tool(desk: Desk, looked_at: int) -> Tool[LookupParams, LookupAnswer]:
     )
 
 
-def _defined(desk: Desk, manual_id: str, query: Query) -> Iterator[Defined]:
+def _defined(context: Desk, manual_id: str, query: Query) -> Iterator[Defined]:
     """Yield the definitions in the best sections of one manual, each line once."""
-    shelved = desk.manual(manual_id)
-    told: set[tuple[str, int]] = set()
-    for hit in desk.find(manual_id, query).ranking.hits:
+    manual = context.manual(manual_id)
+    seen: set[tuple[str, int]] = set()
+    for hit in context.find(manual_id, query).ranking.hits:
         passage = hit.passage
         try:
-            lines = shelved.document(passage.path).text.split("\n")
+            lines = manual.document(passage.path).text.split("\n")
         except (NotFound, Unreadable):
             continue  # it has gone since it was searched
         own = lines[passage.start_line - 1 : passage.end_line]
-        for one in definitions(own, passage.title, query.text):
-            start, end = passage.start_line + one.first, passage.start_line + one.last
-            if (passage.path, start) in told:
+        for definition in definitions(own, passage.title, query.text):
+            start, end = passage.start_line + definition.first, passage.start_line + definition.last
+            if (passage.path, start) in seen:
                 continue
-            told.add((passage.path, start))
+            seen.add((passage.path, start))
             yield Defined(
-                manual_id=shelved.id,
+                manual_id=manual.id,
                 path=passage.path,
                 start_line=start,
                 end_line=end,
                 section=passage.title,
-                form=one.form,
-                text="\n".join(own[one.first : one.last + 1]).strip(),
-                cite=str(Citation(shelved.id, passage.path, start, end)),
+                form=definition.form,
+                text="\n".join(own[definition.first : definition.last + 1]).strip(),
+                cite=str(Citation(manual.id, passage.path, start, end)),
             )

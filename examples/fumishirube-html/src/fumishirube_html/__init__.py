@@ -24,7 +24,7 @@ class Html(Stage):
         """Return every file that ends in one of the suffixes, whatever their case."""
         endings = tuple(suffix.lower() for suffix in self.suffixes)
         named = dict.fromkeys(
-            one.path for one in root.files() if one.name.lower().endswith(endings)
+            entry.path for entry in root.files() if entry.name.lower().endswith(endings)
         )
         return [Source(path) for path in named]
 

@@ -33,7 +33,7 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]+)"
 _DEEPEST_LIST = 8
 
 
-class Page(NamedTuple):
+class HtmlPage(NamedTuple):
     """What a page says: its text, the headings there, and the title in its head."""
 
     text: str
@@ -41,7 +41,7 @@ class Page(NamedTuple):
     title: str
 
 
-def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> Page:
+def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     """Read a page; whatever it holds, there is something that it says."""
     reader = _Reader(frozenset(ignored), anchors=anchors)
     parser = etree.HTMLParser(target=reader)
@@ -50,7 +50,7 @@ def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> Page:
         parser.close()
     reader.finish()
     text = "\n".join(reader.lines)
-    return Page(f"{text}\n" if text else "", reader.headings, reader.title)
+    return HtmlPage(f"{text}\n" if text else "", reader.headings, reader.title)
 
 
 class _Reader:
@@ -259,8 +259,8 @@ def _plain(text: str) -> str:
 
 
 def _language(attributes: Mapping[str, str]) -> str:
-    found = _LANGUAGE.search(attributes.get("class", ""))
-    return found[1] if found else ""
+    match = _LANGUAGE.search(attributes.get("class", ""))
+    return match[1] if match else ""
 
 
 def _number(text: str | None) -> int:

@@ -37,17 +37,17 @@ class Newest(Stage):
         newest = max((day for _, day in _days(ranking, known)), default=None)
         if newest is None:
             return ranking
-        lowered = [hit.scored(self._worth(hit, newest, known)) for hit in ranking.hits]
+        lowered = [hit.scored(self._aged_score(hit, newest, known)) for hit in ranking.hits]
         return ranking._replace(hits=tuple(sorted(lowered, key=Hit.sort_key)))
 
     def _date(self, path: str, corpus: Corpus) -> date | None:
-        found = dated(path)
-        if not found:
-            texts = (one.fields["body"] for one in corpus.page(path))
-            found = [day for text in texts for day in labelled(text, self.labels)]
-        return max(found, default=None)
+        dates = dated(path)
+        if not dates:
+            texts = (section.fields["body"] for section in corpus.page(path))
+            dates = [day for text in texts for day in labelled(text, self.labels)]
+        return max(dates, default=None)
 
-    def _worth(self, hit: Hit, newest: date, known: Mapping[str, date | None]) -> float:
+    def _aged_score(self, hit: Hit, newest: date, known: Mapping[str, date | None]) -> float:
         day = known[hit.passage.path]
         age = self.undated_days if day is None else (newest - day).days
         return hit.score * (1 - self.weight * (1 - math.exp2(-age / self.half_life_days)))

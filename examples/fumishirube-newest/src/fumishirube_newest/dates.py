@@ -26,29 +26,29 @@ _NEAR = 12
 
 def dated(text: str) -> list[date]:
     """Return every date in a text; a month is its first day. What is no day is no date."""
-    found = []
+    dates = []
     for form in _FORMS:
         for match in form.finditer(fold(text)):
             said = match.groupdict()
             year = 1 if said["year"] == "元" else int(said["year"])
             with suppress(ValueError):
                 first = _ERAS.get(said.get("era") or "", 0)
-                found.append(date(first + year, int(said["month"]), int(said["day"] or 1)))
-    return found
+                dates.append(date(first + year, int(said["month"]), int(said["day"] or 1)))
+    return dates
 
 
 def labelled(text: str, labels: Sequence[str]) -> list[date]:
     """Return the dates that follow a label within a few characters: ``更新日: 2024-05-01``."""
-    found = []
+    dates = []
     for match in _labels(tuple(labels)).finditer(fold(text)):
         near = match.string[match.end() : match.end() + _NEAR + len("2024-05-01")]
         days = [day for day in dated(near) if near]
-        found += days[:1]
-    return found
+        dates += days[:1]
+    return dates
 
 
 @lru_cache(maxsize=8)
 def _labels(labels: tuple[str, ...]) -> re.Pattern[str]:
     longest = sorted(map(fold, labels), key=len, reverse=True)
-    either = "|".join(rf"(?<![a-z]){re.escape(one)}" for one in longest if one)
+    either = "|".join(rf"(?<![a-z]){re.escape(label)}" for label in longest if label)
     return re.compile(rf"(?:{either})" if either else "(?!)")

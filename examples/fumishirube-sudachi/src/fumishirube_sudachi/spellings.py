@@ -39,25 +39,25 @@ class OtherSpellings(Stage):
     depth: Annotated[int, Field(ge=1)] = 20
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score sections by the words that stand there in another spelling only."""
         spellings = _spellings(query.text, corpus)
         counts = corpus.frequencies(spellings)
-        held = tuple(Holds(term) for term in query.must)
+        filters = tuple(Holds(term) for term in query.must)
         hits: dict[tuple[str, int], Hit] = {}
         for term, known in spellings.items():
             if not counts[term] or query.budget.spent:
                 continue
-            worth = self.weight * rarity(corpus.size, counts[term])
-            wanted: Clause = Bool(must=(Term(term), *held)) if held else Term(term)
+            weight = self.weight * rarity(corpus.size, counts[term])
+            wanted: Clause = Bool(must=(Term(term), *filters)) if filters else Term(term)
             for passage, _ in corpus.search(wanted, self.depth + len(query.exclude)):
                 text = f"{passage.fields['title']}\n{passage.fields['body']}"
-                if any(occurs(text, one) for one in known):
+                if any(occurs(text, spelling) for spelling in known):
                     continue
                 before = hits.get(passage.key, Hit(passage, 0.0, frozenset({"spelling"})))
                 hits[passage.key] = before._replace(
-                    score=before.score + worth,
+                    score=before.score + weight,
                     coverage=min(1.0, before.coverage + 1 / len(spellings)),
                     matched=(*before.matched, term.removeprefix(MARK)),
                 )
@@ -66,11 +66,13 @@ class OtherSpellings(Stage):
 
 def _spellings(text: str, corpus: Corpus) -> dict[str, set[str]]:
     """Return, for each word, the term of its other spellings, and those that the query gives."""
-    found: dict[str, set[str]] = {}
-    for word in dict.fromkeys(term for one in concepts(text) for term in corpus.terms(one.text)):
+    spellings: dict[str, set[str]] = {}
+    for word in dict.fromkeys(
+        term for concept in concepts(text) for term in corpus.terms(concept.text)
+    ):
         if is_function(word) or word.startswith(MARK):
             continue
         for form in corpus.terms(word):
             if not form.startswith(MARK):
-                found.setdefault(MARK + form, set()).update((form, word))
-    return found
+                spellings.setdefault(MARK + form, set()).update((form, word))
+    return spellings

@@ -57,7 +57,7 @@ class Sudachi(Stage):
         return hashlib.sha256(said.encode()).hexdigest()[:8]
 
     @contextmanager
-    def open(self) -> Iterator[Words]:
+    def open(self) -> Iterator[RunningSudachi]:
         """Open the dictionary for as long as the tokenizer runs.
 
         Raises:
@@ -72,16 +72,16 @@ class Sudachi(Stage):
 
         dictionary = Dictionary(dict=self.dictionary)
         try:
-            yield Words(dictionary.tokenizer(mode=self.mode), bigrams=self.bigrams)
+            yield RunningSudachi(dictionary.tokenizer(mode=self.mode), bigrams=self.bigrams)
         finally:
             dictionary.close()
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text; without ``open()`` the dictionary stays open."""
-        return _kept(self)[1].terms(text)
+        return _running(self)[1].terms(text)
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds of every text in which this one occurs; see :class:`Words`."""
+        """Return what holds of every text in which this one occurs; see :class:`RunningSudachi`."""
         return _pairs(text) if self.bigrams else _characters(text)
 
     @property
@@ -89,7 +89,7 @@ class Sudachi(Stage):
         return f"sudachidict_{self.dictionary}"
 
 
-class Words:
+class RunningSudachi:
     """The running form: the dictionary is open."""
 
     def __init__(self, analyser: Analyser, *, bigrams: bool) -> None:
@@ -131,17 +131,17 @@ class Words:
         """Yield each word of a Japanese run, with its normal form where that is another one."""
         for start in range(0, len(run), _MOST):
             with self._lock:
-                found = [
-                    (one.surface(), fold(one.normalized_form()))
-                    for one in self._analyser.tokenize(run[start : start + _MOST])
+                forms = [
+                    (morpheme.surface(), fold(morpheme.normalized_form()))
+                    for morpheme in self._analyser.tokenize(run[start : start + _MOST])
                 ]
-            for surface, normal in found:
+            for surface, normal in forms:
                 other = normal != surface and normal.split() == [normal]
                 yield (surface, normal, MARK + normal) if other else (surface,)
 
 
 @lru_cache(maxsize=2)
-def _kept(stage: Sudachi) -> tuple[ExitStack, Words]:
+def _running(stage: Sudachi) -> tuple[ExitStack, RunningSudachi]:
     """Return a running form that lasts, for those who use a stage without opening it."""
     stack = ExitStack()
     return stack, stack.enter_context(stage.open())

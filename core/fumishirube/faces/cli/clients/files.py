@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.clients.specs import Client
+from fumishirube.faces.cli.clients.specs import ClientSpec
 
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
@@ -24,7 +24,7 @@ class ClientFile:
         ConfigError: when it cannot be read as what it should be; ``by_hand`` tells what to do then.
     """
 
-    def __init__(self, client: Client, path: Path) -> None:
+    def __init__(self, client: ClientSpec, path: Path) -> None:
         self.path = path
         self._client = client
         try:
@@ -72,12 +72,12 @@ class ClientFile:
         """
         target = self.path.resolve()  # people keep such files elsewhere, and link to them
         try:
-            found = target.read_bytes() if target.exists() else None
-            if (found or b"").decode("utf-8-sig") != self.before:
+            current = target.read_bytes() if target.exists() else None
+            if (current or b"").decode("utf-8-sig") != self.before:
                 raise ConfigError(f"{self.path.name}: somebody has changed it; try again")
             target.parent.mkdir(parents=True, exist_ok=True)
-            backup = None if found is None else _backup(target, found)
-            _replace(target, text.encode(), None if found is None else target.stat().st_mode)
+            backup = None if current is None else _backup(target, current)
+            _replace(target, text.encode(), None if current is None else target.stat().st_mode)
         except OSError as error:
             raise ConfigError(f"{self.path.name}: it was not changed: {_reason(error)}") from error
         return backup
@@ -87,12 +87,12 @@ class ClientFile:
             import tomlkit  # noqa: PLC0415 - only one client pays for it
 
             return tomlkit.dumps(self._content)
-        found = _INDENT.search(self.before)
-        indent = found[1] if found else "  "
+        match = _INDENT.search(self.before)
+        indent = match[1] if match else "  "
         return json.dumps(self._content, ensure_ascii=False, indent=indent) + "\n"
 
 
-def block(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+def block(client: ClientSpec, name: str, entry: Mapping[str, Any]) -> str:
     """Return what stands in a client's file for a server, for a person to copy."""
     if client.form == "json":
         return json.dumps({client.key: {name: entry}}, ensure_ascii=False, indent=2)
@@ -101,7 +101,7 @@ def block(client: Client, name: str, entry: Mapping[str, Any]) -> str:
     return tomlkit.dumps({client.key: {name: entry}}).strip()
 
 
-def _read(client: Client, text: str) -> MutableMapping[str, Any]:
+def _read(client: ClientSpec, text: str) -> MutableMapping[str, Any]:
     if client.form == "toml":
         import tomlkit  # noqa: PLC0415 - only one client pays for it
 
@@ -114,14 +114,14 @@ def _read(client: Client, text: str) -> MutableMapping[str, Any]:
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object whose keys are all different: of two alike, one would be lost."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
         raise ValueError(f"the key {twice!r} stands there twice")
-    return found
+    return unique
 
 
-def _table(client: Client) -> MutableMapping[str, Any]:
+def _table(client: ClientSpec) -> MutableMapping[str, Any]:
     if client.form == "json":
         return {}
     import tomlkit  # noqa: PLC0415 - only one client pays for it

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 
-class Places(NamedTuple):
+class ClientFolders(NamedTuple):
     """What a client's file may be relative to: the home folder, the project, the environment."""
 
     home: Path
@@ -16,7 +16,7 @@ class Places(NamedTuple):
     environ: Mapping[str, str]
 
 
-class Client(NamedTuple):
+class ClientSpec(NamedTuple):
     """A client: its name, its file and that file's form, and the key of its servers.
 
     ``typed`` entries say that they speak over standard input and output. ``then`` is what a person
@@ -24,52 +24,54 @@ class Client(NamedTuple):
     """
 
     title: str
-    file: Callable[[Places], Path]
+    file: Callable[[ClientFolders], Path]
     then: str
     key: str = "mcpServers"
     form: Literal["json", "toml"] = "json"
     typed: bool = False
 
 
-def _desktop(places: Places) -> Path:
+def _desktop(places: ClientFolders) -> Path:
     if sys.platform == "darwin":
         folder = places.home / "Library" / "Application Support"
     elif sys.platform == "win32":
-        given = places.environ.get("APPDATA", "")
-        folder = Path(given) if given else places.home / "AppData" / "Roaming"
+        configured = places.environ.get("APPDATA", "")
+        folder = Path(configured) if configured else places.home / "AppData" / "Roaming"
     else:
-        given = places.environ.get("XDG_CONFIG_HOME", "")
-        folder = Path(given) if given else places.home / ".config"
+        configured = places.environ.get("XDG_CONFIG_HOME", "")
+        folder = Path(configured) if configured else places.home / ".config"
     return folder / "Claude" / "claude_desktop_config.json"
 
 
-def _codex(places: Places) -> Path:
-    given = places.environ.get("CODEX_HOME", "")
-    return (Path(given) if given else places.home / ".codex") / "config.toml"
+def _codex(places: ClientFolders) -> Path:
+    configured = places.environ.get("CODEX_HOME", "")
+    return (Path(configured) if configured else places.home / ".codex") / "config.toml"
 
 
-CLIENTS: Mapping[str, Client] = {
-    "claude-code": Client(
+CLIENTS: Mapping[str, ClientSpec] = {
+    "claude-code": ClientSpec(
         "Claude Code",
         lambda places: places.project / ".mcp.json",
         "start claude in that folder, and approve the server",
         typed=True,
     ),
-    "claude-desktop": Client("Claude Desktop", _desktop, "quit Claude Desktop, and open it again"),
-    "cursor": Client(
+    "claude-desktop": ClientSpec(
+        "Claude Desktop", _desktop, "quit Claude Desktop, and open it again"
+    ),
+    "cursor": ClientSpec(
         "Cursor",
         lambda places: places.home / ".cursor" / "mcp.json",
         "open Cursor's settings, MCP, and switch the server on",
     ),
-    "vscode": Client(
+    "vscode": ClientSpec(
         "VS Code",
         lambda places: places.project / ".vscode" / "mcp.json",
         "open that folder, and choose Start above the server in the file",
         key="servers",
         typed=True,
     ),
-    "codex": Client("Codex", _codex, "start codex anew", key="mcp_servers", form="toml"),
-    "gemini": Client(
+    "codex": ClientSpec("Codex", _codex, "start codex anew", key="mcp_servers", form="toml"),
+    "gemini": ClientSpec(
         "Gemini CLI",
         lambda places: places.home / ".gemini" / "settings.json",
         "start gemini anew; /mcp lists the server",

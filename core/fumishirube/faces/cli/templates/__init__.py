@@ -48,8 +48,10 @@ def rendered(name: str, noun: str, registry: Registry) -> Mapping[str, str]:
 
 def _names(name: str, kind: Kind, registry: Registry) -> Mapping[str, str]:
     if not _PACKAGE.fullmatch(name) or len(name) > LONGEST:
-        told = f"letters, digits and single hyphens, at most {LONGEST}, such as fumishirube-recent"
-        raise InvalidParameter(f"NAME {name[:60]!r} is no name of a package: {told}")
+        expectation = (
+            f"letters, digits and single hyphens, at most {LONGEST}, such as fumishirube-recent"
+        )
+        raise InvalidParameter(f"NAME {name[:60]!r} is no name of a package: {expectation}")
     plain = re.sub(r"[-_.]+", "-", name).lower()
     module, stage = plain.replace("-", "_"), plain.removeprefix("fumishirube-")
     wrong = _wrong(module, stage, kind, registry)
