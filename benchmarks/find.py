@@ -1,6 +1,6 @@
 """How long a whole ``manual_find`` takes, and what it costs, beside the engines without it.
 
-    python benchmarks/find.py --cache ~/.cache/fumishirube-bench --sections 600 10000 --language ja en
+    python benchmarks/find.py --cache ~/.cache/bench --sections 600 10000 --language ja en
     python benchmarks/find.py --quick
 
 A find has two required terms and all default stages; its trace is stored and its answer made. Each
@@ -272,7 +272,7 @@ def _first_answer(made: Manual, question: Question) -> float:
 
 
 def command_line(times: int) -> float:
-    """Return the milliseconds of a whole ``fumishirube find`` on the sample manuals, indexed before."""
+    """Return the milliseconds of a whole ``fumishirube find`` on the indexed sample manuals."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(folder)
         shutil.copytree(SAMPLES, workspace / "manuals")

@@ -136,7 +136,7 @@ def _table(model: type[BaseModel], prefix: str = "", leave: Collection[str] = ()
 def _settings() -> str:
     parts = [
         "# Settings of the whole",
-        "What `fumishirube.yaml` holds beside pipelines and surfaces, which have pages of their own.",
+        "What `fumishirube.yaml` holds beside pipelines and surfaces, which have their own pages.",
     ]
     sections = {
         name: info.annotation

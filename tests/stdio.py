@@ -1,4 +1,4 @@
-"""`fumishirube serve` as a process, and two clients of it: the SDK's own, and one that speaks bytes.
+"""`fumishirube serve` as a process, and two clients: the SDK's own, and one that speaks bytes.
 
 Whatever comes back is held against the rules that every answer keeps, so that no test need
 repeat them.

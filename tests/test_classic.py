@@ -1,4 +1,4 @@
-"""The classic ``config.yaml`` is honoured as it stands, and can be written as ``fumishirube.yaml``."""
+"""The classic ``config.yaml`` is honoured, and can be written as ``fumishirube.yaml``."""
 
 from __future__ import annotations
 

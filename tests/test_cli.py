@@ -803,7 +803,8 @@ def test_the_module_is_the_command(own: Path) -> None:
 def test_only_the_chosen_command_is_imported(own: Path) -> None:
     script = (
         "import sys; from fumishirube.faces.cli import main; main(['plugins']); "
-        "print([m for m in sys.modules if m.startswith('fumishirube.faces.cli.')], file=sys.stderr); "
+        "imported = [m for m in sys.modules if m.startswith('fumishirube.faces.cli.')]; "
+        "print(imported, file=sys.stderr); "
         "assert 'mcp' not in sys.modules and 'tqdm' not in sys.modules"
     )
     words = [sys.executable, "-c", script]

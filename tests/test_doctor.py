@@ -1,4 +1,4 @@
-"""``fumishirube doctor`` names what really goes wrong, with a remedy; each thing is made to happen."""
+"""``fumishirube doctor`` names what really goes wrong, with a remedy."""
 
 from __future__ import annotations
 

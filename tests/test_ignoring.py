@@ -157,7 +157,8 @@ def test_nobody_pays_for_rules_where_there_are_none(tmp_path: Path) -> None:
     made(tmp_path, {})
     code = (
         "import sys; from pathlib import Path; from fumishirube import Listing, Root;"
-        f"Root(Path({str(tmp_path)!r}), listing=Listing(ignore_files=('.fumishirubeignore',))).files();"
+        "listing = Listing(ignore_files=('.fumishirubeignore',));"
+        f"Root(Path({str(tmp_path)!r}), listing=listing).files();"
         "print('pathspec' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -77,26 +77,31 @@ def stuck(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": stranger(tmp_path, STUCK), "STUCK": str(tmp_path / "go")}
 
 
+SLICES = ("fumishirube_chapters", "fumishirube_graph", "fumishirube_manual", "fumishirube_vault")
+
+
 def test_a_search_imports_no_tools_and_nothing_that_it_does_not_use(tmp_path: Path) -> None:
     shutil.copytree(Path(__file__).parent.parent / "manuals", tmp_path / "manuals")
-    code = "import sys; from fumishirube.faces.cli import main; main(sys.argv[1:]); print(*sorted(sys.modules))"
+    code = (
+        "import sys; from fumishirube.faces.cli import main; "
+        "main(sys.argv[1:]); print(*sorted(sys.modules))"
+    )
     words = ("find", "申請 期限", "--manual", "業務ハンドブック")
     printed(*words, code=code, cwd=tmp_path)
     loaded = printed(*words, code=code, cwd=tmp_path).split()
     assert "fumishirube_manual" in loaded
-    assert [name for name in loaded if name.endswith(".offered")] == []
+    assert [name for name in loaded if name.endswith(".catalog") and name.startswith(SLICES)] == []
     assert UNUSED.intersection(loaded) == set()
 
 
 def test_loading_the_plugins_imports_no_tools_of_any_surface(tmp_path: Path) -> None:
     code = (
-        "import sys; from fumishirube.plugins.discovery import load_plugins; load_plugins(strangers=False); "
-        "print(*(m for m in sys.modules if m.startswith('fumishirube_builtin.surfaces.')))"
+        "import sys; from fumishirube.plugins.discovery import load_plugins; "
+        f"load_plugins(strangers=False); print(*(m for m in sys.modules if m.startswith({SLICES!r})))"
     )
-    loaded = printed(code=code, cwd=tmp_path).split()
-    kinds = {"chapters", "graph", "manual", "vault"}
-    names = {name.removeprefix("fumishirube_builtin.surfaces.") for name in loaded}
-    assert names - {"sizes"} == kinds | {f"{kind}.settings" for kind in kinds}
+    loaded = set(printed(code=code, cwd=tmp_path).split())
+    modules = ("", ".surface", ".settings")
+    assert loaded == {f"{package}{module}" for package in SLICES for module in modules}
 
 
 def test_a_client_is_answered_while_an_index_is_being_made(

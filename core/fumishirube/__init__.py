@@ -1,4 +1,4 @@
-"""Fumishirube: explore local manuals with few misses and few tokens. All that a plugin may import."""
+"""Fumishirube: search local manuals with few misses and few tokens. What a plugin may import."""
 
 import typing as _typing
 

@@ -52,7 +52,8 @@ def left_out(snapshot: GraphSnapshot) -> Iterator[str]:
         number = len(snapshot.skipped)
         named = ", ".join([*snapshot.skipped][:_NAMED]) + (", …" if number > _NAMED else "")
         counted = f"{number} file is" if number == 1 else f"{number} files are"
-        yield f"{counted} left out, too large or unreadable: {named}; 'fumishirube docs status' says why"
+        remedy = "'fumishirube docs status' says why"
+        yield f"{counted} left out, too large or unreadable: {named}; {remedy}"
 
 
 def _issue_warning(issue: Issue) -> tuple[str, str]:

@@ -113,7 +113,7 @@ class _Emptying(Circle):
 
 
 class TestEmptying(EmbedderContract):
-    breaks = ("test_the_texts_given_are_not_changed",)
+    breaks = ("test_the_texts_are_not_changed",)
     stage = _Emptying()
 
 

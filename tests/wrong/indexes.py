@@ -199,7 +199,7 @@ class _Blank(MemoryCorpus):
 
 
 class TestBlank(_Contract):
-    breaks = ("test_a_passage_without_a_body_is_kept_but_not_searched",)
+    breaks = ("test_a_passage_without_a_body_is_stored_but_not_searched",)
     shelf = corpus_shelf(_Blank)
 
 
@@ -277,7 +277,7 @@ class _Groundless(MemoryCorpus):
 
 
 class TestGroundless(_Contract):
-    breaks = ("test_a_floor_leaves_out_what_is_worth_little",)
+    breaks = ("test_a_score_cutoff_drops_low_estimates",)
     shelf = corpus_shelf(_Groundless)
 
 
@@ -463,7 +463,7 @@ class _Signing(Shelf):
 
 
 class TestSigning(_Contract):
-    breaks = ("test_what_is_given_is_not_changed",)
+    breaks = ("test_the_batches_are_not_changed",)
     shelf = _Signing
 
 

@@ -69,7 +69,7 @@ class _Governing(Blocks):
 
 
 class TestGoverning(_Contract):
-    breaks = ("test_it_speaks_for_files_that_are_there",)
+    breaks = ("test_it_claims_files_that_exist",)
     stage = _Governing()
 
 
@@ -115,7 +115,7 @@ class _Stale(Blocks):
 
 
 class TestStale(_Contract):
-    breaks = ("test_a_deleted_file_is_not_spoken_for",)
+    breaks = ("test_a_deleted_file_is_not_claimed",)
     stage = _Stale()
 
 
@@ -279,7 +279,7 @@ class _Plain(Blocks):
 
 
 class TestPlain(_Contract):
-    breaks = ("test_a_file_that_vanished_is_told_in_the_project_s_words",)
+    breaks = ("test_a_vanished_file_raises_a_tool_error",)
     stage = _Plain()
 
 

@@ -122,7 +122,7 @@ class _Noteless(Backwards):
 
 
 class TestNoteless(RefinerContract):
-    breaks = ("test_notes_taken_before_are_kept",)
+    breaks = ("test_notes_of_earlier_stages_remain",)
     stage = _Noteless()
 
 
@@ -149,7 +149,7 @@ class _Noting(Backwards):
 
 
 class TestNoting(RefinerContract):
-    breaks = ("test_the_ranking_given_is_not_changed",)
+    breaks = ("test_the_ranking_is_not_changed",)
     stage = _Noting()
 
 
@@ -216,7 +216,7 @@ class _Bare(Backwards):
 
 
 class TestBare(RefinerContract):
-    breaks = ("test_hits_keep_what_scorers_found",)
+    breaks = ("test_hits_keep_the_details_of_the_scorers",)
     stage = _Bare()
 
 

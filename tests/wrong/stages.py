@@ -55,7 +55,7 @@ class _Restless(Stage):
 
 
 class TestRestless(Bare):
-    breaks = ("test_it_has_the_verbs_of_its_kind",)
+    breaks = ("test_it_implements_the_protocol_of_its_kind",)
     stage = _Restless()
 
 
@@ -294,5 +294,5 @@ class _Scribbling(Sound):
 
 
 class TestScribbling(Bare):
-    breaks = ("test_what_it_is_given_is_not_changed",)
+    breaks = ("test_it_changes_no_argument",)
     stage = _Scribbling()

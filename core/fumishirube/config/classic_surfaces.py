@@ -1,4 +1,4 @@
-"""What another program left in a workspace, under what ``fumishirube.yaml`` and the environment say."""
+"""Settings that surfaces read from another program's files, below YAML and environment."""
 
 from __future__ import annotations
 

@@ -234,8 +234,8 @@ class WorkDesk:
             folder = self._shared.state.make(self._index_folder(name))
         except Forbidden as error:
             raise Forbidden(
-                "the state folder (.fumishirube) cannot be written; make it writable, or name another "
-                "one with FUMISHIRUBE_STATE_ROOT"
+                "the state folder (.fumishirube) cannot be written; make it writable, or name "
+                "another one with FUMISHIRUBE_STATE_ROOT"
             ) from error
         return index.open(folder, Fields(FIELDS, tokenizer))
 

@@ -30,7 +30,7 @@ __all__ = [
     "IndexContract",
     "LoaderContract",
     "MemoryCorpus",
-    "MemoryDesk",
+    "MemoryContext",
     "PlainTokenizer",
     "RefinerContract",
     "ScorerContract",

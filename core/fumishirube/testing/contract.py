@@ -61,7 +61,7 @@ class StageContract(Generic[S]):
         )
         return stage
 
-    def test_it_has_the_verbs_of_its_kind(self) -> None:
+    def test_it_implements_the_protocol_of_its_kind(self) -> None:
         """The stage is a ``fumishirube.Stage`` with every method of its protocol."""
         assert isinstance(self.settings(), self.protocol), f"it is no {self.protocol.__name__}"
 
@@ -185,7 +185,7 @@ class StageContract(Generic[S]):
         self.use(stage, _folder(tmp_path, "own"))
         assert stage == before, f"it was {before!r}, and is {stage!r}"
 
-    def test_what_it_is_given_is_not_changed(self, tmp_path: Path) -> None:
+    def test_it_changes_no_argument(self, tmp_path: Path) -> None:
         """Texts, passages and queries belong to others, who go on using them."""
         before = record(_SAMPLES)
         self.exercise(self.make(), _folder(tmp_path, "own"))

@@ -64,7 +64,7 @@ class EmbedderContract(StageContract[Embedder]):
         assert list(first) == pytest.approx(list(again), abs=_NEAR), "equal texts, unequal vectors"
         assert not len(first) or list(first) != list(other), "unequal texts, equal vectors"
 
-    def test_the_texts_given_are_not_changed(self) -> None:
+    def test_the_texts_are_not_changed(self) -> None:
         """The batch belongs to the caller."""
         batch = list(TEXTS)
         self.make().embed(batch, "passage")

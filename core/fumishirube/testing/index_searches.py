@@ -96,7 +96,7 @@ class IndexSearchContract(StageContract[Index]):
                 assert list(corpus.page(path)) == [item for item in PASSAGES if item.path == path]
             assert list(corpus.page("absent.md")) == []
 
-    def test_a_passage_without_a_body_is_kept_but_not_searched(self, folder: Root) -> None:
+    def test_a_passage_without_a_body_is_stored_but_not_searched(self, folder: Root) -> None:
         """A bare heading is no hit: it stands on its page, and nothing finds it."""
         with self.opened(folder) as index:
             sync(index, batched([*PASSAGES, BLANK]))
@@ -129,7 +129,7 @@ class IndexSearchContract(StageContract[Index]):
                         f"{clause}, {limit}"
                     )
 
-    def test_a_floor_leaves_out_what_is_worth_little(self, folder: Root) -> None:
+    def test_a_score_cutoff_drops_low_estimates(self, folder: Root) -> None:
         """Whatever is sure, it is the first of what there is without a floor; ties included."""
         many = [passage(f"{n}.md", 1, "x" * (n % 3), "word " * (1 + n % 7)) for n in range(60)]
         many.append(passage("blank.md", title="word word word"))

@@ -112,7 +112,7 @@ class IndexContract(IndexSearchContract):
             sync(index, batched(PASSAGES))
             assert_alike(index.corpus("manual"), PASSAGES)
 
-    def test_what_is_given_is_not_changed(self, folder: Root) -> None:
+    def test_the_batches_are_not_changed(self, folder: Root) -> None:
         """Pages and passages belong to the caller."""
         batches = batched(PASSAGES)
         before = record(batches)

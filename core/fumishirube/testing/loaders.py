@@ -40,7 +40,7 @@ class LoaderContract(StageContract[Loader]):
         sources = sorted(stage.sources(root))
         return sources, [stage.load(root, source) for source in sources]
 
-    def test_it_speaks_for_files_that_are_there(self, manual: Root) -> None:
+    def test_it_claims_files_that_exist(self, manual: Root) -> None:
         """A source names an existing file, once; so does what governs it."""
         sources = self._sources(manual)
         there = {entry.path for entry in manual.files()}
@@ -63,7 +63,7 @@ class LoaderContract(StageContract[Loader]):
         backwards = _written(dict(reversed(list(files.items()))), tmp_path / "backwards")
         assert sorted(self._sources(forwards)) == sorted(self._sources(backwards))
 
-    def test_a_deleted_file_is_not_spoken_for(self, manual: Root) -> None:
+    def test_a_deleted_file_is_not_claimed(self, manual: Root) -> None:
         """Sources are what is there now, not what was there before."""
         stage = self.make()
         gone = min(stage.sources(manual)).path
@@ -142,7 +142,7 @@ class LoaderContract(StageContract[Loader]):
         after = {source: stage.load(manual, source) for source in stage.sources(manual)}
         assert {source: after.get(source) for source in before} == before, "a file beside decides"
 
-    def test_a_file_that_vanished_is_told_in_the_project_s_words(self, manual: Root) -> None:
+    def test_a_vanished_file_raises_a_tool_error(self, manual: Root) -> None:
         """Between listing and reading a file may go; that is ``NotFound`` or ``Unreadable``."""
         stage = self.make()
         for source in sorted(stage.sources(manual)):

@@ -67,7 +67,7 @@ class RefinerContract(StageContract[Refiner]):
         for query, refined in self._refined():
             assert _BEFORE in refined.left_out, f"{query.text!r}: {refined.left_out}"
 
-    def test_notes_taken_before_are_kept(self) -> None:
+    def test_notes_of_earlier_stages_remain(self) -> None:
         """Notes of earlier stages reach the answer."""
         for query, refined in self._refined():
             assert refined.notes.get("before") == "noted", f"{query.text!r}: {refined.notes}"
@@ -77,7 +77,7 @@ class RefinerContract(StageContract[Refiner]):
         for query, refined in self._refined():
             assert all(math.isfinite(hit.score) for hit in refined.hits), f"{query.text!r}"
 
-    def test_the_ranking_given_is_not_changed(self) -> None:
+    def test_the_ranking_is_not_changed(self) -> None:
         """It goes into the trace as it was."""
         for query in self._queries():
             before = _sample_ranking()
@@ -117,7 +117,7 @@ class RefinerContract(StageContract[Refiner]):
         for query in self._queries():
             _check_accounted(before, self.make().refine(before, query, MemoryCorpus(alike)))
 
-    def test_hits_keep_what_scorers_found(self) -> None:
+    def test_hits_keep_the_details_of_the_scorers(self) -> None:
         """Coverage, matched spans and signals come out as they went in; marks are only added."""
         for query, refined in self._refined():
             by_key = {hit.passage.key: hit for hit in _sample_ranking().hits}

@@ -72,7 +72,7 @@ class ScorerContract(StageContract[Scorer]):
         for query, hit in self._hits():
             assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
 
-    def test_who_nominates_keeps_to_what_must_be_held(self) -> None:
+    def test_generated_candidates_contain_every_must_term(self) -> None:
         """Every hit holds each term of ``query.must``: that is what the run is for."""
         if not getattr(self.make(), "nominates", False):
             return

@@ -136,8 +136,8 @@ def _remedy(settings: SentenceTransformers) -> str:
     if settings.download:
         return f"{message}; check its name, the device and the network, and restart"
     return (
-        f"{message} from this machine; name a folder that holds one, or set download: true to let it "
-        "be fetched, and restart"
+        f"{message} from this machine; name a folder that holds one, or set download: true to let "
+        "it be fetched, and restart"
     )
 
 

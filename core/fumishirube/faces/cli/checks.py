@@ -1,4 +1,4 @@
-"""What ``fumishirube doctor`` looks at whatever the workspace: the installation, folders, leftovers."""
+"""The checks of ``fumishirube doctor`` in any workspace: installation, folders, leftovers."""
 
 from __future__ import annotations
 

@@ -26,11 +26,13 @@ def _index(answer: Any) -> Iterator[str]:
 def _search(answer: Any) -> Iterator[str]:
     for rank, result in enumerate(answer["results"], 1):
         if "snippet" in result:
-            yield f"{rank}. {strip_controls(result['title'])}  {result['filepath']}:{result['line_start']}"
+            place = f"{result['filepath']}:{result['line_start']}"
+            yield f"{rank}. {strip_controls(result['title'])}  {place}"
             yield _INDENT + strip_controls(result["snippet"])
             continue
         yield f"{rank}. {strip_controls(result['title'])}  {result['score']:.3f}"
-        yield f"{_INDENT}{result['filepath']}  ({result['relevance_reason']}; {result['staleness']})"
+        reason = f"({result['relevance_reason']}; {result['staleness']})"
+        yield f"{_INDENT}{result['filepath']}  {reason}"
         for page in result.get("linked_pages", ()):
             yield f"{_INDENT}-> {page['filepath']} ({page['link_type']})"
     yield f"{answer['total_found']} found"
@@ -55,7 +57,8 @@ def _context(answer: Any) -> Iterator[str]:
     for related in answer["related"]:
         yield ""
         mark = "->" if related["direction"] == "outlink" else "<-"
-        yield f"{mark} {related['filepath']} ({related['link_type']}, {counted(related['depth'], 'hop')})"
+        hops = counted(related["depth"], "hop")
+        yield f"{mark} {related['filepath']} ({related['link_type']}, {hops})"
         yield from (_INDENT + _printable_line(line) for line in related["summary"].split("\n"))
     if answer["truncated_count"]:
         yield f"{answer['truncated_count']} more did not fit"

@@ -1,4 +1,4 @@
-"""``fumishirube eval``: how well known answers are found, and which of two configurations is better."""
+"""``fumishirube eval``: how well known answers are found, and which configuration is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fumishirube find``: the best sections for a question, where they stand, and what was searched."""
+"""``fumishirube find``: the best sections for a question, and what was searched."""
 
 from __future__ import annotations
 

@@ -131,7 +131,8 @@ def _place(word: str) -> ReadTarget:
         cited = Citation.parse(SCHEME + word.removeprefix(SCHEME))
     except InvalidParameter as error:
         raise ArgumentTypeError(
-            f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; 'fumishirube find' cites so"
+            f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; "
+            "'fumishirube find' prints such citations"
         ) from error
     checkable = cited if cited.digest else None
     return ReadTarget(cited.manual_id, cited.path, cited.start_line, checkable)

@@ -1,4 +1,4 @@
-"""``fumishirube serve``: the tools for one MCP client over standard input and output, or over HTTP."""
+"""``fumishirube serve``: the tools over standard input and output, or over HTTP."""
 
 from __future__ import annotations
 

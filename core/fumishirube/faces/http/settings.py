@@ -14,7 +14,7 @@ _LAST_PORT = 65535
 
 
 def address(loaded: Loaded, requested: str | None) -> tuple[str, int]:
-    """Return the host and the port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or nothing.
+    """Return the host and the port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or none.
 
     Raises:
         ConfigError: when it is no address, or one that others reach without leave and token.
