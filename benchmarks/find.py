@@ -166,7 +166,7 @@ def _build(application: Application, made: Manual, *, reuse: bool) -> Row:
     """Index the manual, and return sections a second, parsing and the look for files included."""
 
     def build() -> None:
-        application.desks["manual"].prepare("m", Query(""))
+        application.contexts["manual"].prepare("m", Query(""))
 
     folder = made.workspace / ".fumishirube" / "index"
     if reuse and folder.is_dir():

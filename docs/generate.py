@@ -21,7 +21,7 @@ from fumishirube.host.application import open_application
 from fumishirube.model import Tool
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.plugins.registry import Kind, Offer, Registry
+from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
 from fumishirube.tools.schemas import input_schema, output_schema
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -46,7 +46,9 @@ _FURTHER = {
 def pages() -> dict[str, str]:
     """Return every page of the reference by its file's name."""
     registry = load_plugins(strangers=False).registry
-    written = {f"{shelf}.md": _shelf(registry, shelf) for shelf in registry.shelves}
+    written = {
+        f"{kind_name}.md": _shelf(registry, kind_name) for kind_name in registry.kinds_by_name
+    }
     written["tools.md"] = _tools()
     written["environment.md"] = _environment(registry)
     written["settings.md"] = _settings()
@@ -68,17 +70,17 @@ def main() -> None:
 # --- shelves --------------------------------------------------------------------------------
 
 
-def _shelf(registry: Registry, shelf: str) -> str:
-    kind = registry[shelf].kind
-    hook = f"register_{shelf}"
+def _shelf(registry: StageRegistry, kind_name: str) -> str:
+    kind = registry[kind_name].kind
+    hook = f"register_{kind_name}"
     parts = [
-        f"# {shelf.capitalize()}",
+        f"# {kind_name.capitalize()}",
         f"{inspect.getdoc(getattr(hookspecs, hook))} The hook is `{hook}`.",
         "## What one has to do",
         _source(kind.noun.capitalize()),
-        *(_source(name) for name in _FURTHER.get(shelf, ())),
+        *(_source(name) for name in _FURTHER.get(kind_name, ())),
         "## Built in",
-        *(_offer(kind, offer) for offer in registry[shelf]),
+        *(_offer(kind, offer) for offer in registry[kind_name]),
     ]
     return _joined(parts)
 
@@ -90,10 +92,10 @@ def _source(name: str) -> str:
     return _fenced("python", "\n".join(kept).strip())
 
 
-def _offer(kind: Kind, offer: Offer) -> str:
+def _offer(kind: StageKind, offer: RegisteredStage) -> str:
     stage = offer.stage
-    nominates = getattr(stage, "nominates", False)
-    told = "It nominates passages." if nominates else "It scores what others have nominated."
+    generates = getattr(stage, "nominates", False)
+    told = "It nominates passages." if generates else "It scores what others have nominated."
     return _joined(
         [
             f"### `{offer.name}`",
@@ -105,7 +107,7 @@ def _offer(kind: Kind, offer: Offer) -> str:
     )
 
 
-def _default_pipeline(kind: Kind, stage: Any) -> Iterator[str]:
+def _default_pipeline(kind: StageKind, stage: Any) -> Iterator[str]:
     if kind.noun == "surface" and stage.pipeline:
         yield f"It reads `roots.{stage.root}`. Its pipeline, unless the file says otherwise:"
         yield _fenced("json", json.dumps(stage.pipeline, ensure_ascii=False, indent=2))
@@ -149,7 +151,7 @@ def _settings() -> str:
     return _joined([*parts, "## Alone", inspect.getdoc(Config) or "", alone])
 
 
-def _environment(registry: Registry) -> str:
+def _environment(registry: StageRegistry) -> str:
     rows = sorted(all_variables(registry), key=lambda row: row.setting.startswith(_NOUNS))
     cells = [(f"`{row.name}`", row.takes, f"`{row.default}`", _setting(row)) for row in rows]
     return _joined(
@@ -187,13 +189,13 @@ def _tools() -> str:
 
 
 def _tool(tool: Tool[Any, Any]) -> str:
-    ways = [f"`POST /tools/{tool.name}`"]
-    ways += [f"`{tool.http[0]} {tool.http[1]}`"] if tool.http else []
+    offset_maps = [f"`POST /tools/{tool.name}`"]
+    offset_maps += [f"`{tool.http[0]} {tool.http[1]}`"] if tool.http else []
     kind = "It only reads." if tool.read_only else "It writes."
     parts = [
         f"## `{tool.name}`",
         f"**{tool.title}.** {tool.summary}",
-        f"{kind} Over HTTP: {', '.join(ways)}.",
+        f"{kind} Over HTTP: {', '.join(offset_maps)}.",
         *_members("argument", input_schema(tool)),
         *_members("member of the answer", output_schema(tool)),
     ]

@@ -4,7 +4,7 @@ import gc
 
 gc.disable()
 
-from fumishirube.host.wire import claim_wire, leave  # noqa: E402
+from fumishirube.host.wire import claim_wire, exit_now  # noqa: E402
 
 wire = claim_wire()
 
@@ -18,8 +18,8 @@ from typing import Annotated, Any, ClassVar  # noqa: E402
 from pydantic import Field  # noqa: E402
 
 from fumishirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
-from fumishirube.host.catalog import Board, Menu  # noqa: E402
-from fumishirube.host.logs import QUIET, ToStandardError, start_logs  # noqa: E402
+from fumishirube.host.catalog import Catalog, CatalogPublisher  # noqa: E402
+from fumishirube.host.logs import QUIET_LEVEL, StandardErrorHandler, start_logs  # noqa: E402
 from fumishirube.model import Answer, Call, Params, Tool  # noqa: E402
 from fumishirube.tools.argument_errors import FailsWith  # noqa: E402
 from fumishirube.tools.prompts import Prompt  # noqa: E402
@@ -147,7 +147,7 @@ def litter(params: Params, call: Call) -> TextAnswer:
 
 def swap(params: Params, call: Call) -> TextAnswer:
     """Offer one tool less from now on."""
-    BOARD.hang(Menu(BOARD.menu.tools[:-1], prompts=BOARD.menu.prompts))
+    PUBLISHER.publish(Catalog(PUBLISHER.catalog.tools[:-1], prompts=PUBLISHER.catalog.prompts))
     return TextAnswer(text="swapped")
 
 
@@ -170,16 +170,18 @@ TOOLS = [
     tool("litter", NoParams, TextAnswer, litter),
     tool("swap", NoParams, TextAnswer, swap),
 ]
-BOARD = Board(Menu(TOOLS, prompts=[Prompt("hello", "Hello", "Says hello.", lambda _: "hello")]))
+PUBLISHER = CatalogPublisher(
+    Catalog(TOOLS, prompts=[Prompt("hello", "Hello", "Says hello.", lambda _: "hello")])
+)
 
 
 def main() -> None:
     from fumishirube.faces.mcp import run_stdio  # noqa: PLC0415 - heavy, and only wanted here
 
-    start_logs(os.environ.get("FIXTURE_LOG", QUIET), [ToStandardError()], places=False)
+    start_logs(os.environ.get("FIXTURE_LOG", QUIET_LEVEL), [StandardErrorHandler()], places=False)
     print("printed at start")  # noqa: T201 - the same
-    run_stdio(BOARD, name="fixture", version="1.2.3", instructions="Try echo.", wire=wire)
-    leave()
+    run_stdio(PUBLISHER, name="fixture", version="1.2.3", instructions="Try echo.", wire=wire)
+    exit_now()
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube import Query, Thresholds, Trace, Verdict
+from fumishirube import Query, SearchAssessment, Thresholds, Trace
 from fumishirube.disk import json_lines as journals
-from fumishirube.disk.json_lines import Journal
+from fumishirube.disk.json_lines import JsonLinesFile
 from fumishirube.engine.adaptive import DAY, LEAST, MOST, Tuner
 from fumishirube.host.application import Application, open_application
 
@@ -46,7 +46,7 @@ KEYS = [
     "scoring_mode",
 ]
 BASE = Thresholds(3, 0.8)
-VERDICT = Verdict(
+VERDICT = SearchAssessment(
     status="required_effective",
     cutoff_reason="stage_cap",
     recall_ok=True,
@@ -83,12 +83,12 @@ def file(workspace: Path) -> Path:
 
 
 def asked(
-    application: Application, text: str = "対象外", verdict: Verdict | None = VERDICT
+    application: Application, text: str = "対象外", assessment: SearchAssessment | None = VERDICT
 ) -> Trace:
-    desk = application.desks["manual"]
-    trace = desk.find("m1", Query(text, ("対象外",))).trace
-    if verdict:
-        desk.conclude(trace.id, verdict)
+    context = application.contexts["manual"]
+    trace = context.find("m1", Query(text, ("対象外",))).trace
+    if assessment:
+        context.conclude(trace.id, assessment)
     return trace
 
 
@@ -166,7 +166,7 @@ def test_the_scoring_mode_names_what_merged_the_rows(
     opened: Opened, file: Path, text: str, required: tuple[str, ...], expected: str
 ) -> None:
     application = opened()
-    application.desks["manual"].find("m1", Query(text, required))
+    application.contexts["manual"].find("m1", Query(text, required))
     application.close()
     assert rows(file)[0]["scoring_mode"] == expected
 
@@ -182,7 +182,7 @@ def test_the_query_is_nowhere_in_the_file(opened: Opened, file: Path) -> None:
 
 def test_a_search_nobody_speaks_of_leaves_its_line_at_the_end(opened: Opened, file: Path) -> None:
     application = opened()
-    asked(application, verdict=None)
+    asked(application, assessment=None)
     application.close()
     (row,) = rows(file)
     assert row["status"] is None
@@ -192,7 +192,7 @@ def test_a_search_nobody_speaks_of_leaves_its_line_at_the_end(opened: Opened, fi
 def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
     application = opened()
     for _ in range(70):
-        asked(application, verdict=None)
+        asked(application, assessment=None)
     assert len(application.memory.statistics._waiting) <= 64
     application.close()
     assert len(rows(file)) == 70
@@ -201,8 +201,8 @@ def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
 def test_a_verdict_counts_once(opened: Opened, file: Path) -> None:
     application = opened()
     trace = asked(application)
-    application.desks["manual"].conclude(trace.id, VERDICT)
-    application.desks["manual"].conclude("nobody", VERDICT)
+    application.contexts["manual"].conclude(trace.id, VERDICT)
+    application.contexts["manual"].conclude("nobody", VERDICT)
     application.close()
     assert len(rows(file)) == 1
 
@@ -255,7 +255,7 @@ def test_a_full_file_is_put_aside_and_one_older_is_kept(
     monkeypatch.setattr(journals, "FULL_BYTES", 1000)
     file = tmp_path / "s.jsonl"
     for number in range(60):
-        journal = Journal(file)
+        journal = JsonLinesFile(file)
         journal.put({"number": number, "text": "x" * 50})
         journal.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.jsonl", "s.jsonl.1"]
@@ -270,7 +270,7 @@ def test_only_the_end_of_a_long_file_is_read(
     monkeypatch.setattr(journals, "TAIL_BYTES", 100)
     file = tmp_path / "s.jsonl"
     write(file, *(json.dumps({"number": n}) for n in range(1000)))
-    numbers = [row["number"] for row in Journal(file).tail()]
+    numbers = [row["number"] for row in JsonLinesFile(file).tail()]
     assert numbers == list(range(numbers[0], 1000))
     assert 3 <= len(numbers) <= 7
 
@@ -278,10 +278,10 @@ def test_only_the_end_of_a_long_file_is_read(
 def test_a_line_that_was_cut_short_spoils_no_other(tmp_path: Path) -> None:
     file = tmp_path / "s.jsonl"
     file.write_text('{"number": 1}\n{"numb', "utf-8")
-    journal = Journal(file)
+    journal = JsonLinesFile(file)
     journal.put({"number": 2})
     journal.close()
-    assert [row["number"] for row in Journal(file).tail()] == [1, 2]
+    assert [row["number"] for row in JsonLinesFile(file).tail()] == [1, 2]
 
 
 def test_damage_costs_one_line_of_the_log(

@@ -224,8 +224,10 @@ def test_no_command_leaves_its_root(server: Wire, world: World) -> None:
         assert driver.stdin is not None
         assert driver.stdout is not None
         for number, attack in enumerate(attacks(world.outside)):
-            ways = _commands(attack, _calls(aims, shapes, attack))
-            chosen = ways if TORTURE else ways[number % len(ways) :][: number % 2]
+            offset_maps = _commands(attack, _calls(aims, shapes, attack))
+            chosen = (
+                offset_maps if TORTURE else offset_maps[number % len(offset_maps) :][: number % 2]
+            )
             for words in chosen:
                 driver.stdin.write(json.dumps(words) + "\n")
                 driver.stdin.flush()

@@ -124,14 +124,14 @@ def test_a_backend_that_is_too_slow_is_not_waited_for(workspace: Path, backend: 
 
 
 def test_cancelling_a_call_aborts_its_request(workspace: Path, backend: HttpServer) -> None:
-    marks = backend.workspace / "manuals"
+    labels = backend.workspace / "manuals"
     with bridge(workspace, backend.url) as client:
         call = {"name": "probe_wait", "arguments": {"mark": "cancel"}}
         client._send({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call})
-        manuals.appears(marks / "cancel.began")
+        manuals.appears(labels / "cancel.began")
         cancelled = {"requestId": 900}
         client._send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})
-        manuals.appears(marks / "cancel.cancelled")
+        manuals.appears(labels / "cancel.cancelled")
         client.ping()
 
 

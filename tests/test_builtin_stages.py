@@ -14,7 +14,7 @@ import tiny_models
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Desk, Fields, Page, Query, Root, fold, words
+from fumishirube import Budget, Fields, IndexedFile, Query, Root, SurfaceContext, fold, words
 from fumishirube.engine.library import Library
 from fumishirube.engine.passages import FIELDS
 from fumishirube.plugins.discovery import load_plugins
@@ -177,7 +177,7 @@ class TestVaultSurface(SurfaceContract):
     def _vault(self, tmp_path: Path) -> None:
         self._folder = tmp_path
 
-    def desk(self) -> Desk:
+    def context(self) -> SurfaceContext:
         return MemoryContext({}, self._folder)
 
 
@@ -207,7 +207,9 @@ CONTRACTS: Mapping[str, type[StageContract[Any]]] = {
 # Who needs nothing but its defaults needs no lines of its own; a loader needs files to load.
 for kind, offer in load_plugins(strangers=False).registry.offers():
     name = f"Test{offer.stage.__name__}"
-    made = type(name, (CONTRACTS[kind.shelf],), {"stage": offer.stage(), "__module__": __name__})
+    made = type(
+        name, (CONTRACTS[kind.kind_name],), {"stage": offer.stage(), "__module__": __name__}
+    )
     globals().setdefault(name, made)
 
 
@@ -255,7 +257,10 @@ def test_whatever_the_tokenizer_the_index_answers_like_memory(
 ) -> None:
     passages = [*PASSAGES, BLANK]
     batches = [
-        (Page(path, "stamp", None, len(list(pages))), [p for p in passages if p.path == path])
+        (
+            IndexedFile(path, "stamp", None, len(list(pages))),
+            [p for p in passages if p.path == path],
+        )
         for path, pages in groupby(sorted(passages), key=lambda one: one.path)
     ]
     index = Tantivy().open(Root(tmp_path), Fields(FIELDS, tokenizer))

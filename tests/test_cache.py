@@ -18,19 +18,19 @@ from stdio import Fumishirube
 
 from fumishirube import (
     Budget,
-    Cached,
+    CacheOutcome,
     ConfigError,
     Query,
+    SearchAssessment,
     Stage,
     Thresholds,
     Trace,
     Vectors,
-    Verdict,
 )
-from fumishirube.engine.cache import Guards, Kept, Question, Scope, SearchCache
+from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, CacheScope, SearchCache
 from fumishirube.host.application import Application, open_application
 from fumishirube.model import Span
-from fumishirube.plugins.registry import Offer
+from fumishirube.plugins.registry import RegisteredStage
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 
@@ -71,7 +71,7 @@ def asked(
     manual: str = "m1",
     **more: Any,
 ) -> Trace:
-    return application.desks["manual"].find(manual, Query(text, required, **more)).trace
+    return application.contexts["manual"].find(manual, Query(text, required, **more)).trace
 
 
 def modes(application: Application, *questions: dict[str, Any]) -> list[str]:
@@ -80,7 +80,7 @@ def modes(application: Application, *questions: dict[str, Any]) -> list[str]:
 
 def answer(trace: Trace) -> Trace:
     """What a trace answers, without its identity, what it took, and where it comes from."""
-    return replace(trace, id="", created=0.0, search=_timeless(trace.search), cache=Cached())
+    return replace(trace, id="", created=0.0, search=_timeless(trace.search), cache=CacheOutcome())
 
 
 def _timeless(span: Span) -> Span:
@@ -112,12 +112,12 @@ def test_the_same_question_is_answered_from_the_cache(opened: Opened) -> None:
 def test_both_traces_can_be_asked_for(opened: Opened) -> None:
     application = opened()
     for trace in (asked(application), asked(application)):
-        assert application.desks["manual"].trace(trace.id) == trace
+        assert application.contexts["manual"].trace(trace.id) == trace
 
 
 def test_a_cached_finding_has_its_ranking_with_the_texts(opened: Opened) -> None:
-    desk = opened().desks["manual"]
-    first, second = (desk.find("m1", Query(QUESTION, ("対象外",))) for _ in range(2))
+    context = opened().contexts["manual"]
+    first, second = (context.find("m1", Query(QUESTION, ("対象外",))) for _ in range(2))
     assert second.trace.cache.hit
     assert first.ranking.hits
     assert second.ranking.hits == first.ranking.hits
@@ -188,7 +188,7 @@ def test_two_pipelines_over_one_manual_do_not_share_answers(opened: Opened) -> N
         "pipelines: {plain: {fusers: [], refiners: []}}\n"
     )
     query = Query(QUESTION, ("対象外",))
-    found = [application.desks[name].find("m1", query).trace for name in ("manual", "plain")]
+    found = [application.contexts[name].find("m1", query).trace for name in ("manual", "plain")]
     assert [trace.cache.mode for trace in found] == ["miss", "miss"]
 
 
@@ -299,7 +299,7 @@ class Failing(Stage):
 
 def test_a_degraded_answer_is_not_kept(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     application = opened()
-    pipeline = application.desks["manual"]._pipeline
+    pipeline = application.contexts["manual"]._pipeline
     broken = pipeline.refiners[0]._replace(stage=Failing())
     monkeypatch.setitem(pipeline.__dict__, "refiners", [broken])
     assert asked(application).degraded
@@ -310,25 +310,25 @@ def test_a_degraded_answer_is_not_kept(opened: Opened, monkeypatch: pytest.Monke
 
 
 def cache(embedder: Any = None, **settings: Any) -> SearchCache:
-    defaults = {"keep": 3, "seconds": 60, "similarity": 0.9, "guards": Guards()}
+    defaults = {"keep": 3, "seconds": 60, "similarity": 0.9, "guards": CacheGuards()}
     return SearchCache(embedder or NullEmbedder(), **{**defaults, **settings})
 
 
-def question(text: str, manual: str = "m") -> Question:
+def question(text: str, manual: str = "m") -> CacheKey:
     nothing: frozenset[str] = frozenset()
-    return Question.of(Scope(manual, "c", "p", Thresholds(), nothing, nothing, 1, 1), text)
+    return CacheKey.of(CacheScope(manual, "c", "p", Thresholds(), nothing, nothing, 1, 1), text)
 
 
-def kept(name: str) -> Kept:
-    return Kept(name, Span(name, "search", 0.0, 0.0), 1.0)
+def cached_search(name: str) -> CachedSearch:
+    return CachedSearch(name, Span(name, "search", 0.0, 0.0), 1.0)
 
 
 def test_the_one_not_asked_for_the_longest_goes_first() -> None:
     store = cache()
     for name in "abc":
-        store.keep(question(name), kept(name))
+        store.keep(question(name), cached_search(name))
     assert store.look_up(question("a")).mode == "exact"
-    store.keep(question("d"), kept("d"))
+    store.keep(question("d"), cached_search("d"))
     assert {n: store.look_up(question(n)).mode for n in "abcd"} == {
         "a": "exact",
         "b": "miss",
@@ -341,7 +341,7 @@ def test_an_answer_lives_from_when_it_was_kept(monkeypatch: pytest.MonkeyPatch) 
     store = cache(Hashing(), seconds=60)
     now = time.monotonic()
     monkeypatch.setattr(SearchCache, "_now", staticmethod(lambda: now))
-    store.keep(question("abc"), kept("x"))
+    store.keep(question("abc"), cached_search("x"))
     now += 59
     assert store.look_up(question("abc")).mode == "exact"
     now += 1
@@ -354,9 +354,9 @@ def test_it_never_keeps_more_than_it_may(does: list[tuple[bool, str]]) -> None:
     store = cache(keep=2)
     for number, (keeps, name) in enumerate(does):
         if keeps:
-            store.keep(question(name), kept(f"{name}{number}"))
+            store.keep(question(name), cached_search(f"{name}{number}"))
         else:
-            found = store.look_up(question(name)).kept
+            found = store.look_up(question(name)).cached_search
             assert found is None or found.trace_id.startswith(name)
     assert len(store._entries) == len(store._questions) <= 2
 
@@ -386,14 +386,14 @@ def test_a_question_that_is_not_similar_enough_is_asked(opened: Opened, least: s
 
 def test_the_most_similar_of_the_same_scope_answers() -> None:
     store = cache(Hashing(), similarity=0.3)
-    store.keep(question("alpha beta gamma delta"), kept("far"))
-    store.keep(question("alpha beta gamma"), kept("near"))
-    store.keep(question("alpha beta", manual="other"), kept("other"))
-    looked = store.look_up(question("alpha beta"))
-    assert looked.mode == "semantic"
-    assert looked.kept is not None
-    assert looked.kept.trace_id == "near"
-    assert looked.score == pytest.approx((2 / 3) ** 0.5, abs=0.01)
+    store.keep(question("alpha beta gamma delta"), cached_search("far"))
+    store.keep(question("alpha beta gamma"), cached_search("near"))
+    store.keep(question("alpha beta", manual="other"), cached_search("other"))
+    surveyed = store.look_up(question("alpha beta"))
+    assert surveyed.mode == "semantic"
+    assert surveyed.cached_search is not None
+    assert surveyed.cached_search.trace_id == "near"
+    assert surveyed.score == pytest.approx((2 / 3) ** 0.5, abs=0.01)
 
 
 def test_an_unknown_embedder_stops_the_start_and_is_named(opened: Opened) -> None:
@@ -415,7 +415,7 @@ class Broken(Stage):
 
 def test_a_failing_embedder_costs_the_similar_hits_only() -> None:
     store = cache(Broken(), similarity=0.0)
-    store.keep(question("a"), kept("a"))
+    store.keep(question("a"), cached_search("a"))
     assert store.look_up(question("a")).mode == "exact"
     assert store.look_up(question("b")).mode == "miss"
 
@@ -424,7 +424,7 @@ def test_a_stranger_s_embedder_serves_as_well(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     application = opened()
-    application.plugins.registry["embedders"].put(Offer("mine", Hashing, "mine"))
+    application.plugins.registry["embedders"].put(RegisteredStage("mine", Hashing, "mine"))
     monkeypatch.setattr(
         "fumishirube.host.application.load_plugins", lambda **_: application.plugins
     )
@@ -449,9 +449,9 @@ def test_an_answer_with_too_many_gaps_is_asked_for_anew(
     opened: Opened, environ: dict[str, str], expected: str
 ) -> None:
     application = opened(**environ)
-    desk = application.desks["manual"]
+    context = application.contexts["manual"]
     first = asked(application)
-    desk.conclude(first.id, Verdict(status="required_effective", gaps=1, conflicts=2))
+    context.conclude(first.id, SearchAssessment(status="required_effective", gaps=1, conflicts=2))
     again = asked(application)
     assert again.cache.mode == expected
     assert again.cache.hit == (expected == "exact")
@@ -460,16 +460,16 @@ def test_an_answer_with_too_many_gaps_is_asked_for_anew(
 
 
 def test_the_guards_hold_for_similar_answers_too() -> None:
-    store = cache(Hashing(), similarity=0.3, guards=Guards(gaps=0))
-    store.keep(question("alpha beta"), kept("a"))
-    store.judge("a", Verdict(status="", gaps=1))
-    looked = store.look_up(question("alpha"))
-    assert looked.mode == "guard_revalidate"
-    assert looked.kept is None
+    store = cache(Hashing(), similarity=0.3, guards=CacheGuards(gaps=0))
+    store.keep(question("alpha beta"), cached_search("a"))
+    store.judge("a", SearchAssessment(status="", gaps=1))
+    surveyed = store.look_up(question("alpha"))
+    assert surveyed.mode == "guard_revalidate"
+    assert surveyed.cached_search is None
 
 
 def test_a_verdict_on_what_is_not_kept_is_dropped() -> None:
-    cache().judge("nobody", Verdict(status="x", gaps=9))
+    cache().judge("nobody", SearchAssessment(status="x", gaps=9))
 
 
 # --- through the front door -----------------------------------------------------------------

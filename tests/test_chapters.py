@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube, Wire
 
-from fumishirube import RACY_NS, Stretch
+from fumishirube import RACY_NS, TextRange
 from fumishirube_chapters.search_text import snippet
 
 SURFACE = "surfaces: [{use: chapters}]\n"
@@ -356,20 +356,20 @@ SNIPPETS = [
 @pytest.mark.parametrize(("before", "length", "after", "form"), SNIPPETS)
 def test_snippets_are_cut_around_the_match(before: int, length: int, after: int, form: str) -> None:
     b, m, a = "前" * before, "標" * length, "後" * after
-    match = Stretch(before, before + length)
+    match = TextRange(before, before + length)
     parts = {"b": b, "m": m, "a": a, "b80": b[:80], "a80": a[:80], "m280": m[:280]}
     assert snippet(b + m + a, match) == form.format(**parts)
 
 
 def test_a_snippet_is_trimmed_after_it_was_cut() -> None:
     text = " " * 90 + "標的" + " " * 90
-    assert snippet(text, Stretch(90, 92)) == "…標的…"
+    assert snippet(text, TextRange(90, 92)) == "…標的…"
 
 
 @given(st.text("あ 標\n", max_size=700), st.integers(0, 700), st.integers(0, 700))
 def test_a_snippet_is_a_short_substring(text: str, one: int, other: int) -> None:
     start, end = sorted((min(one, len(text)), min(other, len(text))))
-    shown = snippet(text, Stretch(start, end))
+    shown = snippet(text, TextRange(start, end))
     assert shown.removeprefix("…").removesuffix("…") in text
     assert len(shown) <= 362
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from manuals import RULES, fumishirube, write
 
 from fumishirube.citations import Citation
-from fumishirube.host.citation_checks import cited_in
+from fumishirube.host.citation_checks import find_citations
 
 FIND = ("find", "対象", "--manual", "m1", "--json")
 
@@ -164,5 +164,5 @@ PLACES = st.builds(
 @given(PLACES, st.sampled_from([" ", "。", "、", ")", "」を参照", ", ", "\n", "は"]))
 def test_any_citation_is_found_in_running_text(place: Citation, after: str) -> None:
     text = str(place)
-    assert cited_in(f"見よ {text}{after}") == [text]
+    assert find_citations(f"見よ {text}{after}") == [text]
     assert Citation.parse(text) == place

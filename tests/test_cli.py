@@ -26,7 +26,7 @@ from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.snippets import body_in, body_of, snippet_lines
 from fumishirube.faces.cli.workspace import Bar
-from fumishirube.model import Document, Row, Section, Source
+from fumishirube.model import Document, Section, Source, TraceRow
 from fumishirube_stages.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parent.parent / "manuals"
@@ -900,7 +900,7 @@ def test_what_follows_a_heading_is_read_without_a_loader_where_that_is_sure(tmp_
     (tmp_path / "a.md").write_text(text, encoding="utf-8")
     root = Root(tmp_path)
     document = Markdown().load(root, Source("a.md"))
-    rows = [Row(*p[:4], p.digest, 1, 1, frozenset(), (), {}) for p in passages(document)]
+    rows = [TraceRow(*p[:4], p.digest, 1, 1, frozenset(), (), {}) for p in passages(document)]
     found = {row.title: body_of(row, root) for row in rows}
     assert found == {"前": None, "題": "本文。", "強 調": None, "下線": "---\n後。"}
     changed = rows[1]._replace(digest="0" * 16)

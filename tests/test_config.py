@@ -48,12 +48,12 @@ def told(opened: Opened, yaml: str, environ: Mapping[str, str] | None = None) ->
     return str(caught.value)
 
 
-def names(application: Application, shelf: str, surface: int = 0) -> list[str]:
-    return [named.name for named in application.surfaces[surface].stages[shelf]]
+def names(application: Application, kind_name: str, surface: int = 0) -> list[str]:
+    return [named.name for named in application.surfaces[surface].stages[kind_name]]
 
 
-def stage(application: Application, shelf: str, name: str) -> Any:
-    stages = application.surfaces[0].stages[shelf]
+def stage(application: Application, kind_name: str, name: str) -> Any:
+    stages = application.surfaces[0].stages[kind_name]
     return next(named.stage for named in stages if named.name == name)
 
 
@@ -65,7 +65,7 @@ def test_no_file_is_needed(workspace: Path) -> None:
     assert application.loaded.file is None
     assert names(application, "scorers") == DEFAULT["scorers"]
     assert names(application, "fusers") == DEFAULT["fusers"]
-    assert application.desks["manual"].manuals() == ["handbook"]
+    assert application.contexts["manual"].manuals() == ["handbook"]
 
 
 @pytest.mark.parametrize("yaml", ["", "# nothing\n", "{}", "\ufeffversion: 1\n", "version: 1"])

@@ -14,7 +14,7 @@ import pytest
 from manuals import RULES, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import Account, Budget, Query, estimate_tokens, fold
+from fumishirube import Budget, CoverageReport, Query, estimate_tokens, fold
 from fumishirube.host.application import Application
 from fumishirube_stages.fusers.spellings import near_spellings
 
@@ -298,8 +298,8 @@ def test_files_that_there_was_no_time_to_index_are_told(tmp_path: Path) -> None:
     application = opened(tmp_path)
     query = Query("届出", ("届出",), limit=200, budget=Budget.of(1))
     time.sleep(0.002)
-    trace = application.desks["manual"].find("big", query).trace
-    account = Account.of(trace)
+    trace = application.contexts["manual"].find("big", query).trace
+    account = CoverageReport.of(trace)
     assert account.files == 600
     assert 0 < account.scanned_files < 600
     assert [(one.reason, one.unit) for one in account.skipped] == [("time_budget", "file")]
@@ -360,7 +360,7 @@ def test_a_gap_and_the_command_line_name_the_near_spelling(
 
 @pytest.mark.timeout(20)
 def test_spellings_of_long_terms_are_looked_for_in_bounded_time(application: Application) -> None:
-    state = application.desks["manual"].prepare("noisy", Query(""))
+    state = application.contexts["manual"].prepare("noisy", Query(""))
     near_spellings("年金の支払目" * 30, state.corpus)
     near_spellings("x" * 200, state.corpus)
 

@@ -53,13 +53,13 @@ def index_for_ever(workspace: Path, first: int) -> None:
                 (workspace / "manuals" / name).unlink(missing_ok=True)
             else:
                 write(workspace, {name: text(number, generation)})
-        application.desks["manual"].prepare("m", Query(""))
+        application.contexts["manual"].prepare("m", Query(""))
 
 
 def said(workspace: Path, **environ: str) -> tuple[object, object, object]:
     """Return all that the index says after a process that has just started has updated it."""
     application = opened(workspace, **environ)
-    state = application.desks["manual"].prepare("m", Query(""))
+    state = application.contexts["manual"].prepare("m", Query(""))
     told = (answers(state.corpus), state.files, state.skipped)
     assert state.degraded is None, "no lock stays behind"
     application.close()

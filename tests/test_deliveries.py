@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Wire
 
-from fumishirube import Delivery
+from fumishirube import DeliveredRanges
 
 SECTIONS = 6
 
@@ -74,7 +74,7 @@ spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=12)
 def test_a_delivery_holds_exactly_the_characters_that_were_given(
     given_spans: list[tuple[int, int]], start: int, length: int
 ) -> None:
-    delivery = Delivery(0)
+    delivery = DeliveredRanges(0)
     characters: set[int] = set()
     for begin, size in given_spans:
         delivery.add(begin, begin + size)

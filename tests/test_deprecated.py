@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 
 import fumishirube
 from fumishirube import Hit, deprecated
-from fumishirube.config.notices import outdated
-from fumishirube.plugins.deprecation import Deprecation, Renamed, told
+from fumishirube.config.notices import deprecated_settings
+from fumishirube.plugins.deprecation import Deprecation, RenamedExport, collect_deprecations
 
 if TYPE_CHECKING:
     from plugin_venv import PluginVenv
@@ -62,7 +62,7 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.fixture
 def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deprecated, "RENAMED", {"OldHit": Renamed("Hit", "0.1", "0.3")})
+    monkeypatch.setattr(deprecated, "RENAMED", {"OldHit": RenamedExport("Hit", "0.1", "0.3")})
 
 
 def test_nothing_of_the_facade_is_deprecated_without_a_successor() -> None:
@@ -85,7 +85,7 @@ def test_an_old_name_works_and_warns_whoever_asks_for_it() -> None:
 def test_other_warnings_go_their_way() -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        with told() as messages:
+        with collect_deprecations() as messages:
             warnings.warn("one", Deprecation, stacklevel=1)
             warnings.warn("one", Deprecation, stacklevel=1)
             warnings.warn("other", UserWarning, stacklevel=1)
@@ -102,9 +102,9 @@ def test_a_setting_that_is_set_is_told_with_its_coordinate() -> None:
         inner: Inner = Inner()
         fresh: int = 1
 
-    assert list(outdated(Outer(), "x")) == []
+    assert list(deprecated_settings(Outer(), "x")) == []
     given = Outer.model_validate({"fresh": 2, "inner": {"old": 1, "older": 2}})
-    assert list(outdated(given, "x")) == [
+    assert list(deprecated_settings(given, "x")) == [
         "x.inner.old: it is deprecated: use new",
         "x.inner.older: it is deprecated: deprecated",
     ]

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
+from fumishirube.assessment import CacheOutcome
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound
 from fumishirube.evaluation import metrics
 from fumishirube.evaluation.cases import Case, load_cases, parsed_cases, save_cases
@@ -31,7 +32,6 @@ from fumishirube.evaluation.runs import InProcessClient, result_line, run_case, 
 from fumishirube.host.application import open_application
 from fumishirube.host.calls import compact
 from fumishirube.text.folding import estimate_tokens
-from fumishirube.verdict import Cached
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "manuals"
@@ -297,8 +297,8 @@ def test_few_signs_are_flipped_in_every_way() -> None:
 
 
 def test_many_signs_come_near_to_every_way() -> None:
-    ways = sum(math.comb(20, heads) for heads in range(21) if abs(2 * heads - 20) >= 10)
-    assert sign_flip_p([1.0] * 15 + [-1.0] * 5) == pytest.approx(ways / 2**20, abs=0.01)
+    offset_maps = sum(math.comb(20, heads) for heads in range(21) if abs(2 * heads - 20) >= 10)
+    assert sign_flip_p([1.0] * 15 + [-1.0] * 5) == pytest.approx(offset_maps / 2**20, abs=0.01)
     assert sign_flip_p([1.0] * 40) < 0.001
 
 
@@ -446,8 +446,8 @@ class Scripted:
         self.asked: list[tuple[str, Any]] = []
         self.more: dict[str, Any] = {}
 
-    def cached(self, trace_id: str) -> Cached | None:
-        return Cached("exact", saved_ms=7.5) if self.asked[-1][1].get("use_cache") else None
+    def cached(self, trace_id: str) -> CacheOutcome | None:
+        return CacheOutcome("exact", saved_ms=7.5) if self.asked[-1][1].get("use_cache") else None
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         self.asked.append((tool, arguments))
@@ -541,8 +541,8 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
             def cached(self, trace_id: str) -> None:
                 return None
 
-        desk = application.desks["manual"]
-        made = known_items([desk.manual("field-guide")], 6)
+        context = application.contexts["manual"]
+        made = known_items([context.manual("field-guide")], 6)
         cases = [*made, made[0].model_copy(update={"case_id": "x", "manual_id": "absent"})]
         here, there = run_cases([InProcessClient.of(application), OverStdio()], cases)
     application.close()
@@ -605,11 +605,11 @@ def test_known_items_are_the_same_every_time(workspace: Path, tmp_path: Path) ->
 
 def test_known_items_are_spread_and_ask_for_what_is_there(workspace: Path) -> None:
     application = open_application(workspace, environ={})
-    desk = application.desks["manual"]
-    cases = known_items([desk.manual(name) for name in desk.manuals()], 60)
+    context = application.contexts["manual"]
+    cases = known_items([context.manual(name) for name in context.manuals()], 60)
     application.close()
     assert len({one.case_id for one in cases}) == 60
-    assert {one.manual_id for one in cases} == set(desk.manuals())
+    assert {one.manual_id for one in cases} == set(context.manuals())
     assert {one.facet for one in cases} == {"sentence", "rare", "shared"}
     assert len({one.expected_paths for one in cases}) > 20
     assert all(1 <= len(one.required_terms) <= 2 for one in cases)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Corpus, Hit, Holds, Outcome, Passage, Query, Ranking, Run, Span, fold
-from fumishirube.engine.pipeline import Named, Pipeline
+from fumishirube import Corpus, Hit, OccursClause, Outcome, Passage, Query, Ranking, Run, Span, fold
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
@@ -82,7 +82,7 @@ def test_the_order_of_runs_does_not_matter(brought: list[Outcome], random: Any) 
     one, two = fused(Rrf(), brought), fused(Rrf(), other)
     assert scores(two.hits) == pytest.approx(scores(one.hits))
     for hit, twin in zip(_by_key(one), _by_key(two), strict=True):
-        assert hit.marks == twin.marks
+        assert hit.labels == twin.labels
         assert hit.coverage == twin.coverage
         assert set(hit.matched) == set(twin.matched)
 
@@ -141,7 +141,7 @@ def test_a_rank_is_worth_its_weight_over_k_and_rank() -> None:
 def test_marks_matches_and_coverage_of_all_runs_are_kept(brought: list[Outcome]) -> None:
     for hit in fused(Rrf(), brought).hits:
         same = [h for o in brought for h in o.ranking.hits if h.passage == hit.passage]
-        assert hit.marks == frozenset[str]().union(*(h.marks for h in same))
+        assert hit.labels == frozenset[str]().union(*(h.labels for h in same))
         assert set(hit.matched) == {m for h in same for m in h.matched}
         assert hit.coverage == max(h.coverage for h in same)
 
@@ -161,9 +161,9 @@ BENEFITS = [
 ]
 MANUAL = MemoryCorpus(BENEFITS, Bigram())
 PIPELINE = Pipeline(
-    [Named("lexical", Lexical())],
-    [Named("required-terms", RequiredTerms()), Named("decompose", Decompose())],
-    [Named("cutoff", Cutoff())],
+    [NamedStage("lexical", Lexical())],
+    [NamedStage("required-terms", RequiredTerms()), NamedStage("decompose", Decompose())],
+    [NamedStage("cutoff", Cutoff())],
 )
 
 
@@ -221,14 +221,14 @@ def test_a_required_term_lifts_what_holds_it() -> None:
     free, _ = searched(Query("給付は支払う", required=("absent",)))
     asked, _ = searched(Query("給付は支払う", required=("診断書",)))
     assert asked.hits[0].passage.key == ("給付.md", 5)
-    assert asked.hits[0].marks >= {"required_term", "gate_rrf", "pinned"}
+    assert asked.hits[0].labels >= {"required_term", "gate_rrf", "pinned"}
     place = [hit.passage.key for hit in free.hits].index(("給付.md", 5))
     assert place > 0, "without the term something else is first, so that the lift shows"
 
 
 def test_a_section_that_holds_all_terms_says_so() -> None:
     ranking, _ = searched(Query("給付", required=("入院", "請求書")))
-    marked = {h.passage.key for h in ranking.hits if "required_term_and" in h.marks}
+    marked = {h.passage.key for h in ranking.hits if "required_term_and" in h.labels}
     assert marked == {("給付.md", 1)}
 
 
@@ -309,7 +309,7 @@ def test_a_strong_hit_is_no_noise(brought: list[Outcome]) -> None:
     query = Query("x", required=("nowhere",))
     free = [Outcome(Run("g0", query), brought[0].ranking)]
     ranking = RequiredTerms().fuse(query, free, EMPTY)
-    strong = [h for h in brought[0].ranking.hits if h.coverage >= 0.5 or h.marks & STRONG]
+    strong = [h for h in brought[0].ranking.hits if h.coverage >= 0.5 or h.labels & STRONG]
     assert keys(ranking.hits) == keys(strong)
     left = {row.path for row in ranking.left_out}
     assert left == set(keys(brought[0].ranking.hits)) - set(keys(strong))
@@ -322,7 +322,7 @@ def test_gates_lose_nothing_and_pin_the_best_of_each(brought: list[Outcome]) -> 
     plan = RequiredTerms().plan(query, corpus)
     runs = [Outcome(run, o.ranking) for run, o in zip(plan, brought, strict=True)]
     ranking = RequiredTerms().fuse(query, runs, corpus)
-    pinned = {hit.passage.path for hit in ranking.hits if "pinned" in hit.marks}
+    pinned = {hit.passage.path for hit in ranking.hits if "pinned" in hit.labels}
     if any(o.ranking.hits for o in runs[1:]):
         assert set(keys(ranking.hits)) == {p for o in runs for p in keys(o.ranking.hits)}
         assert set(keys(runs[0].ranking.hits)[:1]) <= pinned
@@ -445,9 +445,9 @@ def test_sides_lose_nothing_and_both_stay_among_the_first_five(brought: list[Out
 
 
 def test_the_best_of_one_side_does_not_push_out_that_of_the_other() -> None:
-    marks = {"e.md": {"pinned_top"}, "g.md": {"pinned_top"}}
+    labels = {"e.md": {"pinned_top"}, "g.md": {"pinned_top"}}
     hits = tuple(
-        Hit(one, 9.0 - place, frozenset(marks.get(one.path, ())), coverage=1.0)
+        Hit(one, 9.0 - place, frozenset(labels.get(one.path, ())), coverage=1.0)
         for place, one in enumerate(POOL)
     )
     refined = Cutoff().refine(Ranking(hits), QUERY, EMPTY)
@@ -469,6 +469,10 @@ def test_a_side_that_finds_nothing_does_not_hurt() -> None:
 
 def test_counting_a_text_is_what_decides_inside_hiragana() -> None:
     """Both sides stand in the manual, as the corpus counts them."""
-    assert MANUAL.count(Holds("おとな")).number == MANUAL.count(Holds("こども")).number == 1
+    assert (
+        MANUAL.count(OccursClause("おとな")).number
+        == MANUAL.count(OccursClause("こども")).number
+        == 1
+    )
     without = MemoryCorpus([one for one in BENEFITS if one.title != "こども"], Bigram())
     assert len(Decompose().plan(Query("おとなとこどもの違い"), without)) == 1

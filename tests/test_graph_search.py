@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from documents import asked, documents, graph
 
-from fumishirube import Bool, Holds, Pages, Stage
+from fumishirube import BoolClause, OccursClause, PathsClause, Stage
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
 from fumishirube_graph.docs import Docs
@@ -181,17 +181,17 @@ def test_an_embedder_that_fails_leaves_words(
 def test_what_must_not_be_does_not_stand_for_what_should(tmp_path: Path) -> None:
     """A stage of somebody else asks the documents in clauses, as it asks any corpus."""
     application = opened(tmp_path, "")
-    docs = Docs(application.desks["graph"], ".fumishirube/baseline.json")
+    docs = Docs(application.contexts["graph"], ".fumishirube/baseline.json")
     docs.refresh()
     view = docs.view()
 
-    def met(clause: Bool) -> set[str]:
+    def met(clause: BoolClause) -> set[str]:
         return {one.passage.path for one in view.search(clause, 10)}
 
-    invoice, palms, card = Holds("invoice"), Holds("palms"), Pages(("card.md",))
-    assert met(Bool(should=(invoice, palms), must_not=(card,))) == {"pay.md", "island.md"}
-    assert met(Bool(must=(invoice,), should=(palms,))) == {"pay.md", "card.md"}
-    assert met(Bool(must_not=(invoice, palms))) == {"bank.md", "vault.md", "deep.md"}
-    assert met(Bool()) == set()
+    invoice, palms, card = OccursClause("invoice"), OccursClause("palms"), PathsClause(("card.md",))
+    assert met(BoolClause(should=(invoice, palms), must_not=(card,))) == {"pay.md", "island.md"}
+    assert met(BoolClause(must=(invoice,), should=(palms,))) == {"pay.md", "card.md"}
+    assert met(BoolClause(must_not=(invoice, palms))) == {"bank.md", "vault.md", "deep.md"}
+    assert met(BoolClause()) == set()
     docs.close()
     application.close()

@@ -26,7 +26,7 @@ from fumishirube import Stage, hookspecs
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.plugins.registry import KINDS, NAME, Offer
+from fumishirube.plugins.registry import KINDS, NAME, RegisteredStage
 
 PROJECT = Path(__file__).parent.parent
 CORE = PROJECT / "core" / "fumishirube"
@@ -121,7 +121,7 @@ def imported(file: Path) -> Iterator[tuple[str, str | None]]:
 
 
 @functools.cache
-def offers() -> Sequence[tuple[str, Offer]]:
+def offers() -> Sequence[tuple[str, RegisteredStage]]:
     return [(kind.noun, o) for kind, o in load_plugins(strangers=False).registry.offers()]
 
 
@@ -310,7 +310,7 @@ def test_what_the_facade_offers_says_what_it_is(name: str) -> None:
 
 
 def test_there_is_a_hook_for_every_shelf_and_one_for_observers() -> None:
-    assert sorted(HOOKS) == sorted([*(f"register_{k.shelf}" for k in KINDS), "search_finished"])
+    assert sorted(HOOKS) == sorted([*(f"register_{k.kind_name}" for k in KINDS), "search_finished"])
 
 
 @pytest.mark.parametrize("name", HOOKS)
@@ -334,7 +334,7 @@ def test_every_hook_that_offers_built_ins_offers_all_of_them() -> None:
 
 
 @pytest.mark.parametrize("offer", stages())
-def test_a_stage_is_named_documented_and_has_defaults(offer: Offer) -> None:
+def test_a_stage_is_named_documented_and_has_defaults(offer: RegisteredStage) -> None:
     assert NAME.fullmatch(offer.name)
     assert (vars(offer.stage).get("__doc__") or "").strip().endswith(".")
     for name, field in offer.stage.model_fields.items():
@@ -342,7 +342,7 @@ def test_a_stage_is_named_documented_and_has_defaults(offer: Offer) -> None:
 
 
 @pytest.mark.parametrize("offer", stages())
-def test_a_stage_survives_json(offer: Offer) -> None:
+def test_a_stage_survives_json(offer: RegisteredStage) -> None:
     stage = offer.stage()
     again = offer.stage.model_validate_json(stage.model_dump_json())
     assert again == stage
@@ -350,7 +350,7 @@ def test_a_stage_survives_json(offer: Offer) -> None:
 
 
 @pytest.mark.parametrize("offer", stages())
-def test_a_stage_is_one_file_named_after_it(offer: Offer) -> None:
+def test_a_stage_is_one_file_named_after_it(offer: RegisteredStage) -> None:
     module = offer.stage.__module__.rpartition(".")[2]
     assert module == offer.name.replace("-", "_")
 

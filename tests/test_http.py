@@ -390,13 +390,13 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_a_tool_is_told_that_its_client_hung_up(server: HttpServer) -> None:
-    marks = server.workspace / "manuals"
+    labels = server.workspace / "manuals"
     with server.connected() as connection:
         body = b'{"mark": "gone"}'
         head = f"POST /probe_wait HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
         connection.sendall(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
-        manuals.appears(marks / "gone.began")
-    manuals.appears(marks / "gone.cancelled")
+        manuals.appears(labels / "gone.began")
+    manuals.appears(labels / "gone.cancelled")
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])

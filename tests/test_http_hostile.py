@@ -117,17 +117,17 @@ def _closed(connection: socket.socket) -> bool:
 
 
 def test_clients_that_vanish_leave_nothing_behind(server: HttpServer) -> None:
-    marks = server.workspace / "manuals"
+    labels = server.workspace / "manuals"
     with well_throughout(server):
         for number in range(64):
             body = json.dumps({"mark": f"v{number}"}).encode()
             with server.connected() as connection:
                 connection.sendall(head("/tools/probe_wait", len(body)) + body)
                 if number < 16:
-                    manuals.appears(marks / f"v{number}.began")
+                    manuals.appears(labels / f"v{number}.began")
                 reset = struct.pack("ii", 1, 0)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
-        manuals.appears(marks / "v15.cancelled")
+        manuals.appears(labels / "v15.cancelled")
         assert server.post("/probe_search", ASKED).status_code == 200
 
 
@@ -251,17 +251,17 @@ def test_fifty_clients_at_once_are_all_served(server: HttpServer) -> None:
 
 
 def test_who_comes_when_all_hands_are_full_is_told_to_come_again(server: HttpServer) -> None:
-    marks = server.workspace / "manuals"
+    labels = server.workspace / "manuals"
     with ExitStack() as stack, well_throughout(server):
         for number in range(160):
             body = json.dumps({"mark": f"full{number}"}).encode()
             connection = stack.enter_context(server.connected())
             connection.sendall(head("/tools/probe_wait", len(body)) + body)
-        manuals.appears(marks / "full15.began")
+        manuals.appears(labels / "full15.began")
         answer = _when_full(server)
         assert answer.json()["error"] == "busy"
         assert answer.headers["retry-after"] == "1"
-    manuals.appears(marks / "full0.cancelled")
+    manuals.appears(labels / "full0.cancelled")
     assert server.post("/probe_search", ASKED).status_code == 200
 
 

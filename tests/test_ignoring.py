@@ -16,7 +16,7 @@ from manuals import ask, fumishirube, opened, write
 from stdio import Fumishirube
 from torture import TORTURE, times
 
-from fumishirube import Limits, Listing, NotFound, Passed, Root, Unreadable
+from fumishirube import Listing, NotFound, Root, RootLimits, UnlistedEntry, Unreadable
 from fumishirube.disk.ignore_rules import rules_of
 from fumishirube.host.application import Application
 
@@ -61,7 +61,7 @@ def test_what_the_rules_name_is_not_listed(
 ) -> None:
     root = made(tmp_path, {f"{folder}.fumishirubeignore": text for folder, text in rules.items()})
     assert set(listed(root)) == set(TREE) - gone
-    assert {one.path for one in root.survey().passed} == gone
+    assert {one.path for one in root.survey().unlisted} == gone
     assert set(listed(Root(tmp_path))) == set(TREE), "another root does not heed them"
 
 
@@ -114,7 +114,7 @@ def test_both_files_count_where_git_s_is_heeded_and_ours_comes_last(tmp_path: Pa
 def test_a_part_of_a_root_heeds_the_rules_above_it(tmp_path: Path) -> None:
     root = made(tmp_path, {".fumishirubeignore": "notes/a.md\nold/\n"})
     assert [entry.path for entry in root.files("notes")] == ["notes/b.txt"]
-    assert {one.path for one in root.survey("notes").passed} >= {"notes/a.md", "notes/old/a.md"}
+    assert {one.path for one in root.survey("notes").unlisted} >= {"notes/a.md", "notes/old/a.md"}
     with pytest.raises(NotFound):
         root.files("absent")
 
@@ -124,14 +124,14 @@ def test_rules_behind_a_link_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "rules").write_text("*\n")
     (tmp_path / "root" / ".fumishirubeignore").symlink_to(tmp_path / "rules")
     assert listed(root) == sorted(TREE)
-    assert root.survey().passed == [Passed(".fumishirubeignore", "symlink", "file")]
+    assert root.survey().unlisted == [UnlistedEntry(".fumishirubeignore", "symlink", "file")]
 
 
 def test_rules_that_cannot_be_read_are_not_passed_over(tmp_path: Path) -> None:
     """What they leave out would be served otherwise."""
     made(tmp_path, {".fumishirubeignore": "a.md\n" * 10})
     with pytest.raises(Unreadable) as caught:
-        Root(tmp_path, Limits(file_bytes=20), listing=RULES).files()
+        Root(tmp_path, RootLimits(file_bytes=20), listing=RULES).files()
     assert caught.value.details["path"] == ".fumishirubeignore"
 
 
@@ -140,10 +140,10 @@ def test_the_files_of_an_ignored_folder_are_counted_while_they_are_few(tmp_path:
     (tmp_path / "many").mkdir()
     for number in range(1100):
         (tmp_path / "many" / f"{number}").touch()
-    passed = root.survey().passed
-    assert Passed("few/x/y.md", "ignore_rule", "file") in passed
-    assert Passed("many", "ignore_rule", "folder") in passed
-    assert len(passed) == 3
+    unlisted = root.survey().unlisted
+    assert UnlistedEntry("few/x/y.md", "ignore_rule", "file") in unlisted
+    assert UnlistedEntry("many", "ignore_rule", "folder") in unlisted
+    assert len(unlisted) == 3
 
 
 def test_an_unchanged_file_is_compiled_once() -> None:

@@ -25,39 +25,44 @@ from fumishirube import (
     Cancelled,
     Corpus,
     Document,
-    Everything,
     Fields,
-    Holds,
     Loader,
-    Pages,
-    Phrase,
+    MatchAllClause,
+    OccursClause,
+    PathsClause,
+    PhraseClause,
     Query,
     Root,
     Source,
     Stage,
-    Term,
+    TermClause,
     Unreadable,
 )
-from fumishirube.engine.folder_index import Indexed, State
+from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.library import Library
 from fumishirube.engine.passages import FIELDS
-from fumishirube.engine.pipeline import Named, Pipeline
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Json, Markdown, TocText
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.phrase import Phrase as PhraseScorer
+from fumishirube_stages.scorers.phrase import PhraseClause as PhraseScorer
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 LOADERS = (Markdown(), TocText(), Json())
 PIPELINE = Pipeline(
-    [Named("lexical", Lexical()), Named("phrase", PhraseScorer())],
-    [Named("required-terms", RequiredTerms())],
+    [NamedStage("lexical", Lexical()), NamedStage("phrase", PhraseScorer())],
+    [NamedStage("required-terms", RequiredTerms())],
     [],
     strict=True,
 )
 QUERIES = (Query("有給休暇の例外"), Query("password reset"), Query("休", ("給付",)), Query("E-104"))
-CLAUSES = (Term("password"), Phrase(("有給", "給休", "休暇")), Holds("休"), Everything())
+CLAUSES = (
+    TermClause("password"),
+    PhraseClause(("有給", "給休", "休暇")),
+    OccursClause("休"),
+    MatchAllClause(),
+)
 
 OLD = 1_700_000_000_000_000_000
 """A time of change so long ago that a stamp tells all."""
@@ -66,18 +71,18 @@ OLD = 1_700_000_000_000_000_000
 @contextmanager
 def opened(
     manuals: Path, state: Path, loaders: Sequence[Loader] = LOADERS, **settings: Any
-) -> Iterator[Indexed]:
+) -> Iterator[FolderIndex]:
     """Open the manual ``m`` and its index, as a process that starts does."""
     manual = Library(Root(manuals), loaders).manual("m")
     index = Tantivy(**settings).open(Root(state).make("m"), Fields(FIELDS, Bigram()))
-    indexed = Indexed(manual, index)
+    indexed = FolderIndex(manual, index)
     try:
         yield indexed
     finally:
         indexed.close()
 
 
-def answers(state: State) -> object:
+def answers(state: IndexState) -> object:
     """Return all that can be asked: the files, the clauses, and rankings with their scores."""
     corpus = state.corpus
     words = sorted({*corpus.terms("有給休暇の例外 給付 password reset link E-104 4月"), "absent"})
@@ -93,15 +98,15 @@ def answers(state: State) -> object:
     )
 
 
-def found(state: State) -> list[tuple[str, int]]:
+def found(state: IndexState) -> list[tuple[str, int]]:
     corpus = state.corpus
-    return sorted(one.passage.key for one in corpus.search(Everything(), corpus.size))
+    return sorted(one.passage.key for one in corpus.search(MatchAllClause(), corpus.size))
 
 
 def ranked(query: Query, corpus: Corpus) -> object:
     ranking, _ = PIPELINE.search(Query(query.text, query.required), corpus)
     return [
-        (hit.passage, hit.score, hit.coverage, hit.matched, sorted(hit.marks))
+        (hit.passage, hit.score, hit.coverage, hit.matched, sorted(hit.labels))
         for hit in ranking.hits
     ], dict(ranking.notes)
 
@@ -263,13 +268,13 @@ BUDGETS: list[Budget] = []
 
 
 @pytest.fixture
-def counted(manuals: Path, state: Path) -> Iterator[Indexed]:
+def counted(manuals: Path, state: Path) -> Iterator[FolderIndex]:
     READ.clear()
     with opened(manuals, state, (Counting(),)) as indexed:
         yield indexed
 
 
-def test_only_changed_files_are_read(counted: Indexed, manuals: Path) -> None:
+def test_only_changed_files_are_read(counted: FolderIndex, manuals: Path) -> None:
     counted.bring_up_to_date(Budget())
     assert sorted(READ) == ["a.md", "sub/b.md"]
     READ.clear()
@@ -282,7 +287,7 @@ def test_only_changed_files_are_read(counted: Indexed, manuals: Path) -> None:
 
 
 def test_a_process_that_starts_reads_nothing_again(
-    manuals: Path, state: Path, counted: Indexed
+    manuals: Path, state: Path, counted: FolderIndex
 ) -> None:
     counted.bring_up_to_date(Budget())
     READ.clear()
@@ -292,18 +297,18 @@ def test_a_process_that_starts_reads_nothing_again(
 
 
 def test_a_quick_second_edit_is_seen_though_the_clock_stood_still(
-    counted: Indexed, manuals: Path
+    counted: FolderIndex, manuals: Path
 ) -> None:
     """Same size, same time: within the coarseness of a clock only the content tells."""
     now = time.time_ns()
     for text in ("# 一\nalpha\n", "# 一\ngamma\n", "# 一\ndelta\n"):
         write(manuals, {"a.md": text}, now)
         corpus = counted.bring_up_to_date(Budget()).corpus
-        assert corpus.count(Term(text.split()[-1])).number == 1
-        assert len(corpus.search(Pages(("a.md",)), 9)) == 1
+        assert corpus.count(TermClause(text.split()[-1])).number == 1
+        assert len(corpus.search(PathsClause(("a.md",)), 9)) == 1
 
 
-def test_a_touched_file_has_the_same_sections(counted: Indexed, manuals: Path) -> None:
+def test_a_touched_file_has_the_same_sections(counted: FolderIndex, manuals: Path) -> None:
     before = answers(counted.bring_up_to_date(Budget()))
     os.utime(manuals / "m" / "a.md", ns=(OLD + 5, OLD + 5))
     assert answers(counted.bring_up_to_date(Budget())) == before
@@ -321,7 +326,7 @@ def test_a_changed_toc_renames_its_chapters(manuals: Path, state: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_skipped_with_its_reason(
-    counted: Indexed, manuals: Path, caplog: pytest.LogCaptureFixture
+    counted: FolderIndex, manuals: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(manuals, {"x.md": "UNREADABLE", "y.md": "BROKEN", "z.md": b"\xff\xfe\x00"}, OLD)
     got = counted.bring_up_to_date(Budget())
@@ -374,7 +379,7 @@ def test_progress_rises_to_the_number_of_changed_files(manuals: Path, state: Pat
     assert told[-1][:2] == (605, 605)
 
 
-def test_a_cancelled_update_leaves_the_last_commit(counted: Indexed, manuals: Path) -> None:
+def test_a_cancelled_update_leaves_the_last_commit(counted: FolderIndex, manuals: Path) -> None:
     before = answers(counted.bring_up_to_date(Budget()))
     BUDGETS.append(Budget())
     write(manuals, {"b.md": "# CANCEL\n給付\n", "c.md": TEXTS[0]}, OLD)
@@ -385,7 +390,7 @@ def test_a_cancelled_update_leaves_the_last_commit(counted: Indexed, manuals: Pa
     assert answers(counted.bring_up_to_date(Budget())) == before
 
 
-def test_files_that_are_named_go_first(counted: Indexed, manuals: Path) -> None:
+def test_files_that_are_named_go_first(counted: FolderIndex, manuals: Path) -> None:
     write(manuals, {"z/交通費 精算.md": "# 精算\n", "z/交通費.md": "# 例\n"}, OLD)
     counted.bring_up_to_date(Budget.of(0), wanted="交通費の精算")
     assert READ[0] == "z/交通費 精算.md"
@@ -395,7 +400,7 @@ def test_files_that_are_named_go_first(counted: Indexed, manuals: Path) -> None:
 
 
 @pytest.fixture
-def updating(counted: Indexed, manuals: Path) -> Iterator[State]:
+def updating(counted: FolderIndex, manuals: Path) -> Iterator[IndexState]:
     """Keep an update of another thread under way; give the state before it."""
     before = counted.bring_up_to_date(Budget())
     STAYING.clear()
@@ -412,7 +417,7 @@ def updating(counted: Indexed, manuals: Path) -> Iterator[State]:
 
 
 def test_who_finds_another_call_updating_answers_from_the_last_state(
-    counted: Indexed, updating: State
+    counted: FolderIndex, updating: IndexState
 ) -> None:
     got = counted.bring_up_to_date(Budget.of(50))
     assert got.degraded == "another call is updating the index; this is the state before"
@@ -423,7 +428,7 @@ def test_who_finds_another_call_updating_answers_from_the_last_state(
 
 
 def test_who_waits_for_another_call_can_still_be_cancelled(
-    counted: Indexed, updating: State
+    counted: FolderIndex, updating: IndexState
 ) -> None:
     assert updating.degraded is None
     budget = Budget()

@@ -18,7 +18,7 @@ from inspector import HOSTILE, TURNED, Inspector, parts, workspace
 from manuals import fumishirube
 
 from fumishirube.faces.inspect.markup import page, tag
-from fumishirube.traces.exports import decoded
+from fumishirube.traces.exports import decode_export
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,7 @@ def test_what_is_exported_is_what_the_command_line_exports(
 ) -> None:
     answer = inspector.get(f"{found}/export")
     assert "attachment" in answer.headers["content-disposition"]
-    assert decoded(answer.content, "f").trace.text == "when does parental leave begin"
+    assert decode_export(answer.content, "f").trace.text == "when does parental leave begin"
     assert json.loads(answer.content)["corpus"]["content"]
 
 

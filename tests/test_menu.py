@@ -12,9 +12,9 @@ from manuals import RULES, fumishirube, opened, write
 from mcp import Client, MCPError
 from stdio import Wire
 
-from fumishirube import Argument, Content, NotFound, Prompt, Resource, Resources, Template
+from fumishirube import Content, NotFound, Prompt, PromptParameter, Resource, Resources, Template
 from fumishirube.faces.mcp import build_server
-from fumishirube.host.catalog import Board, Menu
+from fumishirube.host.catalog import Catalog, CatalogPublisher
 from fumishirube.tools.prompts import check_prompt
 from fumishirube.tools.resources import check_resources
 
@@ -44,9 +44,9 @@ def test_of_two_that_offer_the_same_the_first_keeps_it(tmp_path: Path) -> None:
     (workspace / "fumishirube.yaml").write_text(twice, encoding="utf-8")
     application = opened(workspace)
     application.drop_faulty_tools()
-    menu = application.menu
-    assert [one.scheme for one in menu.resources] == ["manual"]
-    assert len(menu.prompts) == 3
+    catalog = application.catalog
+    assert [one.scheme for one in catalog.resources] == ["manual"]
+    assert len(catalog.prompts) == 3
     expected = [
         "resources manual: left out: another surface offers resources of this scheme",
         "prompt comparison: left out: another surface offers a prompt of this name",
@@ -89,13 +89,13 @@ def test_a_plugin_that_writes_when_it_is_imported_disturbs_nobody(tmp_path: Path
         (Prompt("Not-snake", "T", "S", str), "does not match"),
         (Prompt("a", " ", "S", str), "no title"),
         (Prompt("a", "T", "", str), "no summary"),
-        (Prompt("a", "T", "S", str, (Argument("x y", "x"),)), "'x y' is no name"),
-        (Prompt("a", "T", "S", str, (Argument("x", "x"),) * 2), "is there twice"),
+        (Prompt("a", "T", "S", str, (PromptParameter("x y", "x"),)), "'x y' is no name"),
+        (Prompt("a", "T", "S", str, (PromptParameter("x", "x"),) * 2), "is there twice"),
     ],
 )
 def test_prompts_that_clients_could_not_take_are_named(prompt: Prompt, problem: str) -> None:
     assert any(problem in fault for fault in check_prompt(prompt))
-    assert not [*check_prompt(Prompt("a", "T", "S", str, (Argument("x", "x"),)))]
+    assert not [*check_prompt(Prompt("a", "T", "S", str, (PromptParameter("x", "x"),)))]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def served(**given: Any) -> Any:
         templates=(Template("x://{y}", "n", "t", "s"),),
     )
     prompt = Prompt("wrong", "Wrong", "Fails.", broken)
-    board = Board(Menu((), (resources,), (prompt,)))
+    publisher = CatalogPublisher(Catalog((), (resources,), (prompt,)))
     return build_server(
-        board, name="n", version="1", instructions="", session_of=lambda _: None, report=quiet
+        publisher, name="n", version="1", instructions="", session_of=lambda _: None, report=quiet
     )
 
 
@@ -184,14 +184,16 @@ async def test_clients_that_are_gone_are_forgotten() -> None:
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 async def test_what_can_be_asked_follows_the_board(era: str) -> None:
-    board = Board(Menu())
+    publisher = CatalogPublisher(Catalog())
     server = build_server(
-        board, name="n", version="1", instructions="", session_of=lambda _: None, report=quiet
+        publisher, name="n", version="1", instructions="", session_of=lambda _: None, report=quiet
     )
     async with Client(server, mode=era) as client:
         told = client.server_capabilities
         assert (told.resources, told.prompts, told.completions) == (None, None, None)
-    board.hang(Menu((), (Resources("x", nothing, absent),), (Prompt("a", "A", "Says a.", str),)))
+    publisher.publish(
+        Catalog((), (Resources("x", nothing, absent),), (Prompt("a", "A", "Says a.", str),))
+    )
     async with Client(server, mode=era) as client:
         told = client.server_capabilities
         assert told.resources is not None

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 import fumishirube.disk.folders
 import fumishirube.disk.roots
 from fumishirube import (
-    Entry,
+    FolderEntry,
     Forbidden,
     InvalidParameter,
     InvalidPath,
-    Limits,
     NeedsNarrowScope,
     NotFound,
     OutOfScope,
     Root,
+    RootLimits,
     ToolError,
     Unreadable,
     clean_name,
@@ -288,13 +288,13 @@ def test_a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read(
     world: World, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     file = world.root.path / "a" / "top.txt"
-    looked = fumishirube.disk.roots.kind_of
+    surveyed = fumishirube.disk.roots.kind_of
 
     def swapping(mode: int) -> str:
         if stat.S_ISREG(mode) and file.is_file() and not file.is_symlink():
             file.unlink()
             _put(kind, file, world.outside / "secret.txt")
-        return looked(mode)
+        return surveyed(mode)
 
     monkeypatch.setattr(fumishirube.disk.roots, "kind_of", swapping)
     with pytest.raises(ToolError):
@@ -307,12 +307,12 @@ def test_a_folder_that_is_swapped_between_the_look_and_the_opening_is_not_entere
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = world.root.path / "a"
-    looked = fumishirube.disk.roots.kind_of
+    surveyed = fumishirube.disk.roots.kind_of
 
     def swapping(mode: int) -> str:
         if stat.S_ISDIR(mode) and not folder.is_symlink():
             _replace_by_link(folder, world.outside / "a")
-        return looked(mode)
+        return surveyed(mode)
 
     monkeypatch.setattr(fumishirube.disk.roots, "kind_of", swapping)
     with pytest.raises((Forbidden, NotFound)):
@@ -329,12 +329,12 @@ def test_a_link_that_is_swapped_in_is_noticed_where_there_are_no_handles(
     monkeypatch.setattr(fumishirube.disk.folders, "_BY_HANDLE", False)
     assert world.root.read_bytes(path) == INSIDE
     folder = world.root.path / "a"
-    looked = fumishirube.disk.roots.kind_of
+    surveyed = fumishirube.disk.roots.kind_of
 
     def swapping(mode: int) -> str:
         if stat.S_ISREG(mode) and not folder.is_symlink():
             _replace_by_link(folder, world.outside / "a")
-        return looked(mode)
+        return surveyed(mode)
 
     monkeypatch.setattr(fumishirube.disk.roots, "kind_of", swapping)
     with pytest.raises(OutOfScope) as caught:
@@ -509,7 +509,7 @@ def test_an_entry_tells_size_and_time(tmp_path: Path) -> None:
     file.write_bytes(INSIDE)
     os.utime(file, ns=(1, 1_234_567_890_000_000_000))
     status = file.stat()
-    expected = Entry("a.md", "a.md", "file", len(INSIDE), status.st_mtime_ns, status.st_ino)
+    expected = FolderEntry("a.md", "a.md", "file", len(INSIDE), status.st_mtime_ns, status.st_ino)
     assert Root(tmp_path).entries() == Root(tmp_path).files() == [expected]
     assert Root(tmp_path).stat("a.md") == expected
 
@@ -518,10 +518,10 @@ def test_an_entry_tells_size_and_time(tmp_path: Path) -> None:
 
 
 def test_a_file_over_the_limit_is_unreadable(world: World) -> None:
-    exact = Root(world.root.path, Limits(file_bytes=len(INSIDE)))
+    exact = Root(world.root.path, RootLimits(file_bytes=len(INSIDE)))
     assert exact.read_bytes(FILE) == INSIDE
     with pytest.raises(Unreadable) as caught:
-        Root(world.root.path, Limits(file_bytes=len(INSIDE) - 1)).read_bytes(FILE)
+        Root(world.root.path, RootLimits(file_bytes=len(INSIDE) - 1)).read_bytes(FILE)
     assert caught.value.reason == "too_large"
 
 
@@ -530,42 +530,42 @@ def test_a_file_that_grows_or_hides_its_size_is_bounded_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As files of /proc do, which are regular and say that they are empty."""
-    proc = Root(Path("/proc/self"), Limits(file_bytes=1 << 16))
+    proc = Root(Path("/proc/self"), RootLimits(file_bytes=1 << 16))
     if not proc.exists:
         pytest.skip("this platform has no such files")
     assert b"Name:" in proc.read_bytes("status")
     with pytest.raises(Unreadable):
-        Root(Path("/proc/self"), Limits(file_bytes=10)).read_bytes("status")
+        Root(Path("/proc/self"), RootLimits(file_bytes=10)).read_bytes("status")
     file = tmp_path / "a.md"
     file.write_bytes(INSIDE)
-    looked = fumishirube.disk.roots.kind_of
+    surveyed = fumishirube.disk.roots.kind_of
 
     def growing(mode: int) -> str:
         with file.open("ab") as stream:
             stream.write(b"x" * 10)
-        return looked(mode)
+        return surveyed(mode)
 
     monkeypatch.setattr(fumishirube.disk.roots, "kind_of", growing)
     with pytest.raises(Unreadable):
-        Root(tmp_path, Limits(file_bytes=len(INSIDE) + 19)).read_bytes("a.md")
+        Root(tmp_path, RootLimits(file_bytes=len(INSIDE) + 19)).read_bytes("a.md")
 
 
 def test_folders_that_are_too_deep_are_not_looked_into(world: World) -> None:
     found = [
-        [entry.path for entry in Root(world.root.path, Limits(depth=depth)).files()]
+        [entry.path for entry in Root(world.root.path, RootLimits(depth=depth)).files()]
         for depth in (1, 2, 3, 4)
     ]
     assert found == [[], ["a/top.txt"], ["a/top.txt"], [FILE, "a/top.txt"]]
 
 
 def test_too_many_files_need_a_narrower_scope(world: World) -> None:
-    assert len(Root(world.root.path, Limits(files=2)).files()) == 2
+    assert len(Root(world.root.path, RootLimits(files=2)).files()) == 2
     with pytest.raises(NeedsNarrowScope):
-        Root(world.root.path, Limits(files=1)).files()
+        Root(world.root.path, RootLimits(files=1)).files()
 
 
 def test_a_root_below_has_the_limits_of_its_root(world: World) -> None:
-    limits = Limits(file_bytes=1)
+    limits = RootLimits(file_bytes=1)
     assert Root(world.root.path, limits).child("a").limits == limits
 
 

@@ -15,9 +15,9 @@ from fumishirube import (
     Budget,
     Cancelled,
     Corpus,
-    Everything,
     Hit,
     LeftOut,
+    MatchAllClause,
     Outcome,
     Passage,
     Query,
@@ -27,7 +27,7 @@ from fumishirube import (
     Stage,
 )
 from fumishirube.config.configuration import PipelineSpec, Use
-from fumishirube.engine.pipeline import Named, Pipeline, failures
+from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES
@@ -42,10 +42,10 @@ CORPUS = MemoryCorpus([passage(f"{name}.md", 1, body=name) for name in "abc"])
 class All(Stage):
     """Nominates everything, the first by path best."""
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
-        held = corpus.search(Everything(), 10)
+        held = corpus.search(MatchAllClause(), 10)
         return [Hit(one.passage, 3.0 - place, frozenset({"all"})) for place, one in enumerate(held)]
 
 
@@ -64,7 +64,7 @@ class Lifting(Stage):
 class Calling(Stage):
     """Does what the test says, in the place of any stage."""
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
         return WHAT["score"]()  # type: ignore[no-any-return]
@@ -116,7 +116,7 @@ def pipeline(
     strict: bool = False,
 ) -> Pipeline:
     named = [
-        [Named(f"{type(stage).__name__.lower()}-{n}", stage) for n, stage in enumerate(stages)]
+        [NamedStage(f"{type(stage).__name__.lower()}-{n}", stage) for n, stage in enumerate(stages)]
         for stages in (scorers, fusers, refiners)
     ]
     return Pipeline(*named, strict=strict)
@@ -141,7 +141,7 @@ def test_scores_add_up_and_signals_are_kept_by_scorer() -> None:
     first = ranking.hits[0]
     assert first.score == 11.0
     assert first.signals == {"all-0": 1.0, "lifting-1": 10.0}
-    assert first.marks == {"all", "lifted"}
+    assert first.labels == {"all", "lifted"}
     assert (first.coverage, first.matched) == (0.5, ("c",))
 
 
@@ -238,7 +238,7 @@ def test_a_row_is_its_hit_without_the_text() -> None:
     hit, row = ranking.hits[0], span.rows[0]
     assert (row.path, row.start_line) == hit.passage.key
     assert (row.score, row.coverage, row.matched) == (hit.score, hit.coverage, hit.matched)
-    assert set(row.marks) == hit.marks
+    assert set(row.labels) == hit.labels
     assert row.digest == hit.passage.digest
 
 
@@ -357,11 +357,11 @@ def test_a_search_that_is_cancelled_already_does_nothing() -> None:
 # --- the manual pipeline as a whole ---------------------------------------------------------
 
 
-def _furnished(shelf: str, key: str) -> list[Named[Any]]:
+def _furnished(kind_name: str, key: str) -> list[NamedStage[Any]]:
     spec = PipelineSpec.model_validate(dict(ManualSurface.pipeline))
     uses: Sequence[Use] = getattr(spec, key)
     registry = load_plugins(strangers=False).registry
-    return [Named(use.name, registry[shelf].take(use.use, key).stage()) for use in uses]
+    return [NamedStage(use.name, registry[kind_name].take(use.use, key).stage()) for use in uses]
 
 
 MANUAL = Pipeline(

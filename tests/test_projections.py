@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import LOOSE, NORMAL, Form, Stretch, Stretches, form_of, project
+from fumishirube import LOOSE, NORMAL, TextForm, TextRange, TextRanges, form_of, project
 from fumishirube.text.projections import SEPARATORS
 
 MIXED = st.text(
@@ -33,17 +33,17 @@ def test_the_normal_form_is_exactly_nfkc(text: str) -> None:
 @given(MIXED, st.sampled_from(["", "〜、"]))
 def test_the_loose_form_lacks_separators_and_nothing_else(text: str, extra: str) -> None:
     naive = re.sub(f"[\\s{SEPARATORS}{extra}]", "", unicodedata.normalize("NFKC", text))
-    assert project(text, Form(fold=False, separators=extra)).text == naive
+    assert project(text, TextForm(fold=False, separators=extra)).text == naive
 
 
 @given(MIXED, st.booleans())
 def test_a_query_and_a_text_have_one_form(text: str, loose: bool) -> None:
-    form = Form(separators="" if loose else None)
+    form = TextForm(separators="" if loose else None)
     assert project(text, form).text == form_of(text, form)
 
 
-@given(MIXED, st.sampled_from([NORMAL, LOOSE, Form(), Form(separators="")]))
-def test_the_way_back_is_monotone_and_whole(text: str, form: Form) -> None:
+@given(MIXED, st.sampled_from([NORMAL, LOOSE, TextForm(), TextForm(separators="")]))
+def test_the_way_back_is_monotone_and_whole(text: str, form: TextForm) -> None:
     projection = project(text, form)
     before = 0
     for place in range(len(projection.text)):
@@ -54,8 +54,8 @@ def test_the_way_back_is_monotone_and_whole(text: str, form: Form) -> None:
         assert projection.span(place, place) == (start, start)
 
 
-@given(MIXED, st.sampled_from([NORMAL, Form()]))
-def test_what_a_match_covers_projects_to_what_holds_the_match(text: str, form: Form) -> None:
+@given(MIXED, st.sampled_from([NORMAL, TextForm()]))
+def test_what_a_match_covers_projects_to_what_holds_the_match(text: str, form: TextForm) -> None:
     projection = project(text, form)
     for place in range(len(projection.text)):
         start, end = projection.span(place, min(place + 2, len(projection.text)))
@@ -75,7 +75,7 @@ def test_what_a_match_covers_projects_to_what_holds_the_match(text: str, form: F
     ],
 )
 def test_a_match_covers_whole_characters(text: str, wanted: str, covered: str) -> None:
-    projection = project(text, Form())
+    projection = project(text, TextForm())
     place = projection.text.index(wanted)
     start, end = projection.span(place, place + len(wanted))
     assert text[start:end] == covered
@@ -95,8 +95,8 @@ def test_some_marks_are_no_separators(kept: str) -> None:
 
 
 def test_a_stretch_is_shown_with_marks_where_it_was_cut() -> None:
-    assert Stretch(1, 6, cut_after=True).shown("a bcd e") == "bcd…"
-    assert Stretch(0, 0).shown("") == ""
+    assert TextRange(1, 6, cut_after=True).shown("a bcd e") == "bcd…"
+    assert TextRange(0, 0).shown("") == ""
 
 
 def test_long_texts_project_like_short_ones() -> None:
@@ -112,17 +112,17 @@ def test_where_a_long_text_is_divided_does_not_show(before: int, plain: int, tex
 
 def test_a_row_of_marks_without_end_takes_no_time_without_end() -> None:
     """Putting such a row in order takes time that grows with its square: hours for this one."""
-    marks = "\u0301\u0323" * 500_000
-    projection = project(f"標的a{marks}標的", NORMAL)
+    labels = "\u0301\u0323" * 500_000
+    projection = project(f"標的a{labels}標的", NORMAL)
     place = projection.text.rindex("標的")
-    assert projection.span(place, place + 2) == (3 + len(marks), 5 + len(marks))
+    assert projection.span(place, place + 2) == (3 + len(labels), 5 + len(labels))
 
 
-@given(st.lists(st.builds(Stretch, SIZES, SIZES, st.booleans(), st.booleans())))
-def test_many_stretches_are_a_sequence_of_stretches(given: list[Stretch]) -> None:
-    stretches = Stretches(given)
+@given(st.lists(st.builds(TextRange, SIZES, SIZES, st.booleans(), st.booleans())))
+def test_many_stretches_are_a_sequence_of_stretches(given: list[TextRange]) -> None:
+    stretches = TextRanges(given)
     assert list(stretches) == given
     assert list(stretches[1:-1]) == given[1:-1]
-    assert (stretches == Stretches(given[:3])) is (len(given) <= 3)
+    assert (stretches == TextRanges(given[:3])) is (len(given) <= 3)
     with pytest.raises(IndexError):
         stretches[len(given)]

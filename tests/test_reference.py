@@ -13,7 +13,7 @@ import pytest
 
 from fumishirube.faces.cli.config import all_variables
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.plugins.registry import Registry
+from fumishirube.plugins.registry import StageRegistry
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -36,7 +36,7 @@ def pages() -> dict[str, str]:
 
 
 @cache
-def registry() -> Registry:
+def registry() -> StageRegistry:
     return load_plugins(strangers=False).registry
 
 
@@ -48,7 +48,7 @@ def test_the_reference_is_as_the_code_is() -> None:
 
 def test_every_setting_of_every_stage_is_there() -> None:
     for kind, offer in registry().offers():
-        page = pages()[f"{kind.shelf}.md"]
+        page = pages()[f"{kind.kind_name}.md"]
         _, found, rest = page.partition(f"### `{offer.name}`\n")
         assert found, offer
         section = rest.partition("\n### ")[0]
@@ -57,9 +57,9 @@ def test_every_setting_of_every_stage_is_there() -> None:
 
 
 def test_every_verb_of_every_kind_is_there() -> None:
-    for kind in registry().shelves.values():
-        page = pages()[f"{kind.kind.shelf}.md"]
-        assert f"`register_{kind.kind.shelf}`" in page
+    for kind in registry().kinds_by_name.values():
+        page = pages()[f"{kind.kind.kind_name}.md"]
+        assert f"`register_{kind.kind.kind_name}`" in page
         for verb in kind.kind.verbs:
             assert f"def {verb}(" in page
 

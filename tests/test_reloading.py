@@ -21,8 +21,8 @@ from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
 from fumishirube.host.reload import editions
-from fumishirube.host.reload.editions import Edition, Reloading
-from fumishirube.host.reload.inputs import Watched
+from fumishirube.host.reload.editions import Reloader, ServedApplication
+from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.model import Call
 from fumishirube.session import Session
 
@@ -195,7 +195,7 @@ def test_a_process_opens_no_more_from_reload_to_reload(server: HttpServer) -> No
         write(server.workspace, f"{WITH_PROBE}limits: {{depth: {number + 20}}}\n")
         until(server, number)
         assert server.post("/tools/manual_find", asked).status_code == 200
-        time.sleep(editions.LINGER + 3 * editions.EVERY)
+        time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
         return opened(server.process.pid)
 
     first = settled(1)
@@ -264,7 +264,7 @@ def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path
         until(server, 1)
         write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 8}\n")
         assert until(server, 2) == ["reloaded", "reloaded"]
-        time.sleep(editions.LINGER + 3 * editions.EVERY)
+        time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
         (workspace / "docs" / "b.md").write_text("# B\nYaks.\n", encoding="utf-8")
         deadline = time.monotonic() + SECONDS
         while found("yaks") != ["b.md"]:
@@ -395,8 +395,8 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
         return fresh
 
     first = open_application(tmp_path, strangers=False, environ={})
-    watched = Watched(first.loaded.inputs, strangers=False)
-    live = Reloading(Edition(first, nullcontext), watched, reopen, nullcontext)
+    watched = InputWatcher(first.loaded.inputs, strangers=False)
+    live = Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext)
     use(live, session, discover=True)
     few = (0, 0, 0)
     for number in range(50):
@@ -420,7 +420,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     assert capfd.readouterr().err.count("reloaded\n") == 50
 
 
-def use(live: Reloading, session: Session, *, discover: bool = False) -> None:
+def use(live: Reloader, session: Session, *, discover: bool = False) -> None:
     """Search in every surface; the session knows what it discovered at the start."""
     tools = live.application.tools
     if discover:

@@ -34,8 +34,8 @@ def document(text: str) -> Document:
 
 
 def read(text: str, uri: str) -> list[Content]:
-    desk = MemoryContext({"m": [document(text)]})
-    return [*manual_resources(desk).read(uri, Call())]
+    context = MemoryContext({"m": [document(text)]})
+    return [*manual_resources(context).read(uri, Call())]
 
 
 @given(lines=LINES, data=st.data())

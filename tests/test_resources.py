@@ -97,7 +97,7 @@ def test_a_cite_gives_exactly_its_lines(server: Fumishirube, workspace: Path) ->
     )
     items = found["inline_hits"]["items"]
     assert items
-    document = application.desks["manual"].manual("m1").document("rules.md")
+    document = application.contexts["manual"].manual("m1").document("rules.md")
     for item in items:
         (content,) = read(server, item["cite"])
         first = item["ref"]["start_line"]

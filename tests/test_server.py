@@ -20,7 +20,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from fumishirube.faces.mcp.collector import CALLS
-from fumishirube.host.scheduler import AT_ONCE, WORKERS
+from fumishirube.host.scheduler import CONCURRENT_CALLS, WORKERS
 
 SCRIPT = Path(__file__).with_name("stdio_fixture_server.py")
 ERAS = ["legacy", "2026-07-28", "auto"]
@@ -295,7 +295,7 @@ def test_a_cancelled_request_gets_no_answer(raw: Raw) -> None:
 
 
 def test_calls_that_take_long_do_not_stop_those_behind_them(raw: Raw) -> None:
-    for identity in range(2, 2 + AT_ONCE + 1):
+    for identity in range(2, 2 + CONCURRENT_CALLS + 1):
         raw.call(identity, "slow", {"seconds": 30})
     raw.call(50, "echo", {"text": "behind"})
     assert result(raw.answer(50))["structuredContent"]["text"] == "behind"
@@ -303,7 +303,7 @@ def test_calls_that_take_long_do_not_stop_those_behind_them(raw: Raw) -> None:
 
 
 def test_a_call_waits_until_one_of_those_before_it_has_been_answered(raw: Raw) -> None:
-    for identity in range(2, 2 + AT_ONCE):
+    for identity in range(2, 2 + CONCURRENT_CALLS):
         raw.call(identity, "stubborn", {"seconds": 0.1})
     raw.call(50, "echo", {})
     raw.answer(50)
@@ -313,7 +313,7 @@ def test_a_call_waits_until_one_of_those_before_it_has_been_answered(raw: Raw) -
 def test_workers_whose_calls_were_cancelled_are_free_again(raw: Raw) -> None:
     for identity in range(2, 2 + WORKERS):
         raw.call(identity, "slow", {"seconds": 60})
-    for _ in range(AT_ONCE):
+    for _ in range(CONCURRENT_CALLS):
         raw.hear("slow began")
     for identity in range(2, 2 + WORKERS):
         raw.send("notifications/cancelled", requestId=identity)

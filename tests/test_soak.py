@@ -49,10 +49,10 @@ class Asked(NamedTuple):
 class Count:
     """How many calls have been made, by what came of them; any thread may add one."""
 
-    def __init__(self, marks: Mapping[int, Callable[[], None]]) -> None:
+    def __init__(self, labels: Mapping[int, Callable[[], None]]) -> None:
         self.number = 0
         self.codes: Counter[str] = Counter()
-        self._marks = marks
+        self._marks = labels
         self._lock = threading.Lock()
 
     @property

@@ -97,7 +97,8 @@ def test_a_search_imports_no_tools_and_nothing_that_it_does_not_use(tmp_path: Pa
 def test_loading_the_plugins_imports_no_tools_of_any_surface(tmp_path: Path) -> None:
     code = (
         "import sys; from fumishirube.plugins.discovery import load_plugins; "
-        f"load_plugins(strangers=False); print(*(m for m in sys.modules if m.startswith({SLICES!r})))"
+        "load_plugins(strangers=False); "
+        f"print(*(m for m in sys.modules if m.startswith({SLICES!r})))"
     )
     loaded = set(printed(code=code, cwd=tmp_path).split())
     modules = ("", ".surface", ".settings")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Fields, Holds, Page, Root, occurs
+from fumishirube import Budget, Fields, IndexedFile, OccursClause, Root, occurs
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing import passage
 from fumishirube_stages.indexes.tantivy import Tantivy
@@ -25,11 +25,11 @@ def test_a_word_is_counted_where_it_stands_and_not_where_it_is_a_part(bodies: li
     with TemporaryDirectory() as folder:
         index = Tantivy().open(Root(Path(folder)), Fields(FIELDS, Bigram()))
         with index.writing(Budget()):
-            index.sync((), [(Page(one.path, "stamp", None, 1), [one]) for one in passages])
+            index.sync((), [(IndexedFile(one.path, "stamp", None, 1), [one]) for one in passages])
         corpus = index.corpus("m")
         for word in WORDS:
             holding = sum(any(occurs(text, word) for text in p.fields.values()) for p in passages)
-            assert corpus.count(Holds(word)).number == holding
+            assert corpus.count(OccursClause(word)).number == holding
         index.close()
 
 
@@ -39,13 +39,13 @@ def test_no_section_is_read_to_count_a_word_that_is_never_a_part(
     passages = [passage(f"{n}.md", 1, "Title", f"password e104 {n}") for n in range(9)]
     index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))
     with index.writing(Budget()):
-        index.sync((), [(Page(one.path, "stamp", None, 1), [one]) for one in passages])
+        index.sync((), [(IndexedFile(one.path, "stamp", None, 1), [one]) for one in passages])
     read: list[object] = []
     whole = TantivyCorpus._all
     monkeypatch.setattr(TantivyCorpus, "_all", lambda *given: read.append(given) or whole(*given))
-    assert index.corpus("m").count(Holds("password")).number == 9
+    assert index.corpus("m").count(OccursClause("password")).number == 9
     assert read == []
-    assert index.corpus("m").count(Holds("104")).number == 0
+    assert index.corpus("m").count(OccursClause("104")).number == 0
     assert len(read) == 1
     index.close()
 
@@ -54,7 +54,7 @@ def test_more_pages_than_are_written_side_by_side_are_all_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fumishirube_stages.indexes.tantivy._TOGETHER", 2)
-    pages = {f"{n}.md": Page(f"{n}.md", "stamp", None, 1) for n in range(5)}
+    pages = {f"{n}.md": IndexedFile(f"{n}.md", "stamp", None, 1) for n in range(5)}
     for _ in range(2):
         index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))
         with index.writing(Budget()):

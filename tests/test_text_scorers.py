@@ -16,7 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import LOOSE, Budget, Cancelled, Document, Form, Query, Ranking, Scorer, form_of
+from fumishirube import (
+    LOOSE,
+    Budget,
+    Cancelled,
+    Document,
+    Query,
+    Ranking,
+    Scorer,
+    TextForm,
+    form_of,
+)
 from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.corpus import Chapters
 from fumishirube_chapters.projection_store import ProjectionStore
@@ -61,7 +71,7 @@ def test_the_three_modes_agree_where_there_are_no_separators(text: str, query: s
 def test_what_stands_in_a_text_is_found(text: str, start: int, length: int) -> None:
     part = text[start : start + length]
     # What a combining mark follows is another character; it is then no part of the text.
-    if part and form_of(part, Form()) in form_of(text, Form()):
+    if part and form_of(part, TextForm()) in form_of(text, TextForm()):
         assert places(Plain(), part, text)
 
 

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from manuals import fumishirube, opened, write
 from test_traces import a_trace
 
-from fumishirube import InvalidParameter, Row, Span
-from fumishirube.traces.differences import Difference, settings_between
+from fumishirube import InvalidParameter, Span, TraceRow
+from fumishirube.traces.differences import TraceDifference, settings_between
 from fumishirube.traces.exports import (
-    FORM,
+    FORMAT_VERSION,
     WITHHELD,
-    Exported,
-    decoded,
-    encoded,
-    withheld,
-    withheld_in,
+    ExportedTrace,
+    decode_export,
+    encode_export,
+    withheld_coordinates,
+    withhold_paths,
 )
 
 MANUAL = {
@@ -107,15 +107,15 @@ def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
 )
 def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
     stages = {"a": [{"with": {"x": path, "y": ["b/c", path]}}], "b": "kept"}
-    plain = withheld(stages)
+    plain = withhold_paths(stages)
     assert path not in json.dumps(plain)
-    assert [*withheld_in(plain)] == ["a[0].with.x", "a[0].with.y[1]"]
+    assert [*withheld_coordinates(plain)] == ["a[0].with.x", "a[0].with.y[1]"]
     assert "b/c" in json.dumps(plain)
 
 
 def test_a_trace_survives_its_file() -> None:
-    one = Exported(a_trace(), "0" * 16, {"fumishirube": "1", "python": "3"})
-    again = decoded(encoded(one), "f.json")
+    one = ExportedTrace(a_trace(), "0" * 16, {"fumishirube": "1", "python": "3"})
+    again = decode_export(encode_export(one), "f.json")
     assert again == one
     assert type(again.trace.origin) is type(one.trace.origin)
 
@@ -123,13 +123,13 @@ def test_a_trace_survives_its_file() -> None:
 @given(st.lists(st.tuples(st.text(), st.integers(1), st.floats(allow_nan=False)), max_size=5))
 def test_any_ranking_survives_its_file(hits: list[tuple[str, int, float]]) -> None:
     rows = tuple(
-        Row(path, line, line, "t", "d", score, 0.0, frozenset(), (), {"s": score})
+        TraceRow(path, line, line, "t", "d", score, 0.0, frozenset(), (), {"s": score})
         for path, line, score in hits
         if abs(score) != float("inf")
     )
     run = Span("g0", "run", 0, 0, rows[::-1])
     trace = a_trace(search=Span("search", "search", 0, 0, rows, children=(run,)))
-    assert decoded(encoded(Exported(trace, None, {})), "f").trace == trace
+    assert decode_export(encode_export(ExportedTrace(trace, None, {})), "f").trace == trace
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_any_ranking_survives_its_file(hits: list[tuple[str, int, float]]) -> No
     ],
 )
 def test_a_damaged_file_is_named(spoil: Any, told: str) -> None:
-    data = encoded(Exported(a_trace(text="q"), None, {}))
+    data = encode_export(ExportedTrace(a_trace(text="q"), None, {}))
     assert spoil(data) != data
     with pytest.raises(InvalidParameter, match=re.escape(told)):
-        decoded(spoil(data), "f.json")
-    assert FORM == 1
+        decode_export(spoil(data), "f.json")
+    assert FORMAT_VERSION == 1
 
 
 def test_the_command_line_names_a_file_that_is_damaged_or_missing(workspace: Path) -> None:
@@ -352,9 +352,9 @@ def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     assert first["rank"]["after"] == 1
     assert first["score"]["before"] != first["score"]["after"]
     assert {"before", "after"} == first["signals"]["lexical"].keys()
-    ways = {tuple(one["stage"]): one["ms"] for one in told["stages"]}
-    assert ways["search",]["before"] > 0
-    lost = next(ms for way, ms in ways.items() if way[-1] == "scorer phrase")
+    offset_maps = {tuple(one["stage"]): one["ms"] for one in told["stages"]}
+    assert offset_maps["search",]["before"] > 0
+    lost = next(ms for way, ms in offset_maps.items() if way[-1] == "scorer phrase")
     assert lost["before"] is not None
     assert lost["after"] is None
     text = fumishirube("trace", "diff", "f.json", later, cwd=workspace).out
@@ -387,7 +387,7 @@ def test_the_kept_traces_are_listed_newest_first(workspace: Path) -> None:
 
 def rows(*places: tuple[str, int, float]) -> Span:
     found = (
-        Row(path, line, line, "t", f"{path}{line}", score, 0.0, frozenset(), (), {"s": score})
+        TraceRow(path, line, line, "t", f"{path}{line}", score, 0.0, frozenset(), (), {"s": score})
         for path, line, score in places
     )
     return Span("search", "search", 0, 1, tuple(found))
@@ -403,19 +403,19 @@ PLACES = st.lists(
 @given(PLACES, PLACES)
 def test_a_difference_names_every_hit_of_both_once(one: Any, other: Any) -> None:
     before, after = a_trace(search=rows(*one)), a_trace(search=rows(*other))
-    difference = Difference(before, after)
+    difference = TraceDifference(before, after)
     for side, places in ((0, one), (1, other)):
         ranks = [moved[side].rank for moved in difference.rows if moved[side]]
         assert sorted(ranks) == [*range(1, len(places) + 1)]
     assert difference.same_ranking == ([p[:2] for p in one] == [p[:2] for p in other])
-    assert Difference(before, before).same_scores
-    assert Difference(before, before).changed == ()
+    assert TraceDifference(before, before).same_scores
+    assert TraceDifference(before, before).changed == ()
 
 
 def test_a_section_that_only_moved_in_its_file_is_the_same() -> None:
     one, other = rows(("a", 1, 2.0)), rows(("a", 1, 2.0))
     moved = replace(other, rows=(other.rows[0]._replace(start_line=9),))
-    difference = Difference(a_trace(search=one), a_trace(search=moved))
+    difference = TraceDifference(a_trace(search=one), a_trace(search=moved))
     assert difference.same_scores
     assert not difference.changed
 
@@ -425,7 +425,7 @@ def test_stages_stand_where_they_ran() -> None:
         return replace(rows(), children=tuple(Span(n, "scorer", 0, 1) for n in names))
 
     before, after = a_trace(search=tree("a", "b", "c", "d")), a_trace(search=tree("a", "x", "d"))
-    stages = Difference(before, after).stages
+    stages = TraceDifference(before, after).stages
     told = [(one.way[-1], one.before is not None, one.after is not None) for one in stages[1:]]
     assert told == [
         ("scorer a", True, True),

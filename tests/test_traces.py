@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from manuals import RULES, appears, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import LeftOut, NotFound, Row, Span, Trace
+from fumishirube import LeftOut, NotFound, Span, Trace, TraceRow
+from fumishirube.assessment import CacheOutcome, Thresholds
 from fumishirube.host.application import Application
-from fumishirube.model import Aside, Skipped
-from fumishirube.origins import Origin, Recipe
-from fumishirube.traces.files import VERSION, TraceFiles, decoded, encoded
+from fumishirube.model import OutsideSearch, Skipped
+from fumishirube.origins import Origin, PipelineSnapshot
+from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
 from fumishirube.traces.store import TraceStore, new_trace_id
-from fumishirube.verdict import Cached, Thresholds
 
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
 
@@ -42,7 +42,9 @@ def application(workspace: Path) -> Iterator[Application]:
 
 
 def a_trace(**changes: Any) -> Trace:
-    row = Row("a.md", 1, 2, "題", "0123456789ab", 1 / 3, 0.5, frozenset("xy"), ("あ",), {"s": 0.1})
+    row = TraceRow(
+        "a.md", 1, 2, "題", "0123456789ab", 1 / 3, 0.5, frozenset("xy"), ("あ",), {"s": 0.1}
+    )
     left = LeftOut("b.md", None, "too_large")
     run = Span("g0", "run", 0.1, 0.2, (row, row), (left,), {"matched": 3}, weight=1.1)
     search = Span("search", "search", 0.0, 1.5, (row,), (), {"n": [1, {"k": None}]}, error="e")
@@ -58,12 +60,14 @@ def a_trace(**changes: Any) -> Trace:
         skipped=(left,),
         excluded=frozenset({("a.md", 1), ("b.md", 7)}),
         degraded="stale",
-        cache=Cached("semantic", 0.93, 1.25),
+        cache=CacheOutcome("semantic", 0.93, 1.25),
         thresholds=Thresholds(2, 0.7),
-        aside=Aside(1, (Skipped("hidden", "file", 2), Skipped("too_deep", "folder", 3))),
+        aside=OutsideSearch(1, (Skipped("hidden", "file", 2), Skipped("too_deep", "folder", 3))),
         annotations={"graph": {"claims": [{"text": "題 \ud800", "n": 0.5}], "none": None}},
         origin=Origin(
-            Recipe("manual", "manual", "f" * 16, {"scorers": [{"use": "s"}]}, {"p": "p 1.0"}),
+            PipelineSnapshot(
+                "manual", "manual", "f" * 16, {"scorers": [{"use": "s"}]}, {"p": "p 1.0"}
+            ),
             "0" * 16,
             limit=50,
             must=("対象外",),
@@ -83,7 +87,7 @@ def names(folder: Path) -> set[str]:
 
 def test_a_trace_survives_its_document() -> None:
     trace = a_trace()
-    again = decoded(encoded(trace))
+    again = decode_trace(encode_trace(trace))
     for one in fields(Trace):
         assert getattr(again, one.name) == getattr(trace, one.name), one.name
         assert type(getattr(again, one.name)) is type(getattr(trace, one.name)), one.name
@@ -92,7 +96,7 @@ def test_a_trace_survives_its_document() -> None:
 
 @given(
     st.builds(
-        Row,
+        TraceRow,
         st.text(),
         st.integers(1),
         st.integers(1),
@@ -105,30 +109,34 @@ def test_a_trace_survives_its_document() -> None:
         st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
     )
 )
-def test_any_row_survives(row: Row) -> None:
+def test_any_row_survives(row: TraceRow) -> None:
     trace = a_trace(search=Span("search", "search", 0, 0, (row,)))
-    assert decoded(encoded(trace)) == trace
+    assert decode_trace(encode_trace(trace)) == trace
 
 
 def test_the_trace_of_a_real_search_survives(application: Application) -> None:
     trace = application.traces.get(ask(application, "manual_find", **FIND)["trace_id"])
-    assert decoded(encoded(trace)) == trace
+    assert decode_trace(encode_trace(trace)) == trace
 
 
 def test_the_document_is_json_with_a_version_and_holds_each_row_once() -> None:
-    document = json.loads(encoded(a_trace(text="問い")))
+    document = json.loads(encode_trace(a_trace(text="問い")))
     assert document["version"] == VERSION
     assert len(document["rows"]) == len(document["places"]) == 1
     assert document["search"]["children"][0]["rows"] == [0, 0]
 
 
 def test_what_an_older_form_lacks_has_its_default() -> None:
-    document = json.loads(encoded(a_trace(text="問い")))
+    document = json.loads(encode_trace(a_trace(text="問い")))
     for name in ("aside", "cache", "thresholds", "excluded", "annotations", "origin"):
         del document[name]
     document["unheard_of"] = 1
-    again = decoded(json.dumps(document).encode())
-    assert (again.aside, again.cache, again.thresholds) == (Aside(), Cached(), Thresholds())
+    again = decode_trace(json.dumps(document).encode())
+    assert (again.aside, again.cache, again.thresholds) == (
+        OutsideSearch(),
+        CacheOutcome(),
+        Thresholds(),
+    )
     assert again.excluded == frozenset()
     assert again.origin == Origin()
 
@@ -194,7 +202,7 @@ def test_a_file_speaks_for_its_own_id_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../secret", "a/b", "", ".", "..", "C:x", "ａ", "x\0", "a" * 999])
 def test_no_id_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
-    (tmp_path / "secret.json").write_bytes(encoded(a_trace(id=name, text="q")))
+    (tmp_path / "secret.json").write_bytes(encode_trace(a_trace(id=name, text="q")))
     (tmp_path / "traces").mkdir()
     assert TraceFiles(tmp_path / "traces", 10, 60).read(name) is None
 

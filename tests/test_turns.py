@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from fumishirube.host.scheduler import WORKERS, Turns
+from fumishirube.host.scheduler import WORKERS, Scheduler
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -37,17 +37,17 @@ class Working:
 
 def test_threads_that_nobody_waits_for_any_more_count_until_they_end() -> None:
     async def main() -> None:
-        working, turns = Working(), Turns()
+        working, scheduler = Working(), Scheduler()
         async with anyio.create_task_group() as group:
             for _ in range(WORKERS + 5):
-                group.start_soon(turns.run, working)
+                group.start_soon(scheduler.run, working)
             await to_thread.run_sync(working.all_begun.wait)
             group.cancel_scope.cancel()
         assert working.ended == 0
         done: list[bool] = []
 
         async def further() -> None:
-            done.append(await turns.run(lambda: True))
+            done.append(await scheduler.run(lambda: True))
 
         async with anyio.create_task_group() as group:
             group.start_soon(further)
@@ -62,22 +62,22 @@ def test_threads_that_nobody_waits_for_any_more_count_until_they_end() -> None:
 
 def test_work_that_was_cancelled_before_it_began_takes_no_place() -> None:
     async def main() -> None:
-        turns = Turns()
+        scheduler = Scheduler()
         for _ in range(3 * WORKERS):
             with anyio.CancelScope() as scope:
                 scope.cancel()
-                await turns.run(lambda: None)
-        assert [await turns.run(partial(int, n)) for n in range(WORKERS)] == [*range(WORKERS)]
+                await scheduler.run(lambda: None)
+        assert [await scheduler.run(partial(int, n)) for n in range(WORKERS)] == [*range(WORKERS)]
 
     anyio.run(main)
 
 
 def test_what_work_raises_is_raised_and_gives_its_place_back() -> None:
     async def main() -> None:
-        turns = Turns()
+        scheduler = Scheduler()
         for _ in range(3 * WORKERS):
             with pytest.raises(ZeroDivisionError):
-                await turns.run(lambda: 1 // 0)
-        assert await to_thread.run_sync(lambda: 1) == await turns.run(lambda: 1)
+                await scheduler.run(lambda: 1 // 0)
+        assert await to_thread.run_sync(lambda: 1) == await scheduler.run(lambda: 1)
 
     anyio.run(main)

@@ -14,7 +14,7 @@ import pytest
 
 from fumishirube.faces.cli.templates import rendered
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.plugins.registry import KINDS, Kind
+from fumishirube.plugins.registry import KINDS, StageKind
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,12 +45,12 @@ class Plain:
 """
 
 
-def wrong(kind: Kind) -> tuple[str, dict[int, str]]:
+def wrong(kind: StageKind) -> tuple[str, dict[int, str]]:
     """A module that registers three wrong classes, and what is wrong in which line."""
     protocol = kind.noun.capitalize()
     text = (
         f"{HEAD}class Bent(Stage):\n    {BENT[kind.noun]}\n\n@hook\n"
-        f"def register_{kind.shelf}(register: Register[{protocol}]) -> None:\n"
+        f"def register_{kind.kind_name}(register: Register[{protocol}]) -> None:\n"
         '    register("nothing", Nothing)\n'
         '    register("plain", Plain)\n'
         '    register("bent", Bent)\n'
@@ -87,7 +87,7 @@ def mypy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[int, 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.noun))
 def test_a_wrong_class_is_an_error_where_it_is_registered(
-    mypy: dict[str, list[tuple[int, str, str]]], kind: Kind
+    mypy: dict[str, list[tuple[int, str, str]]], kind: StageKind
 ) -> None:
     text, lines = wrong(kind)
     protocol = kind.noun.capitalize()
@@ -101,7 +101,9 @@ def test_a_wrong_class_is_an_error_where_it_is_registered(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.noun))
-def test_a_right_class_is_none(mypy: dict[str, list[tuple[int, str, str]]], kind: Kind) -> None:
+def test_a_right_class_is_none(
+    mypy: dict[str, list[tuple[int, str, str]]], kind: StageKind
+) -> None:
     assert f"right_{kind.noun}" not in mypy
 
 
@@ -115,7 +117,7 @@ def test_a_name_that_the_facade_has_not_is_an_error(
 @pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.noun))
-def test_another_type_checker_agrees(tmp_path: Path, kind: Kind) -> None:
+def test_another_type_checker_agrees(tmp_path: Path, kind: StageKind) -> None:
     text, lines = wrong(kind)
     (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
     done = subprocess.run(

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from manuals import ask, opened
 
-from fumishirube import Call, InvalidParameter, ToolError, decode, decoded
+from fumishirube import Call, InvalidParameter, ToolError, decode, decode_with_encoding
 from fumishirube.host.application import Application
 from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_vault.replacement import replace_text
@@ -87,7 +87,7 @@ def test_what_a_read_leaves_a_scan_yields(
     application: Application, text: str, form: tuple[str, bytes], data: Any
 ) -> None:
     encoding, mark = form
-    own = decoded(noted(application, mark + text.encode(encoding))).text
+    own = decode_with_encoding(noted(application, mark + text.encode(encoding))).text
     whole = unified(own)
     total = max(1, whole.count("\n") + (not whole.endswith("\n")))
     first = data.draw(st.integers(1, total)) if data else 1
@@ -170,7 +170,7 @@ def test_a_second_way_to_write_a_character_stays() -> None:
 
 def test_a_pair_that_is_written_as_one_is_not_divided() -> None:
     data = (JAPANESE * 2 + "①か゚の字㈱").encode("euc_jis_2004")
-    assert decoded(data).encoding == "euc_jis_2004"
+    assert decode_with_encoding(data).encoding == "euc_jis_2004"
     with pytest.raises(InvalidParameter):
         replace_text(data, "゚", "x", 1, LIMIT)
     assert replace_text(data, "か゚", "が", 1, LIMIT).times == 1

@@ -46,7 +46,7 @@ def _made(folder: Path) -> Path:
 def watch(folder: Path) -> Iterator[Watch]:
     watch = Watch(folder)
     assert not watch.quiet(), "nobody has looked yet"
-    watch.looked()
+    watch.surveyed()
     assert watch.quiet()
     yield watch
     watch.close()
@@ -94,7 +94,7 @@ def test_no_change_is_missed(folder: Path, watch: Watch, change: Callable[[Path]
     change(folder)
     assert not watch.quiet()
     assert not watch.quiet(), "it is not quiet before somebody has looked"
-    watch.looked()
+    watch.surveyed()
     assert watch.quiet()
 
 
@@ -102,10 +102,10 @@ def test_a_new_folder_is_watched_like_the_others(folder: Path, watch: Watch) -> 
     for name in ("new", "new/inner", "new/inner/third"):
         (folder / name).mkdir()
         assert not watch.quiet()
-        watch.looked()
+        watch.surveyed()
         (folder / name / "a.md").write_text("new")
         assert not watch.quiet()
-        watch.looked()
+        watch.surveyed()
     assert watch.quiet()
 
 
@@ -113,7 +113,7 @@ def test_hundreds_of_changes_are_all_taken_in_at_once(folder: Path, watch: Watch
     for number in range(500):
         (folder / f"{number}.md").write_text("new")
     assert not watch.quiet()
-    watch.looked()
+    watch.surveyed()
     assert watch.quiet()
 
 
@@ -129,7 +129,7 @@ def test_hidden_folders_and_what_links_lead_to_are_not_watched(folder: Path, wat
     (folder / ".git").mkdir()
     (folder / "link").symlink_to(outside)
     assert not watch.quiet()
-    watch.looked()
+    watch.surveyed()
     (folder / ".git" / "index").write_text("x")
     (outside / "a.md").write_text("x")
     assert watch.quiet()
@@ -146,7 +146,7 @@ def test_a_folder_that_may_be_read_again_is_watched_again(folder: Path, watch: W
     for mode in (0o000, 0o755):
         (folder / "sub").chmod(mode)
         assert not watch.quiet()
-        watch.looked()
+        watch.surveyed()
         assert watch.quiet()
     (folder / "sub" / "c.md").write_text("new")
     assert not watch.quiet()
@@ -157,7 +157,7 @@ def test_a_queue_that_ran_over_is_not_quiet(folder: Path, watch: Watch) -> None:
     for number in range(limit // 2 + 1):
         os.utime(folder / ("a.md" if number % 2 else "b.md"), (number, number))
     assert not watch.quiet()
-    watch.looked()
+    watch.surveyed()
     assert watch.quiet()
 
 
@@ -166,7 +166,7 @@ def test_what_is_touched_is_named(folder: Path, watch: Watch) -> None:
     (folder / "sub" / "new.md").write_text("new")
     (folder / "b.md").replace(folder / "sub" / "c.md")
     assert watch.touched() == {"a.md", "sub/new.md", "b.md", "sub/c.md"}
-    watch.looked()
+    watch.surveyed()
     assert watch.touched() == set()
     (folder / "other").mkdir()
     assert watch.touched() is None, "what a new folder held before it was watched is nobody's mark"
@@ -208,7 +208,7 @@ def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[
         watch = Watch(folder)
         watch.quiet()
         known = root.survey()
-        watch.looked()
+        watch.surveyed()
         for steps in rows:
             for step in steps:
                 with suppress(OSError):  # what an earlier step took away cannot be changed
@@ -218,7 +218,7 @@ def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[
             if touched is not None:
                 assert root.resurvey(known, touched) == everything
             known = everything
-            watch.looked()
+            watch.surveyed()
         watch.close()
 
 

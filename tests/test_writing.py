@@ -16,7 +16,7 @@ from fumishirube import (
     Forbidden,
     Root,
     ToolError,
-    Writable,
+    WritableRoot,
     content_hash,
     is_unfinished,
 )
@@ -26,22 +26,22 @@ posix = pytest.mark.skipif(os.name == "nt", reason="modes and these links are PO
 
 
 @pytest.fixture
-def writable(tmp_path: Path) -> Writable:
-    return Writable(Root(tmp_path / "root"), ".system/locks")
+def writable(tmp_path: Path) -> WritableRoot:
+    return WritableRoot(Root(tmp_path / "root"), ".system/locks")
 
 
 @pytest.fixture
-def made(writable: Writable) -> Writable:
+def made(writable: WritableRoot) -> WritableRoot:
     writable.make_folder("")
     writable.swap("a.md", None, b"old", "1")
     return writable
 
 
-def names(writable: Writable) -> list[str]:
+def names(writable: WritableRoot) -> list[str]:
     return sorted(path.name for path in writable.root.path.iterdir())
 
 
-def test_a_file_is_created_replaced_and_removed(made: Writable) -> None:
+def test_a_file_is_created_replaced_and_removed(made: WritableRoot) -> None:
     assert made.read("a.md") == b"old"
     made.swap("a.md", b"old", b"new", "2")
     assert made.read("a.md") == b"new"
@@ -54,7 +54,7 @@ def test_a_file_is_created_replaced_and_removed(made: Writable) -> None:
 @pytest.mark.parametrize("before", [None, b"ol", b"older", b""])
 @pytest.mark.parametrize("after", [b"new", None])
 def test_what_is_not_as_it_was_is_left_alone(
-    made: Writable, before: bytes | None, after: bytes | None
+    made: WritableRoot, before: bytes | None, after: bytes | None
 ) -> None:
     with pytest.raises(Conflict):
         made.swap("a.md", before, after, "2")
@@ -62,13 +62,13 @@ def test_what_is_not_as_it_was_is_left_alone(
     assert names(made) == ["a.md"]
 
 
-def test_what_is_gone_is_not_written_again(made: Writable) -> None:
+def test_what_is_gone_is_not_written_again(made: WritableRoot) -> None:
     with pytest.raises(Conflict):
         made.swap("b.md", b"old", b"new", "2")
     assert names(made) == ["a.md"]
 
 
-def test_nothing_is_created_over_an_equal_name(writable: Writable) -> None:
+def test_nothing_is_created_over_an_equal_name(writable: WritableRoot) -> None:
     composed, apart = (unicodedata.normalize(form, "が.md") for form in ("NFC", "NFD"))
     writable.make_folder("")
     (writable.root.path / apart).write_bytes(b"theirs")
@@ -79,7 +79,7 @@ def test_nothing_is_created_over_an_equal_name(writable: Writable) -> None:
 
 
 @posix
-def test_the_mode_stays(made: Writable) -> None:
+def test_the_mode_stays(made: WritableRoot) -> None:
     file = made.root.path / "a.md"
     for mode in (0o640, 0o755):
         file.chmod(mode)
@@ -90,7 +90,7 @@ def test_the_mode_stays(made: Writable) -> None:
 
 @posix
 @pytest.mark.parametrize("target", ["outside.txt", "nowhere.txt"])
-def test_nothing_is_written_through_a_link(made: Writable, tmp_path: Path, target: str) -> None:
+def test_nothing_is_written_through_a_link(made: WritableRoot, tmp_path: Path, target: str) -> None:
     outside = tmp_path / "outside.txt"
     outside.write_bytes(b"old")
     (made.root.path / "link.md").symlink_to(tmp_path / target)
@@ -108,7 +108,7 @@ def test_nothing_is_written_through_a_link(made: Writable, tmp_path: Path, targe
 
 
 @posix
-def test_locks_are_not_kept_behind_a_link(made: Writable, tmp_path: Path) -> None:
+def test_locks_are_not_kept_behind_a_link(made: WritableRoot, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (made.root.path / ".system").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     with pytest.raises(Forbidden), made.locked(0):
@@ -116,13 +116,13 @@ def test_locks_are_not_kept_behind_a_link(made: Writable, tmp_path: Path) -> Non
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_a_file_on_the_way_is_a_conflict(made: Writable) -> None:
+def test_a_file_on_the_way_is_a_conflict(made: WritableRoot) -> None:
     with pytest.raises(Conflict):
         made.make_folder("a.md/sub")
     assert made.read("a.md/sub/b.md") is None
 
 
-def test_a_folder_is_no_file(made: Writable) -> None:
+def test_a_folder_is_no_file(made: WritableRoot) -> None:
     made.make_folder("sub")
     for before in (None, b""):
         with pytest.raises(Conflict):
@@ -131,7 +131,7 @@ def test_a_folder_is_no_file(made: Writable) -> None:
         made.read("sub")
 
 
-def test_a_plain_new_file_takes_no_name_that_is_taken(made: Writable) -> None:
+def test_a_plain_new_file_takes_no_name_that_is_taken(made: WritableRoot) -> None:
     made.create("b.md", b"new")
     if os.name != "nt":
         assert stat.S_IMODE((made.root.path / "b.md").stat().st_mode) == 0o600
@@ -146,7 +146,7 @@ def test_a_plain_new_file_takes_no_name_that_is_taken(made: Writable) -> None:
     assert names(made) == ["a.md"]
 
 
-def test_what_was_left_unfinished_is_discarded(made: Writable) -> None:
+def test_what_was_left_unfinished_is_discarded(made: WritableRoot) -> None:
     part = made.root.path / "._fumishirube-77"
     part.write_bytes(b"half")
     assert is_unfinished(part.name)
@@ -157,7 +157,7 @@ def test_what_was_left_unfinished_is_discarded(made: Writable) -> None:
 
 @posix
 def test_content_is_durable_before_its_name_is(
-    made: Writable, monkeypatch: pytest.MonkeyPatch
+    made: WritableRoot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The order of the calls is the whole of the promise; no crash of a process can show it."""
     done: list[str] = []
@@ -183,7 +183,7 @@ def test_content_is_durable_before_its_name_is(
 
 
 def test_without_hard_links_the_name_is_taken_first(
-    made: Writable, monkeypatch: pytest.MonkeyPatch
+    made: WritableRoot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -196,7 +196,7 @@ def test_without_hard_links_the_name_is_taken_first(
     assert names(made) == ["a.md", "b.md"]
 
 
-def test_one_lock_at_a_time_between_threads(made: Writable) -> None:
+def test_one_lock_at_a_time_between_threads(made: WritableRoot) -> None:
     number = made.lock_of("a.md")
     counted = [0]
 
@@ -215,7 +215,7 @@ def test_one_lock_at_a_time_between_threads(made: Writable) -> None:
     assert counted == [80]
 
 
-def test_a_lock_that_stays_taken_is_told(made: Writable) -> None:
+def test_a_lock_that_stays_taken_is_told(made: WritableRoot) -> None:
     with made.locked(3):
         with made.locked(4):
             pass
@@ -231,7 +231,7 @@ def spellings() -> Iterator[tuple[str, str]]:
 
 
 def test_spellings_of_one_name_share_a_lock(
-    made: Writable, spellings: Iterator[tuple[str, str]]
+    made: WritableRoot, spellings: Iterator[tuple[str, str]]
 ) -> None:
     for one, other in spellings:
         assert made.lock_of(one) == made.lock_of(other)

@@ -43,18 +43,18 @@ class Citation(NamedTuple):
         Raises:
             InvalidParameter: when it has another form.
         """
-        found = _FORM.match(text.strip())
-        if found is None:
+        match = _FORM.match(text.strip())
+        if match is None:
             raise InvalidParameter(
                 "a citation has the form manual://id/path#L10-L24", parameter="ref"
             )
-        start, end = found["start"], found["end"]
+        start, end = match["start"], match["end"]
         return cls(
-            unquote(found["id"]),
-            unquote(found["path"]),
+            unquote(match["id"]),
+            unquote(match["path"]),
             int(start) if start else None,
             int(end) if end else None,
-            found["digest"],
+            match["digest"],
         )
 
 

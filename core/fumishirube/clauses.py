@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True)
-class Term:
+class TermClause:
     """A term as the tokenizer makes it, in one field; ``field=None`` means in any of them."""
 
     term: str
@@ -16,7 +16,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Phrase:
+class PhraseClause:
     """Terms that follow each other, in one field; ``field=None`` means in any of them."""
 
     terms: tuple[str, ...]
@@ -25,7 +25,7 @@ class Phrase:
 
 
 @dataclass(frozen=True)
-class Part:
+class InfixClause:
     """Terms that have a text as a part, in one field or any: the way to find less than a term."""
 
     text: str
@@ -34,14 +34,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Holds:
+class OccursClause:
     """A text that stands, folded, in any field: exactly what :func:`fumishirube.occurs` says."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Bool:
+class BoolClause:
     """All of ``must``, none of ``must_not``, and one of ``should`` when nothing must.
 
     With ``must_not`` alone it is everything else; empty, it is nothing.
@@ -53,15 +53,23 @@ class Bool:
 
 
 @dataclass(frozen=True)
-class Pages:
+class PathsClause:
     """Sections of any of these paths."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Everything:
+class MatchAllClause:
     """Every section."""
 
 
-Clause: TypeAlias = Term | Phrase | Part | Holds | Bool | Pages | Everything
+Clause: TypeAlias = (
+    TermClause
+    | PhraseClause
+    | InfixClause
+    | OccursClause
+    | BoolClause
+    | PathsClause
+    | MatchAllClause
+)

@@ -32,7 +32,7 @@ class Contents(NamedTuple):
 
 
 @runtime_checkable
-class Contented(Protocol):
+class ContentsLoader(Protocol):
     """A loader whose manuals have a table of contents."""
 
     def contents(self, root: Root, path: str) -> Contents:

@@ -51,7 +51,7 @@ class Cancelled(FumishirubeError):
     """The caller cancelled the request or hung up."""
 
 
-class Held(FumishirubeError):
+class AlreadyServed(FumishirubeError):
     """Another process holds what only one may hold; ``pid`` is its number, if that is known."""
 
     def __init__(self, message: str, pid: int | None = None) -> None:

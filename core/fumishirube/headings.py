@@ -19,7 +19,7 @@ class Heading(NamedTuple):
     below: int
 
 
-def divided(
+def divide_at_headings(
     text: str,
     headings: Sequence[Heading],
     title: str,
@@ -36,10 +36,10 @@ def divided(
     if not headings or text[:first].strip():
         last_line = lines.at(first - 1) if first else 1
         yield Section(title, 1, last_line, 0, first, first, body)
-    yield from headed(text, headings, lines)
+    yield from heading_sections(text, headings, lines)
 
 
-def headed(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
+def heading_sections(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
     """Yield the section that each heading opens; deeper ones inside it have it as an ancestor."""
     starts = [*(lines.start(heading.line) for heading in headings), len(text)]
     extents = _extents([heading.level for heading in headings], starts)

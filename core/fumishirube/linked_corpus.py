@@ -8,14 +8,14 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 from fumishirube.disk.roots import Root
 from fumishirube.links import LinkKind
 from fumishirube.model import Document, Source
-from fumishirube.stages import Corpus, Found, Loader
+from fumishirube.stages import Corpus, IndexMatch, Loader
 
 
 @runtime_checkable
-class Studying(Loader, Protocol):
+class LinkLoader(Loader, Protocol):
     """A loader that can also tell what a file says of itself and of other files."""
 
-    def study(self, root: Root, source: Source) -> Document:
+    def load_with_links(self, root: Root, source: Source) -> Document:
         """Read a file with its links, facts and remarks; nothing of it is left out.
 
         Raises:
@@ -32,7 +32,7 @@ class Neighbour(NamedTuple):
     direction: Literal["outlink", "backlink"]
 
 
-def levels(
+def link_levels(
     starts: Iterable[str],
     depth: int,
     neighbours: Callable[[str], Iterable[Neighbour]],
@@ -48,30 +48,30 @@ def levels(
     for _ in range(depth):
         reached: dict[str, Neighbour] = {}
         for path in level:
-            for one in neighbours(path):
-                if one.path in seen or (kinds and one.kind not in kinds):
+            for neighbour in neighbours(path):
+                if neighbour.path in seen or (kinds and neighbour.kind not in kinds):
                     continue
-                known = reached.get(one.path)
-                if known is None or _rank(one) < _rank(known):
-                    reached[one.path] = one
+                known = reached.get(neighbour.path)
+                if known is None or _rank(neighbour) < _rank(known):
+                    reached[neighbour.path] = neighbour
         yield reached
         level = set(reached)
         seen = seen | level
 
 
-def _rank(one: Neighbour) -> tuple[bool, str]:
-    return one.direction != "outlink", one.kind
+def _rank(neighbour: Neighbour) -> tuple[bool, str]:
+    return neighbour.direction != "outlink", neighbour.kind
 
 
-class Standing(NamedTuple):
+class TextMatches(NamedTuple):
     """The best sections in which texts stand, and how many there are in all."""
 
-    found: Sequence[Found]
+    matches: Sequence[IndexMatch]
     total: int
 
 
 @runtime_checkable
-class Linked(Corpus, Protocol):
+class LinkedCorpus(Corpus, Protocol):
     """A corpus of files that refer to each other, whose texts are searched letter by letter."""
 
     @property
@@ -83,13 +83,13 @@ class Linked(Corpus, Protocol):
         """Return every link of a file, either way, but those to itself."""
         ...
 
-    def standing(
+    def search_texts(
         self,
         texts: Sequence[str],
         limit: int | None,
         within: frozenset[str] | None = None,
         share: float = 1.0,
-    ) -> Standing:
+    ) -> TextMatches:
         """Return the best sections in which the texts stand, anywhere, inside words too.
 
         With a ``share`` below 1 that share of them is enough, and sections are worth the less the
@@ -99,6 +99,6 @@ class Linked(Corpus, Protocol):
 
     def nearest(
         self, text: str, limit: int, within: frozenset[str] | None = None
-    ) -> Sequence[Found]:
+    ) -> Sequence[IndexMatch]:
         """Return the sections most similar to a text, best first, by cosine from 0 to 1."""
         ...

@@ -25,7 +25,7 @@ class Link(NamedTuple):
     wiki: bool = False
 
 
-class Remark(NamedTuple):
+class LoaderRemark(NamedTuple):
     """Something in a file that its author may want to mend; it was read nevertheless."""
 
     code: str

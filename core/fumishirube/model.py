@@ -9,17 +9,17 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from fumishirube.assessment import CacheOutcome, Thresholds
 from fumishirube.budget import Budget
 from fumishirube.errors import ToolError
-from fumishirube.links import Link, Remark
+from fumishirube.links import Link, LoaderRemark
 from fumishirube.origins import Origin
 from fumishirube.session import Session
-from fumishirube.text.projections import Stretch
-from fumishirube.verdict import Cached, Thresholds
+from fumishirube.text.projections import TextRange
 
 T = TypeVar("T")
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
 
 # --- documents ------------------------------------------------------------------------------
 
@@ -69,9 +69,9 @@ class Document(NamedTuple):
     navigation: bool = False
     encoding: str | None = None
     damaged: bool = False
-    facts: Mapping[str, JsonValue] = NOTHING
+    facts: Mapping[str, JsonValue] = EMPTY_MAPPING
     content: int = 0
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[LoaderRemark, ...] = ()
 
 
 class Passage(NamedTuple):
@@ -128,15 +128,15 @@ class Query:
     exclude: frozenset[tuple[str, int]] = frozenset()
     case_sensitive: bool = False
     within: frozenset[str] | None = None
-    asked: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    stage_arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
     budget: Budget = field(default_factory=Budget, compare=False)
     memo: MutableMapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     cache: bool | None = field(default=None, compare=False)
 
     def shared(self, name: Hashable, start: T) -> T:
         """Return what the runs of this search keep under a name, beginning with ``start``."""
-        kept: T = self.memo.setdefault(name, start)
-        return kept
+        value: T = self.memo.setdefault(name, start)
+        return value
 
 
 class Hit(NamedTuple):
@@ -150,21 +150,21 @@ class Hit(NamedTuple):
 
     passage: Passage
     score: float
-    marks: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
     coverage: float = 0.0
     matched: tuple[str, ...] = ()
-    signals: Mapping[str, float] = NOTHING
-    places: Sequence[Stretch] = ()
+    signals: Mapping[str, float] = EMPTY_MAPPING
+    places: Sequence[TextRange] = ()
 
-    def scored(self, score: float, *marks: str) -> Hit:
+    def scored(self, score: float, *labels: str) -> Hit:
         """Return this hit with another score, and with further marks."""
         passage, _, known, coverage, matched, signals, places = self
-        more = known.union(marks) if marks else known
+        more = known.union(labels) if labels else known
         return Hit(passage, score, more, coverage, matched, signals, places)
 
-    def marked(self, *marks: str) -> Hit:
+    def labelled(self, *labels: str) -> Hit:
         """Return this hit with further marks."""
-        return self.scored(self.score, *marks)
+        return self.scored(self.score, *labels)
 
     def sort_key(self) -> tuple[float, float, int, str, int]:
         """Order hits: score, coverage, matched spans, then path and line. The same everywhere."""
@@ -186,7 +186,7 @@ class Ranking(NamedTuple):
 
     hits: tuple[Hit, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    notes: Mapping[str, JsonValue] = NOTHING
+    notes: Mapping[str, JsonValue] = EMPTY_MAPPING
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Span:
     kind: Literal["search", "run", "scorer", "fuser", "refiner"]
     started_ms: float
     ms: float
-    rows: tuple[Row, ...] = ()
+    rows: tuple[TraceRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     notes: Mapping[str, JsonValue] = field(default_factory=dict)
     weight: float = 1.0
@@ -224,7 +224,7 @@ class Span:
     children: tuple[Span, ...] = ()
 
 
-class Row(NamedTuple):
+class TraceRow(NamedTuple):
     """A hit as a trace keeps it: all but the text."""
 
     path: str
@@ -234,7 +234,7 @@ class Row(NamedTuple):
     digest: str
     score: float
     coverage: float
-    marks: frozenset[str]
+    labels: frozenset[str]
     matched: tuple[str, ...]
     signals: Mapping[str, float]
 
@@ -247,7 +247,7 @@ class Skipped(NamedTuple):
     number: int
 
 
-class Aside(NamedTuple):
+class OutsideSearch(NamedTuple):
     """How much of a manual's folder is no searched section of a listed file.
 
     ``headings`` are sections without a text of their own, ``unlisted`` what the manual's folder
@@ -283,9 +283,9 @@ class Trace:
     skipped: tuple[LeftOut, ...] = ()
     excluded: frozenset[tuple[str, int]] = frozenset()
     degraded: str | None = None
-    cache: Cached = field(default_factory=Cached)
+    cache: CacheOutcome = field(default_factory=CacheOutcome)
     thresholds: Thresholds = field(default_factory=Thresholds)
-    aside: Aside = field(default_factory=Aside)
+    aside: OutsideSearch = field(default_factory=OutsideSearch)
     annotations: Mapping[str, JsonValue] = field(default_factory=dict)
     own: bool = False
     origin: Origin = field(default_factory=Origin)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 
-class Recipe(NamedTuple):
+class PipelineSnapshot(NamedTuple):
     """A pipeline as it was: ``stages`` as the file would name them, with every setting.
 
     ``name`` is the key under which the file configures it, and ``surface`` who searched.
@@ -29,7 +29,7 @@ class Origin(NamedTuple):
     held what no record keeps: files to stay within, or words for single stages.
     """
 
-    recipe: Recipe = Recipe()
+    recipe: PipelineSnapshot = PipelineSnapshot()
     corpus: str = ""
     limit: int | None = None
     must: tuple[str, ...] = ()

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from fumishirube.model import LeftOut, Skipped, Span, Trace
 from fumishirube.text.folding import fold, occurs
 
-Key = tuple[str, int]
+SectionKey = tuple[str, int]
 
 
-class Asked(NamedTuple):
+class TermReport(NamedTuple):
     """A term, in how many sections it stands (``None`` if nobody counted), and what is near it."""
 
     term: str
@@ -22,7 +22,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Account:
+class CoverageReport:
     """How far a search went, by its trace alone; it never claims more than was done.
 
     ``files`` and ``sections`` are those of the manual, ``scanned_*`` those that the index ruled
@@ -41,10 +41,10 @@ class Account:
     skipped: tuple[Skipped, ...]
     unread: tuple[LeftOut, ...]
     unranked: int
-    terms: tuple[Asked, ...]
+    terms: tuple[TermReport, ...]
 
     @classmethod
-    def of(cls, trace: Trace) -> Account:
+    def of(cls, trace: Trace) -> CoverageReport:
         """Draw up the account of one search."""
         returned = {(row.path, row.start_line) for row in trace.search.rows}
         left = _left_out(trace, returned)
@@ -62,7 +62,7 @@ class Account:
             at_least=capped
             or bool(trace.excluded)
             or known > counted
-            or _asked_beyond_query(trace),
+            or _terms_beyond_query(trace),
             returned=len(trace.search.rows),
             skipped=tuple(_skipped(trace)),
             unread=(*left, *trace.skipped),
@@ -79,28 +79,28 @@ def runs_below(span: Span) -> Iterator[Span]:
             yield from runs_below(child)
 
 
-def _left_out(trace: Trace, returned: set[Key]) -> list[LeftOut]:
+def _left_out(trace: Trace, returned: set[SectionKey]) -> list[LeftOut]:
     """Return every section that some stage named but the answer does not hold, each once."""
-    found: dict[Key, LeftOut] = {}
+    omitted: dict[SectionKey, LeftOut] = {}
     for out in trace.search.left_out:
         if out.start_line is not None:
-            found.setdefault((out.path, out.start_line), out)
+            omitted.setdefault((out.path, out.start_line), out)
     for run in runs_below(trace.search):
         for row in run.rows:
             key = (row.path, row.start_line)
-            if key not in found:
-                found[key] = LeftOut(*key, "not_returned")
-    return [out for key, out in found.items() if key not in returned]
+            if key not in omitted:
+                omitted[key] = LeftOut(*key, "not_returned")
+    return [out for key, out in omitted.items() if key not in returned]
 
 
-def _asked_beyond_query(trace: Trace) -> bool:
+def _terms_beyond_query(trace: Trace) -> bool:
     """Tell whether a required term that is no part of the query may have matched by itself."""
     notes = trace.search.notes
-    kept, counts = notes.get("kept"), notes.get("counts")
-    if not isinstance(kept, list) or not isinstance(counts, Mapping):
+    filtered_terms, counts = notes.get("kept"), notes.get("counts")
+    if not isinstance(filtered_terms, list) or not isinstance(counts, Mapping):
         return False
     text = fold(trace.text)
-    beyond = [str(term) for term in kept if not occurs(text, fold(str(term)))]
+    beyond = [str(term) for term in filtered_terms if not occurs(text, fold(str(term)))]
     return any(counts.get(term) for term in beyond)
 
 
@@ -114,8 +114,8 @@ def _skipped(trace: Trace) -> Iterator[Skipped]:
     yield from trace.aside.unlisted
 
 
-def _terms(trace: Trace) -> Iterator[Asked]:
+def _terms(trace: Trace) -> Iterator[TermReport]:
     notes: Mapping[str, Any] = trace.search.notes
     counts, near = notes.get("counts", {}), notes.get("near", {})
     for term in trace.required or notes.get("picked", ()):
-        yield Asked(term, counts.get(term), tuple(near.get(term, ())))
+        yield TermReport(term, counts.get(term), tuple(near.get(term, ())))

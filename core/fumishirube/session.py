@@ -7,7 +7,7 @@ from threading import Lock
 
 
 @dataclass
-class Reading:
+class ReadPosition:
     """The last section that a session read of one file, how far it got, and in which text."""
 
     start_line: int
@@ -16,7 +16,7 @@ class Reading:
 
 
 @dataclass
-class Delivery:
+class DeliveredRanges:
     """What a session has been given of one file: ranges of characters of one text, merged."""
 
     text_hash: int
@@ -39,6 +39,6 @@ class Session:
     """The memory of one connection. Calls of one session may run in several threads."""
 
     discovered: bool = False
-    readings: dict[tuple[str, str], Reading] = field(default_factory=dict)
-    deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict)
+    readings: dict[tuple[str, str], ReadPosition] = field(default_factory=dict)
+    deliveries: dict[tuple[str, str], DeliveredRanges] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)

@@ -47,7 +47,7 @@ class Env:
 
 
 @dataclass(frozen=True)
-class Key:
+class ClassicKey:
     """Names, beside a setting, the key of the classic sections that decides it too."""
 
     name: str
@@ -101,7 +101,7 @@ class Embedder(Protocol):
         ...
 
 
-class Page(NamedTuple):
+class IndexedFile(NamedTuple):
     """What an index remembers of one file: enough to tell whether it has changed.
 
     ``stamp`` is opaque to the index. ``skipped`` says why a file has no passages. ``about`` is
@@ -131,24 +131,26 @@ class Count(NamedTuple):
     at_least: bool = False
 
 
-class Found(NamedTuple):
+class IndexMatch(NamedTuple):
     """A passage that a clause matched, with the index's own estimate of its worth."""
 
     passage: Passage
     estimate: float
 
 
-class Floor(NamedTuple):
+class ScoreCutoff(NamedTuple):
     """How little a match may be worth: past the first ``sure``, this share of the best estimate."""
 
     sure: int = 0
     share: float = 0.0
 
-    def hold(self, found: Sequence[Found]) -> Sequence[Found]:
+    def apply(self, matches: Sequence[IndexMatch]) -> Sequence[IndexMatch]:
         """Return, of matches that stand best first, those that are worth enough."""
-        least = self.share * found[0].estimate if found else 0.0
+        least = self.share * matches[0].estimate if matches else 0.0
         return [
-            one for place, one in enumerate(found) if place < self.sure or one.estimate >= least
+            match
+            for place, match in enumerate(matches)
+            if place < self.sure or match.estimate >= least
         ]
 
 
@@ -170,7 +172,9 @@ class Corpus(Protocol):
         """Return the terms of a text, as they stand in the index."""
         ...
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
         """Return the best matches of a clause above the floor, best first, ties by path and line.
 
         A floor saves reading what would not be looked at.
@@ -202,7 +206,7 @@ class Corpus(Protocol):
 class OpenIndex(Protocol):
     """An index at work: one writer at a time, any number of readers."""
 
-    def pages(self) -> Mapping[str, Page]:
+    def pages(self) -> Mapping[str, IndexedFile]:
         """Return what the last commit holds, by path: the same object until that changes."""
         ...
 
@@ -214,7 +218,9 @@ class OpenIndex(Protocol):
         """Become the writer; gives ``False`` when another one stays busy until the deadline."""
         ...
 
-    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
         """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
         ...
 
@@ -237,7 +243,7 @@ class Index(Protocol):
 
 
 @runtime_checkable
-class Opening(Protocol[Running_co]):
+class ResourceStage(Protocol[Running_co]):
     """A stage of a pipeline, other than the index, that needs a resource such as a process."""
 
     def open(self) -> AbstractContextManager[Running_co]:
@@ -254,9 +260,9 @@ class Scorer(Protocol):
     """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
 
     def score(
-        self, query: Query, corpus: Corpus, found: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit] | Ranking:
-        """Score passages; ``found`` holds, by key, what earlier scorers of this run nominated.
+        """Score passages; ``candidates`` holds, by key, what earlier scorers of this run nominated.
 
         A nominating scorer keeps to passages that hold all of ``query.must``. A scorer that has
         something to note, or had to leave something out, returns a ranking.

@@ -10,19 +10,19 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 
 from pydantic import JsonValue
 
-from fumishirube.disk.folders import Entry
+from fumishirube.assessment import SearchAssessment
+from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.model import Document, Progress, Query, Ranking, Tool, Trace
 from fumishirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
-from fumishirube.verdict import Verdict
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Finding:
+class SearchResult:
     """What a search brought: its trace, and the ranking that the trace ends in.
 
     A ranking that comes from the cache is read from the index again when it is first asked for.
@@ -45,7 +45,7 @@ class NamedEmbedder(NamedTuple):
     embedder: Embedder
 
 
-class Shelved(Protocol):
+class Manual(Protocol):
     """One manual, as a surface may use it."""
 
     @property
@@ -53,7 +53,7 @@ class Shelved(Protocol):
         """The manual's id: its folder's name, composed."""
         ...
 
-    def entries(self, path: str = "") -> Sequence[Entry]:
+    def entries(self, path: str = "") -> Sequence[FolderEntry]:
         """Return the folders and the loaders' files of one folder, sorted by name."""
         ...
 
@@ -71,7 +71,7 @@ class Shelved(Protocol):
         ...
 
 
-class Desk(Protocol):
+class SurfaceContext(Protocol):
     """The capability given to a surface: its root, the manuals there, its pipeline, the traces."""
 
     @property
@@ -83,7 +83,7 @@ class Desk(Protocol):
         """Return the ids of the manuals, sorted."""
         ...
 
-    def manual(self, manual_id: str) -> Shelved:
+    def manual(self, manual_id: str) -> Manual:
         """Return one manual.
 
         Raises:
@@ -92,7 +92,7 @@ class Desk(Protocol):
         """
         ...
 
-    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, run the pipeline, and keep the trace.
 
         The answer to the same question may come from the cache, if the query allows it; it has a
@@ -100,7 +100,7 @@ class Desk(Protocol):
         """
         ...
 
-    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+    def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Say what came of a search, once a find, for the cache's guards and the statistics."""
         ...
 
@@ -149,7 +149,9 @@ class Desk(Protocol):
         """
         ...
 
-    def search(self, corpus: Corpus, files: int, query: Query, *, written: bool = True) -> Finding:
+    def search(
+        self, corpus: Corpus, files: int, query: Query, *, written: bool = True
+    ) -> SearchResult:
         """Run the pipeline over a corpus of the surface's own, and keep the trace.
 
         It stays in memory alone unless it may be ``written``.
@@ -176,43 +178,43 @@ class Surface(Protocol):
     pipeline: ClassVar[Mapping[str, Any]]
     root: ClassVar[str]
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which they are listed."""
         ...
 
 
 @runtime_checkable
-class Commanding(Protocol):
+class HasCommands(Protocol):
     """A surface that offers further tools to the command line and to callers in the process."""
 
-    def commands(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return tools that no client is offered; their names may be those of offered ones."""
         ...
 
 
 @runtime_checkable
-class Readable(Protocol):
+class HasResources(Protocol):
     """A surface whose documents clients may also read by URI."""
 
-    def resources(self, desk: Desk) -> Resources:
+    def resources(self, context: SurfaceContext) -> Resources:
         """Return what can be read, under a scheme that no other surface has."""
         ...
 
 
 @runtime_checkable
-class Prompting(Protocol):
+class HasPrompts(Protocol):
     """A surface that also offers prompts: ways to use its tools, for a person to choose."""
 
-    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+    def prompts(self, context: SurfaceContext) -> Sequence[Prompt]:
         """Return the prompts, in the order in which they are listed."""
         ...
 
 
 @runtime_checkable
-class Living(Protocol):
+class HasLifespan(Protocol):
     """A surface with work to do for as long as its tools are served."""
 
-    def lifespan(self, desk: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Begin what goes on beside the calls, and end it.
 
         Raises:
@@ -221,7 +223,7 @@ class Living(Protocol):
         ...
 
 
-class Complaint(NamedTuple):
+class Diagnostic(NamedTuple):
     """Something that a surface reads and its author should mend; the rest is served meanwhile."""
 
     subject: str
@@ -230,15 +232,15 @@ class Complaint(NamedTuple):
 
 
 @runtime_checkable
-class Complaining(Protocol):
+class HasDiagnostics(Protocol):
     """A surface that knows what is wrong with the files it reads."""
 
-    def complaints(self, desk: Desk) -> Sequence[Complaint]:
+    def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
         """Look through everything, and return what is wrong with it."""
         ...
 
 
-class Adopted(NamedTuple):
+class ClassicSettings(NamedTuple):
     """What another program's configuration says: folders by root, stages by pipeline, settings.
 
     ``source`` is its file below the workspace, there or not; errors name it so.
@@ -251,11 +253,11 @@ class Adopted(NamedTuple):
 
 
 @runtime_checkable
-class Adopting(Protocol):
+class HasClassicSettings(Protocol):
     """A surface that takes over what another program left in the workspace."""
 
     @classmethod
-    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:
+    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> ClassicSettings:
         """Return it, given the surface's own settings; whatever the file sets goes before it.
 
         Raises:

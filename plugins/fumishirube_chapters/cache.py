@@ -10,7 +10,16 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube import Contented, Document, Form, Passage, Projection, ToolError, fold, project
+from fumishirube import (
+    ContentsLoader,
+    Document,
+    Passage,
+    Projection,
+    TextForm,
+    ToolError,
+    fold,
+    project,
+)
 from fumishirube_chapters.library import LocatedFile, fault_of
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
 from fumishirube_chapters.settings import ChapterCacheSettings
@@ -56,7 +65,7 @@ class OpenChapter:
         self.passage = Passage(path, 1, last, section.title, (), 1, stamp, fields)
         self._manual = manual
         self._store = store
-        self._forms: dict[Form, Projection] = {}
+        self._forms: dict[TextForm, Projection] = {}
         self.unsaved: list[StoredProjection] = []
         self.weight = sys.getsizeof(document.text)
 
@@ -65,7 +74,7 @@ class OpenChapter:
         """The text as it stands."""
         return self.document.text
 
-    def form(self, form: Form) -> Projection:
+    def form(self, form: TextForm) -> Projection:
         """Return the text in a form: from memory, from disk, or made now."""
         known = self._forms.get(form)
         if known is None:
@@ -91,7 +100,7 @@ class _Slot(NamedTuple):
 class ChapterCache:
     """The chapters read last; no more than so many, and none older than so many seconds."""
 
-    def __init__(self, loader: Contented, cache_settings: ChapterCacheSettings) -> None:
+    def __init__(self, loader: ContentsLoader, cache_settings: ChapterCacheSettings) -> None:
         self._loader = loader
         self._cache_settings = cache_settings
         self._store = ProjectionStore(cache_settings.file)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
-from fumishirube import ConfigError, Contented, Desk, Tool
+from fumishirube import ConfigError, ContentsLoader, SurfaceContext, Tool
 from fumishirube_chapters.cache import ChapterCache
 from fumishirube_chapters.find_exceptions import find_exceptions_tool
 from fumishirube_chapters.get_section import get_section_tool
@@ -22,7 +22,7 @@ from fumishirube_chapters.settings import EXCEPTIONS, MODES, ChapterCacheSetting
 
 
 def tools(
-    context: Desk, reader: ChapterReader, *, max_results: int, resolve_reference: bool
+    context: SurfaceContext, reader: ChapterReader, *, max_results: int, resolve_reference: bool
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which a client meets them."""
     scorers = {mode: context.scorer(mode) for mode in MODES}
@@ -46,7 +46,9 @@ def validated(reader: ChapterReader) -> Iterator[None]:
 
 
 def reader(
-    context: Desk, locations: Callable[[], LocationSettings], cache_settings: ChapterCacheSettings
+    context: SurfaceContext,
+    locations: Callable[[], LocationSettings],
+    cache_settings: ChapterCacheSettings,
 ) -> ChapterReader:
     """Return the one reader of a desk, which the tools and what goes on beside them share."""
 
@@ -58,8 +60,8 @@ def reader(
     return context.keep("reader", made)
 
 
-def _contents_loader(context: Desk) -> Contented:
+def _contents_loader(context: SurfaceContext) -> ContentsLoader:
     for loader in context.loaders():
-        if isinstance(loader, Contented):
+        if isinstance(loader, ContentsLoader):
             return loader
     raise ConfigError("pipelines.chapters.loaders: one that reads tables of contents is needed")

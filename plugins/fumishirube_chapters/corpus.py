@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
     Count,
-    Everything,
-    Floor,
-    Found,
-    Holds,
-    Pages,
-    Part,
+    IndexMatch,
+    InfixClause,
+    MatchAllClause,
+    OccursClause,
     Passage,
-    Phrase,
-    Term,
+    PathsClause,
+    PhraseClause,
+    ScoreCutoff,
+    TermClause,
     fold,
     occurs,
     words,
@@ -44,10 +44,12 @@ class Chapters:
         """Return the runs of Japanese characters and the other words of a text."""
         return [word for word, _ in words(fold(text))]
 
-    def search(self, clause: Clause, limit: int, cutoff: Floor | None = None) -> Sequence[Found]:
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
         """Return the first chapters for which a clause holds; all of them are worth the same."""
         del cutoff
-        return [Found(passage, 1.0) for passage in self._holding(clause)][:limit]
+        return [IndexMatch(passage, 1.0) for passage in self._holding(clause)][:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the chapters for which a clause holds."""
@@ -57,7 +59,7 @@ class Chapters:
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return in how many chapters each term stands."""
-        return {term: len(self._holding(Term(term))) for term in terms}
+        return {term: len(self._holding(TermClause(term))) for term in terms}
 
     def average_length(self, field: str) -> float:
         """Return the mean number of characters of a field."""
@@ -74,22 +76,22 @@ class Chapters:
 
 def _holds(clause: Clause, passage: Passage) -> bool:
     match clause:
-        case Everything():
+        case MatchAllClause():
             return True
-        case Pages(paths):
+        case PathsClause(paths):
             return passage.path in paths
-        case Bool(should, must, must_not):
+        case BoolClause(should, must, must_not):
             if any(_holds(part, passage) for part in must_not):
                 return False
             if not all(_holds(part, passage) for part in must):
                 return False
             free = bool(must or (must_not and not should))
             return free or any(_holds(part, passage) for part in should)
-        case Holds(text):
+        case OccursClause(text):
             return any(occurs(passage.fields[name], fold(text)) for name in passage.fields)
-        case Term(term, field) | Part(term, field):
+        case TermClause(term, field) | InfixClause(term, field):
             return any(term in passage.fields[name] for name in _named(passage, field))
-        case Phrase(terms, field):
+        case PhraseClause(terms, field):
             fields = _named(passage, field)
             return any(all(term in passage.fields[name] for term in terms) for name in fields)
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from fumishirube import (
     RACY_NS,
     Chapter,
-    Contented,
     Contents,
-    Entry,
+    ContentsLoader,
+    FolderEntry,
     Forbidden,
     NotFound,
     Root,
@@ -37,7 +37,7 @@ class LocatedFile(NamedTuple):
 
     root: Root
     path: str
-    entry: Entry | None
+    entry: FolderEntry | None
     fault: str | None = None
 
     @property
@@ -86,7 +86,7 @@ class ChapterManual:
         """Return where many files are, with one look into each of their folders."""
         wanted = [*paths]
         folders = {str(PurePosixPath(path).parent) for path in wanted}
-        known: dict[str, Entry] = {}
+        known: dict[str, FolderEntry] = {}
         for folder in folders:
             try:
                 entries = self.root.entries("" if folder == "." else folder)
@@ -103,7 +103,7 @@ class ChapterManual:
 class ChapterLibrary:
     """The manuals of a root, as they are now; tables of contents are read when they change."""
 
-    def __init__(self, root: Root, loader: Contented, locations: LocationSettings) -> None:
+    def __init__(self, root: Root, loader: ContentsLoader, locations: LocationSettings) -> None:
         self._root = root
         self._loader = loader
         self._locations = locations
@@ -164,7 +164,7 @@ class ChapterLibrary:
             with suppress(ToolError):  # what is wrong with the others has been told
                 yield self.manual(name)
 
-    def complaints(self) -> list[tuple[str, str]]:
+    def diagnostics(self) -> list[tuple[str, str]]:
         """Return what was found to be wrong so far: a manual, and what is wrong in it."""
         with self._lock:
             logged = [*self._logged.items()]
@@ -189,7 +189,7 @@ class ChapterLibrary:
         entries = self._root.entries()
         return [entry.name for entry in entries if self._is_manual(entry)]
 
-    def _is_manual(self, entry: Entry) -> bool:
+    def _is_manual(self, entry: FolderEntry) -> bool:
         if entry.kind != "dir" and not (entry.kind == "link" and self._locations.links):
             return False
         if entry.kind == "dir" and not entry.name.startswith("."):

@@ -12,7 +12,7 @@ from struct import Struct
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube import Form, Projection, Way
+from fumishirube import OffsetMap, Projection, TextForm
 
 LOG = logging.getLogger("fumishirube.chapters")
 
@@ -33,7 +33,7 @@ class StoredProjection(NamedTuple):
     manual: str
     path: str
     stamp: str
-    form: Form
+    form: TextForm
     projection: Projection
 
 
@@ -46,7 +46,7 @@ class ProjectionStore:
         self._broken = False
         self._lock = Lock()
 
-    def get(self, manual: str, path: str, stamp: str, form: Form) -> Projection | None:
+    def get(self, manual: str, path: str, stamp: str, form: TextForm) -> Projection | None:
         """Return a kept projection of this state of a file, if there is one."""
         sql = "SELECT text, ways FROM projections WHERE manual=? AND path=? AND form=? AND stamp=?"
         with self._lock:
@@ -147,19 +147,19 @@ def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str])
     connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
 
 
-def _key(form: Form) -> str:
+def _key(form: TextForm) -> str:
     return f"{form.fold:d} {form.separators!a}"
 
 
 def _packed(stored: StoredProjection) -> bytes:
     parts: list[bytes] = []
-    for way in stored.projection.ways:
+    for way in stored.projection.offset_maps:
         parts += [_COUNT.pack(len(way.here)), way.here.tobytes(), way.there.tobytes()]
     return b"".join(parts)
 
 
-def _unpacked(data: bytes) -> tuple[Way, ...]:
-    ways: list[Way] = []
+def _unpacked(data: bytes) -> tuple[OffsetMap, ...]:
+    offset_maps: list[OffsetMap] = []
     place = 0
     while place < len(data):
         (count,) = _COUNT.unpack_from(data, place)
@@ -167,6 +167,6 @@ def _unpacked(data: bytes) -> tuple[Way, ...]:
         here, there = array("I"), array("I")
         here.frombytes(data[place + _COUNT.size : place + _COUNT.size + size])
         there.frombytes(data[place + _COUNT.size + size : place + _COUNT.size + 2 * size])
-        ways.append(Way(here, there))
+        offset_maps.append(OffsetMap(here, there))
         place += _COUNT.size + 2 * size
-    return tuple(ways)
+    return tuple(offset_maps)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import LOOSE, Answer, Call, Hit, Query, Scorer, Stretch, Tool, form_of
+from fumishirube import LOOSE, Answer, Call, Hit, Query, Scorer, TextRange, Tool, form_of
 from fumishirube_chapters.arguments import (
     ManualNameParams,
     OptionalSection,
@@ -93,13 +93,13 @@ def search_text_tool(
     )
 
 
-def _first(hit: Hit) -> Stretch:
+def _first(hit: Hit) -> TextRange:
     """Return where a hit is; a scorer that does not say so leads to the chapter's beginning."""
-    return hit.places[0] if hit.places else Stretch(0, 0)
+    return hit.places[0] if hit.places else TextRange(0, 0)
 
 
-def snippet(text: str, match: Stretch) -> str:
+def snippet(text: str, match: TextRange) -> str:
     """Return the text around a match: 80 characters on either side, at most 200 of the match."""
     start = max(0, match.start - _AROUND)
     end = min(len(text), match.start + min(match.end - match.start, _MATCH_SHOWN) + _AROUND)
-    return Stretch(start, end, start > 0, end < len(text)).shown(text)
+    return TextRange(start, end, start > 0, end < len(text)).shown(text)

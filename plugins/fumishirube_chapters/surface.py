@@ -11,13 +11,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from fumishirube import (
-    Complaint,
+    ClassicKey,
     ConfigError,
-    Desk,
+    Diagnostic,
     Env,
     InvalidPath,
-    Key,
     Stage,
+    SurfaceContext,
     Tool,
     clean_path,
 )
@@ -59,39 +59,43 @@ class ChaptersSurface(Stage):
         int,
         Field(ge=1, le=MOST_RESULTS),
         Env("FUMISHIRUBE_SEARCH_MAX_RESULTS"),
-        Key("search.max_results"),
+        ClassicKey("search.max_results"),
     ] = 10
-    engine: Annotated[Literal["regex"], Env("FUMISHIRUBE_SEARCH_ENGINE"), Key("search.engine")] = (
-        "regex"
-    )
+    engine: Annotated[
+        Literal["regex"], Env("FUMISHIRUBE_SEARCH_ENGINE"), ClassicKey("search.engine")
+    ] = "regex"
     section_ttl_seconds: Annotated[
         int,
         Field(ge=0),
         Env("FUMISHIRUBE_CACHE_SECTION_TTL_SECONDS"),
-        Key("cache.section_ttl_seconds"),
+        ClassicKey("cache.section_ttl_seconds"),
     ] = 300
     max_sections_in_memory: Annotated[
         int,
         Field(ge=0),
         Env("FUMISHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY"),
-        Key("cache.max_sections_in_memory"),
+        ClassicKey("cache.max_sections_in_memory"),
     ] = 4000
-    cache_file: Annotated[str | None, Env("FUMISHIRUBE_CACHE_FILE"), Key("cache.file")] = None
+    cache_file: Annotated[str | None, Env("FUMISHIRUBE_CACHE_FILE"), ClassicKey("cache.file")] = (
+        None
+    )
     indices_dir: Annotated[
-        str | None, Env("FUMISHIRUBE_PATHS_INDICES_DIR"), Key("paths.indices_dir")
+        str | None, Env("FUMISHIRUBE_PATHS_INDICES_DIR"), ClassicKey("paths.indices_dir")
     ] = None
     allowed_roots: Annotated[
-        tuple[str, ...], Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS"), Key("security.allowed_roots")
+        tuple[str, ...],
+        Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS"),
+        ClassicKey("security.allowed_roots"),
     ] = ()
     allow_symlink: Annotated[
-        bool, Env("FUMISHIRUBE_SECURITY_ALLOW_SYMLINK"), Key("security.allow_symlink")
+        bool, Env("FUMISHIRUBE_SECURITY_ALLOW_SYMLINK"), ClassicKey("security.allow_symlink")
     ] = False
     toc_source: Annotated[
-        Literal["json_only"], Env("FUMISHIRUBE_TOC_SOURCE"), Key("toc.source")
+        Literal["json_only"], Env("FUMISHIRUBE_TOC_SOURCE"), ClassicKey("toc.source")
     ] = "json_only"
-    path_pattern: Annotated[str, Env("FUMISHIRUBE_TOC_PATH_PATTERN"), Key("toc.path_pattern")] = (
-        "manuals/{manual}/00_目次.json"
-    )
+    path_pattern: Annotated[
+        str, Env("FUMISHIRUBE_TOC_PATH_PATTERN"), ClassicKey("toc.path_pattern")
+    ] = "manuals/{manual}/00_目次.json"
 
     @field_validator("allowed_roots", mode="before")
     @classmethod
@@ -115,7 +119,7 @@ class ChaptersSurface(Stage):
             ) from error
         return value
 
-    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which a client meets them."""
         from fumishirube_chapters.catalog import reader, tools
 
@@ -129,7 +133,7 @@ class ChaptersSurface(Stage):
             resolve_reference=self.resolve_reference,
         )
 
-    def lifespan(self, context: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Look through all manuals once, beside the calls, and log what is wrong."""
         from fumishirube_chapters.catalog import reader, validated
 
@@ -137,7 +141,7 @@ class ChaptersSurface(Stage):
             reader(context, lambda: self.locations(context), self.cache_settings(context))
         )
 
-    def complaints(self, context: Desk) -> Sequence[Complaint]:
+    def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
         """Look through all manuals, and return what is wrong with tables of contents and files."""
         from fumishirube_chapters.catalog import reader
 
@@ -145,10 +149,10 @@ class ChaptersSurface(Stage):
             context, lambda: self.locations(context), self.cache_settings(context)
         )
         chapter_reader.validate()
-        problems = chapter_reader.library.complaints()
-        return [Complaint(f"manual {name}", message, _REMEDY) for name, message in problems]
+        problems = chapter_reader.library.diagnostics()
+        return [Diagnostic(f"manual {name}", message, _REMEDY) for name, message in problems]
 
-    def locations(self, context: Desk) -> LocationSettings:
+    def locations(self, context: SurfaceContext) -> LocationSettings:
         """Return where tables of contents are looked for, and which links are followed.
 
         Raises:
@@ -169,12 +173,12 @@ class ChaptersSurface(Stage):
             )
         return LocationSettings(clean_path(toc), allowed, self.allow_symlink)
 
-    def cache_settings(self, context: Desk) -> ChapterCacheSettings:
+    def cache_settings(self, context: SurfaceContext) -> ChapterCacheSettings:
         """Return how chapters are kept."""
         file, seconds = self._file(context), float(self.section_ttl_seconds)
         return ChapterCacheSettings(self.max_sections_in_memory, seconds, file)
 
-    def _file(self, context: Desk) -> Path:
+    def _file(self, context: SurfaceContext) -> Path:
         workspace, state = context.folder("workspace").path, context.folder("state").path
         if self.cache_file is not None:
             return workspace / self.cache_file

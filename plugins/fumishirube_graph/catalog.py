@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fumishirube import Desk, Tool
+from fumishirube import SurfaceContext, Tool
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.check import check_tool
 from fumishirube_graph.context import context_tool
@@ -23,7 +23,9 @@ from fumishirube_graph.status import status_tool
 from fumishirube_graph.suggestions import suggest_tool
 
 
-def graph_runtime(context: Desk, settings: GraphSettings, baseline_file: str) -> GraphRuntime:
+def graph_runtime(
+    context: SurfaceContext, settings: GraphSettings, baseline_file: str
+) -> GraphRuntime:
     """Return the one room of a desk, which all of its tools share."""
     return context.keep("room", lambda: GraphRuntime(Docs(context, baseline_file), settings))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fumishirube import Adopted, ConfigError, Root, ToolError, clean_path
+from fumishirube import ClassicSettings, ConfigError, Root, ToolError, clean_path
 
 SOURCE = ".ubp/config.json"
 
@@ -41,7 +41,7 @@ class _File(_ConfigPart):
     staleness: _Staleness = _Staleness()
 
 
-def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Adopted:
+def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> ClassicSettings:
     """Return what the file says, over the surface's default pipeline.
 
     Raises:
@@ -61,7 +61,7 @@ def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Adopt
         ) from error
     except ToolError as error:
         if error.code == "not_found":
-            return Adopted(SOURCE)
+            return ClassicSettings(SOURCE)
         raise ConfigError(f"{SOURCE}: {error}") from error
     alpha = {} if classic.search.alpha is None else {"alpha": classic.search.alpha}
     globs = classic.source.model_dump(exclude_none=True)
@@ -72,7 +72,7 @@ def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Adopt
     overrides = {key: uses for key, uses in pipelines.items() if uses}
     settings = classic.search.model_dump(include={"default_limit", "max_depth"}, exclude_none=True)
     settings |= classic.staleness.model_dump(exclude_none=True)
-    return Adopted(SOURCE, roots, {pipeline: overrides} if overrides else {}, settings)
+    return ClassicSettings(SOURCE, roots, {pipeline: overrides} if overrides else {}, settings)
 
 
 def _with(use: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:

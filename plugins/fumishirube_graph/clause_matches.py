@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
-    Everything,
-    Holds,
-    Pages,
-    Part,
+    InfixClause,
+    MatchAllClause,
+    OccursClause,
     Passage,
-    Phrase,
-    Term,
+    PathsClause,
+    PhraseClause,
+    TermClause,
     fold,
     occurs,
 )
@@ -20,23 +20,23 @@ from fumishirube import (
 def matches(passage: Passage, clause: Clause) -> bool:
     """Tell whether a section matches; a term is found as a word, as Japanese text anywhere."""
     match clause:
-        case Term(text, field) | Part(text, field):
+        case TermClause(text, field) | InfixClause(text, field):
             return any(occurs(item, text) for item in _fields(passage, field))
-        case Phrase(terms, field):
+        case PhraseClause(terms, field):
             text = fold(" ".join(terms))
             return any(occurs(item, text) for item in _fields(passage, field))
-        case Holds(text):
+        case OccursClause(text):
             return any(occurs(item, fold(text)) for item in passage.fields.values())
-        case Bool(should, must, must_not):
+        case BoolClause(should, must, must_not):
             free = bool(must or (must_not and not should))
             return (
                 all(matches(passage, item) for item in must)
                 and not any(matches(passage, item) for item in must_not)
                 and (free or any(matches(passage, item) for item in should))
             )
-        case Pages(paths):
+        case PathsClause(paths):
             return passage.path in paths
-        case Everything():
+        case MatchAllClause():
             return True
 
 

@@ -13,7 +13,16 @@ from functools import cached_property
 from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
 
-from fumishirube import Budget, Desk, NamedEmbedder, OpenIndex, Page, Passage, ToolError, Watch
+from fumishirube import (
+    Budget,
+    IndexedFile,
+    NamedEmbedder,
+    OpenIndex,
+    Passage,
+    SurfaceContext,
+    ToolError,
+    Watch,
+)
 from fumishirube_graph.errors import docs_missing, still_indexing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.prefilter import PrefilterBuilder
@@ -55,16 +64,16 @@ class Docs:
     ``marked`` says that the system marks changes of the folder.
     """
 
-    def __init__(self, context: Desk, baseline_file: str) -> None:
+    def __init__(self, context: SurfaceContext, baseline_file: str) -> None:
         self.context = context
         self.follower = False
         self._baseline_file = baseline_file
         self._lock = RLock()
         self._embedding = Lock()
         self._index: OpenIndex | None = None
-        self._seen: tuple[Mapping[str, Page], GraphSnapshot] | None = None
-        self._docs: dict[str, tuple[Page, Doc]] = {}
-        self._unwritten: Mapping[str, Page] = {}
+        self._seen: tuple[Mapping[str, IndexedFile], GraphSnapshot] | None = None
+        self._docs: dict[str, tuple[IndexedFile, Doc]] = {}
+        self._unwritten: Mapping[str, IndexedFile] = {}
         self._looked = -1.0
         self._first = Event()
         self.news = Event()
@@ -105,7 +114,7 @@ class Docs:
         with self._lock:
             if self._watch.quiet() or (at_call and not self.marked) or self.refresh().busy:
                 return False
-            self._watch.looked()
+            self._watch.surveyed()
             self.marked = self._watch.quiet()
             return True
 
@@ -158,7 +167,9 @@ class Docs:
             index.refresh()
             return self._viewed(index.pages(), index)
 
-    def _viewed(self, pages: Mapping[str, Page], index: OpenIndex | None = None) -> GraphSnapshot:
+    def _viewed(
+        self, pages: Mapping[str, IndexedFile], index: OpenIndex | None = None
+    ) -> GraphSnapshot:
         if self._seen is None or self._seen[0] is not pages:
             with _uncollected():
                 self._docs = dict(self._documents(pages))
@@ -211,7 +222,7 @@ class Docs:
         known = self._reader.compared(pages, claimed, full=full, only=only)
         done = Counter[str]()
 
-        def read() -> Iterator[tuple[Page, Sequence[Passage]]]:
+        def read() -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
             # One at a time, so that the index works on a page while the next is read.
             for path in known.changed:
                 before = pages.get(path)
@@ -282,7 +293,9 @@ class Docs:
             self._index = self.context.store(_NAME)
         return self._index
 
-    def _documents(self, pages: Mapping[str, Page]) -> Iterator[tuple[str, tuple[Page, Doc]]]:
+    def _documents(
+        self, pages: Mapping[str, IndexedFile]
+    ) -> Iterator[tuple[str, tuple[IndexedFile, Doc]]]:
         """Yield a document a page; those that have not changed are the same objects."""
         for path, page in pages.items():
             if page.about is None:

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from fumishirube import ConfigError, Forbidden, Held, Root, take_lock
+from fumishirube import AlreadyServed, ConfigError, Forbidden, Root, take_lock
 
 FOLDER, NAME = ".ubp", "serve.lock"
 
@@ -123,10 +123,10 @@ def began(number: int) -> str:
     return ""
 
 
-def _already_served(number: int | None) -> Held:
+def _already_served(number: int | None) -> AlreadyServed:
     who = f"process {number}" if number is not None else "another process"
     message = f"{who} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
-    return Held(message, number)
+    return AlreadyServed(message, number)
 
 
 def _read(path: Path) -> tuple[int | None, str]:

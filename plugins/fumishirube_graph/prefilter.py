@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fumishirube import Corpus, Page, Passage, Tokenizer
+from fumishirube import Corpus, IndexedFile, Passage, Tokenizer
 from fumishirube_graph.records import Doc, Record
 from fumishirube_graph.texts import decoded
 
@@ -41,7 +41,7 @@ class PrefilterBuilder:
     def __init__(self, tokenizer: Tokenizer | None) -> None:
         self._tokenizer = tokenizer if getattr(tokenizer, "inside", False) else None
 
-    def passages(self, page: Page) -> Sequence[Passage]:
+    def passages(self, page: IndexedFile) -> Sequence[Passage]:
         """Return by what the index is to find a page."""
         if page.about is None or self._tokenizer is None:
             return ()

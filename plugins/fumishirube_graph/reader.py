@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from fumishirube import (
     RACY_NS,
-    Desk,
     Document,
-    Entry,
+    FolderEntry,
+    IndexedFile,
     Lines,
+    LinkLoader,
     Loader,
-    Page,
     Section,
     Source,
-    Studying,
+    SurfaceContext,
     ToolError,
     Unreadable,
 )
@@ -33,7 +33,7 @@ class ClaimedDocument(NamedTuple):
 
     loader: Loader
     source: Source
-    entry: Entry
+    entry: FolderEntry
 
 
 class FolderComparison(NamedTuple):
@@ -47,7 +47,7 @@ class FolderComparison(NamedTuple):
 class DocumentReader:
     """Looks at the desk's root, and reads files."""
 
-    def __init__(self, context: Desk) -> None:
+    def __init__(self, context: SurfaceContext) -> None:
         self._context = context
         self._sure: dict[str, str] = {}
 
@@ -65,7 +65,7 @@ class DocumentReader:
 
     def compared(
         self,
-        pages: Mapping[str, Page],
+        pages: Mapping[str, IndexedFile],
         claimed: Mapping[str, ClaimedDocument],
         *,
         full: bool,
@@ -81,17 +81,19 @@ class DocumentReader:
         ]
         return FolderComparison(gone, changed, len(claimed) - len(changed))
 
-    def page(self, claim: ClaimedDocument, before: Page | None, *, full: bool = False) -> Page:
+    def page(
+        self, claim: ClaimedDocument, before: IndexedFile | None, *, full: bool = False
+    ) -> IndexedFile:
         """Read one file; what has only been touched stays what it was."""
         entry = claim.entry
         stamp = _stamp(entry)
         if time.time_ns() - entry.modified_ns <= RACY_NS:
             stamp += _UNSURE
         if entry.size > min(MOST_BYTES, self._context.root.limits.file_bytes):
-            return Page(entry.path, stamp, "too_large")
+            return IndexedFile(entry.path, stamp, "too_large")
         sha = self._sha(entry)
         if not sha:
-            return Page(entry.path, stamp, "unreadable")
+            return IndexedFile(entry.path, stamp, "unreadable")
         same = before is not None and sha_of(before) == sha
         if before is not None and same and not full:
             return before._replace(stamp=stamp)
@@ -102,13 +104,13 @@ class DocumentReader:
         try:
             document = self._studied(claim)
         except Unreadable as error:
-            return Page(entry.path, stamp, error.reason)
+            return IndexedFile(entry.path, stamp, error.reason)
         except ToolError:
-            return Page(entry.path, stamp, "unreadable")
+            return IndexedFile(entry.path, stamp, "unreadable")
         about: Any = record_of(document, sha, updated_ms, self._inside)
-        return Page(entry.path, stamp, sections=len(document.sections), about=about)
+        return IndexedFile(entry.path, stamp, sections=len(document.sections), about=about)
 
-    def _same(self, page: Page, entry: Entry) -> bool:
+    def _same(self, page: IndexedFile, entry: FolderEntry) -> bool:
         """Compare stamps; a file indexed within two seconds of its change is read once more.
 
         The clock of a file system may be too coarse to tell two quick changes apart.
@@ -124,7 +126,7 @@ class DocumentReader:
             self._sure[entry.path] = page.stamp
         return True
 
-    def _sha(self, entry: Entry) -> str:
+    def _sha(self, entry: FolderEntry) -> str:
         """Return the hash of a file's bytes; empty when it cannot be read."""
         try:
             return hashlib.sha256(self._context.root.read_bytes(entry.path)).hexdigest()
@@ -140,8 +142,8 @@ class DocumentReader:
 
     def _studied(self, claim: ClaimedDocument) -> Document:
         """Read a document; a loader that does not study gives its sections and no links."""
-        if isinstance(claim.loader, Studying):
-            return claim.loader.study(self._context.root, claim.source)
+        if isinstance(claim.loader, LinkLoader):
+            return claim.loader.load_with_links(self._context.root, claim.source)
         document = claim.loader.load(self._context.root, claim.source)
         if document.sections:
             return document
@@ -150,11 +152,11 @@ class DocumentReader:
         return document._replace(sections=(whole,))
 
 
-def sha_of(page: Page) -> str:
+def sha_of(page: IndexedFile) -> str:
     """Return the hash of the bytes that a page was read from; empty for a skipped one."""
     row: Any = page.about
     return str(row[-2]) if row else ""
 
 
-def _stamp(entry: Entry) -> str:
+def _stamp(entry: FolderEntry) -> str:
     return f"{entry.size}:{entry.modified_ns}"

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
-from fumishirube import Document, Link, Remark, nfc
+from fumishirube import Document, Link, LoaderRemark, nfc
 from fumishirube_graph.texts import encoded, folded
 
 DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"]
@@ -43,7 +43,7 @@ class Record(NamedTuple):
     content: str
     parts: tuple[DocSection, ...]
     links: tuple[Link, ...]
-    remarks: tuple[Remark, ...]
+    remarks: tuple[LoaderRemark, ...]
     sha: str
     updated_ms: int
 
@@ -59,7 +59,7 @@ class Record(NamedTuple):
             content,
             tuple(DocSection(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
             tuple(Link(*link) for link in links),
-            tuple(Remark(*remark) for remark in remarks),
+            tuple(LoaderRemark(*remark) for remark in remarks),
             sha,
             updated_ms,
         )
@@ -208,7 +208,7 @@ def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
     return start, begin + (stop if stop >= 0 else len(piece))
 
 
-def _doc_type(stated: Any, remarks: list[Remark]) -> DocType:
+def _doc_type(stated: Any, remarks: list[LoaderRemark]) -> DocType:
     if stated is None:
         return "other"
     word = stated.strip().casefold() if isinstance(stated, str) else ""
@@ -217,7 +217,7 @@ def _doc_type(stated: Any, remarks: list[Remark]) -> DocType:
             return known
     shown = word[:40] or "a value that is no text"
     allowed = ", ".join(DOC_TYPES)
-    remarks.append(Remark("doc_type_unknown", 1, f"doc_type {shown!r} is none of {allowed}"))
+    remarks.append(LoaderRemark("doc_type_unknown", 1, f"doc_type {shown!r} is none of {allowed}"))
     return "other"
 
 
@@ -228,7 +228,7 @@ def _texts(stated: Any) -> list[str]:
 
 
 def _source_refs(
-    stated: Any, remarks: list[Remark], inside: Callable[[str], bool]
+    stated: Any, remarks: list[LoaderRemark], inside: Callable[[str], bool]
 ) -> Iterator[str]:
     """Yield the paths below the workspace that a document says it describes, each once."""
     seen: set[str] = set()
@@ -245,7 +245,7 @@ def _source_refs(
         ):
             shown = repr(reference[:80]) if isinstance(reference, str) else "one that is no text"
             message = f"source_refs: {shown} is no path below the workspace"
-            remarks.append(Remark("source_ref_rejected", 1, message))
+            remarks.append(LoaderRemark("source_ref_rejected", 1, message))
         elif path not in seen:
             seen.add(path)
             yield path

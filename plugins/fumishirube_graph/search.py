@@ -124,7 +124,7 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
                 params.query,
                 query_units.units,
                 within=runtime.within(snapshot, params.doc_type),
-                asked={"graph": {"depth": depth, "link_types": kinds}},
+                stage_arguments={"graph": {"depth": depth, "link_types": kinds}},
                 budget=call.budget,
             )
             written = not runtime.docs.follower

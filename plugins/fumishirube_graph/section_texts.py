@@ -77,7 +77,7 @@ class SectionTexts:
         """How many sections there are."""
         return len(self._places)
 
-    def standing(
+    def search_texts(
         self, wanted: Sequence[str], within: frozenset[str] | None, share: float
     ) -> SectionMatches:
         """Return the sections in which the units stand.

@@ -12,11 +12,11 @@ from rapidfuzz import fuzz, process
 from fumishirube import (
     Clause,
     Count,
-    Floor,
-    Found,
+    IndexMatch,
     Neighbour,
     Passage,
-    Standing,
+    ScoreCutoff,
+    TextMatches,
     fold,
     nfc,
 )
@@ -127,37 +127,41 @@ class GraphSnapshot:
         back = (Neighbour(e.source, e.kind, "backlink") for e in self.back.get(path, ()))
         return [neighbour for neighbour in (*out, *back) if neighbour.path != path]
 
-    def standing(
+    def search_texts(
         self,
         texts: Sequence[str],
         limit: int | None,
         within: frozenset[str] | None = None,
         share: float = 1.0,
-    ) -> Standing:
+    ) -> TextMatches:
         """Return the best sections in which the texts stand, and how many there are."""
-        scored = self.texts.standing(texts, within, share)
+        scored = self.texts.search_texts(texts, within, share)
         chosen = [
-            Found(self.passage(section.place.doc, section.place.number), section.score)
+            IndexMatch(self.passage(section.place.doc, section.place.number), section.score)
             for section in scored.best(limit)
         ]
-        return Standing(chosen, scored.total)
+        return TextMatches(chosen, scored.total)
 
     def nearest(
         self, text: str, limit: int, within: frozenset[str] | None = None
-    ) -> Sequence[Found]:
+    ) -> Sequence[IndexMatch]:
         """Return the sections most similar to a text."""
         docs = [doc for path, doc in self.docs.items() if within is None or path in within]
         similar = self._vectors.nearest(text, docs, limit)
-        return [Found(self.passage(doc, number), likeness) for doc, number, likeness in similar]
+        return [
+            IndexMatch(self.passage(doc, number), likeness) for doc, number, likeness in similar
+        ]
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the words of a text."""
         return fold(text).split()
 
-    def search(self, clause: Clause, limit: int, cutoff: Floor | None = None) -> Sequence[Found]:
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
         """Return sections that match a clause, by path and line: nothing is weighed here."""
         del cutoff  # all estimates are the same
-        return [Found(passage, 1.0) for passage in self._passages if matches(passage, clause)][
+        return [IndexMatch(passage, 1.0) for passage in self._passages if matches(passage, clause)][
             :limit
         ]
 
@@ -169,7 +173,7 @@ class GraphSnapshot:
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return in how many sections each term stands."""
-        return {term: self.texts.standing([term], None, 1.0).total for term in terms}
+        return {term: self.texts.search_texts([term], None, 1.0).total for term in terms}
 
     def average_length(self, field: str) -> float:
         """Return the mean number of characters of a field."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from fumishirube import RACY_NS, Root, ToolError, Writable
+from fumishirube import RACY_NS, Root, ToolError, WritableRoot
 from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record
 
@@ -61,7 +61,7 @@ class Baselines:
     def __init__(self, workspace: Root, file: str) -> None:
         self._workspace = workspace
         self._file = file
-        self._files = Writable(workspace, LOCKS)
+        self._files = WritableRoot(workspace, LOCKS)
         self._lock = RLock()
         self._known: dict[str, dict[str, Any]] = {}
         self._read_ns = -1
@@ -143,12 +143,12 @@ class Baselines:
                 and seen.looked_ns - seen.modified_ns > RACY_NS
             ):
                 return seen.sha, seen.modified_ns
-            looked = time.time_ns()
+            surveyed = time.time_ns()
             with path.open("rb") as stream:
                 sha = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError:
             return ABSENT, 0
-        self._seen[source] = _HashedSource(status.st_size, status.st_mtime_ns, looked, sha)
+        self._seen[source] = _HashedSource(status.st_size, status.st_mtime_ns, surveyed, sha)
         return sha, status.st_mtime_ns
 
     def _inside(self, source: str) -> Path | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, field_validator
 
-from fumishirube import Adopted, Desk, InvalidPath, Root, Stage, Tool, clean_path
+from fumishirube import ClassicSettings, InvalidPath, Root, Stage, SurfaceContext, Tool, clean_path
 from fumishirube_graph.settings import GraphSettings
 
 INCLUDE = ("**/*.md", "**/*.markdown")
@@ -61,7 +61,7 @@ class GraphSurface(Stage):
             raise ValueError("must be a file below the workspace") from error
 
     @classmethod
-    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> Adopted:
+    def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> ClassicSettings:
         """Take over what ``.ubp/config.json`` says.
 
         Raises:
@@ -71,19 +71,19 @@ class GraphSurface(Stage):
 
         return adopted(workspace, str(settings.get("pipeline", "docs")), cls.pipeline)
 
-    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
         from fumishirube_graph.catalog import graph_runtime, tools
 
         return tools(graph_runtime(context, self._settings(), self.baseline_file))
 
-    def commands(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return what only the command line is offered; the six tools as they stand, too."""
         from fumishirube_graph.catalog import commands, graph_runtime
 
         return commands(graph_runtime(context, self._settings(), self.baseline_file))
 
-    def lifespan(self, context: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Hold the lock and follow the folder; without ``lock`` read what others follow."""
         from fumishirube_graph.catalog import graph_runtime
         from fumishirube_graph.updates import following

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 
-from fumishirube import LinkKind, Neighbour, levels
+from fumishirube import LinkKind, Neighbour, link_levels
 
 
 class WalkStep(NamedTuple):
@@ -37,7 +37,7 @@ def walk(
     ``kinds`` are the link types that are followed, all of them by default.
     """
     steps: list[WalkStep] = []
-    for hops, reached in enumerate(levels([start], depth, neighbours, kinds), start=1):
+    for hops, reached in enumerate(link_levels([start], depth, neighbours, kinds), start=1):
         for path in sorted(reached, key=lambda path: (title(path), path)):
             if most is not None and len(steps) >= most:
                 return WalkResult(tuple(steps), truncated=True)

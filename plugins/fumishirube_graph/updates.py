@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from fumishirube import FumishirubeError, Held, Root, Watch
+from fumishirube import AlreadyServed, FumishirubeError, Root, Watch
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.lock import ServeLock
 
@@ -35,7 +35,7 @@ def following(runtime: GraphRuntime, *, lock: bool) -> Iterator[None]:
     serve_lock = ServeLock(runtime.docs.context.folder("workspace"))
     try:
         serve_lock.take()
-    except Held:
+    except AlreadyServed:
         runtime.docs.follower = True
         runtime.closing.enter_context(_running(_take_over, runtime, serve_lock))
         raise
@@ -86,10 +86,10 @@ def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
     """Take in what changes; what fails is told in the log, and tried again."""
     docs = runtime.docs
     while not stop.is_set():
-        looked = False
+        surveyed = False
         try:
-            looked = docs.context.root.exists and docs.catch_up()
-            if looked or docs.news.is_set():
+            surveyed = docs.context.root.exists and docs.catch_up()
+            if surveyed or docs.news.is_set():
                 docs.news.clear()
                 docs.view().prepare()
                 docs.embed(lambda: not stop.is_set())
@@ -97,14 +97,14 @@ def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
             _log.warning("the documents could not be indexed: %s", error)
         except Exception:
             _log.exception("the documents could not be indexed")
-        stop.wait(SOON if not looked or docs.marked else EVERY)
+        stop.wait(SOON if not surveyed or docs.marked else EVERY)
 
 
 def watches(root: Root) -> bool:
     """Tell whether the operating system marks what changes in a folder."""
     watch = Watch(root.path)
     watch.quiet()
-    watch.looked()
+    watch.surveyed()
     try:
         return watch.quiet()
     finally:

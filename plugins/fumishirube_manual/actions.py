@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from fumishirube import Account, Answer, Trace, concepts, fold
+from fumishirube import Answer, CoverageReport, Trace, concepts, fold
 from fumishirube_manual.diagnosis import Diagnosis
 
 _JAPANESE = re.compile(
@@ -49,7 +49,7 @@ def marginal_gain(trace: Trace) -> float | None:
 def next_actions(
     trace: Trace,
     diagnosis: Diagnosis,
-    account: Account,
+    account: CoverageReport,
     paths: Sequence[str],
     least_gain: float,
 ) -> tuple[Action, ...]:
@@ -78,7 +78,7 @@ def _read_action(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Ac
     )
 
 
-def _search_action(trace: Trace, account: Account) -> Action:
+def _search_action(trace: Trace, account: CoverageReport) -> Action:
     """Propose other terms: near spellings first, then those that stand there, then the query's."""
     known = {fold(item.term): item for item in account.terms}
     near = [item.near[0] for item in account.terms if item.near]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Desk, Row, Shelved, ToolError, Trace
+from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.tools.text_pages import TextPage
 from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
 from fumishirube_manual.settings import ManualSettings
@@ -23,7 +23,7 @@ Tags = Annotated[
 ]
 
 
-def with_tags(context: Desk, trace: Trace) -> Trace:
+def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
     """Note in a trace which lines of its best hits address the agent."""
     manual = context.manual(trace.manual_id)
     rows = trace.search.rows[:_LOOKED_AT]
@@ -40,7 +40,7 @@ def with_tags(context: Desk, trace: Trace) -> Trace:
     return context.annotate(trace, ANNOTATION, tagged_lines)
 
 
-def tags(trace: Trace, row: Row) -> Sequence[JsonValue]:
+def tags(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     """Return the lines of a row's section that address the agent, as the tools answer them."""
     noted = trace.annotations.get(ANNOTATION)
     lines = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
@@ -56,7 +56,7 @@ def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addres
 
 
 def _sections(
-    manual: Shelved, path: str, wanted: Sequence[int]
+    manual: Manual, path: str, wanted: Sequence[int]
 ) -> Iterator[tuple[int, Sequence[Addressed]]]:
     try:
         document = manual.document(path)

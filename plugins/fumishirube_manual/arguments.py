@@ -8,11 +8,11 @@ from pydantic import AfterValidator, Field
 
 from fumishirube import (
     Call,
-    Desk,
     FailsWith,
     InvalidParameter,
     InvalidPath,
-    Shelved,
+    Manual,
+    SurfaceContext,
     clean_name,
     clean_path,
 )
@@ -49,7 +49,7 @@ def after_discovery(call: Call) -> None:
         )
 
 
-def manual_by_id(context: Desk, manual_id: str) -> Shelved:
+def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
     """Return a manual by its id; the root's own id is refused, with the ids that would do."""
     if manual_id == ROOT_ID:
         candidates: Any = list(context.manuals()[:_CANDIDATES])

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from fumishirube import (
     Budget,
-    Desk,
     Document,
-    Row,
-    Shelved,
+    Manual,
+    SurfaceContext,
     ToolError,
     Trace,
+    TraceRow,
     concepts,
     fold,
     occurs,
@@ -60,7 +60,7 @@ class _Statement(NamedTuple):
 class _HitStatements(NamedTuple):
     """A hit, what its own text says, and the hash of that text."""
 
-    row: Row
+    row: TraceRow
     digest: str
     statements: tuple[_Statement, ...]
 
@@ -82,7 +82,7 @@ class _ClaimRelation(NamedTuple):
     share: float
 
 
-def with_claim_graph(context: Desk, trace: Trace, budget: Budget) -> Trace:
+def with_claim_graph(context: SurfaceContext, trace: Trace, budget: Budget) -> Trace:
     """Draw the graph of a search from its hits, and return the trace that keeps it."""
     hits = list(_hit_statements(context, trace, budget))
     claims = _chosen(hits, _query_spans(trace))
@@ -96,7 +96,9 @@ def with_claim_graph(context: Desk, trace: Trace, budget: Budget) -> Trace:
     return context.annotate(trace, ANNOTATION, graph.model_dump(mode="json"))
 
 
-def _hit_statements(context: Desk, trace: Trace, budget: Budget) -> Iterator[_HitStatements]:
+def _hit_statements(
+    context: SurfaceContext, trace: Trace, budget: Budget
+) -> Iterator[_HitStatements]:
     """Read the hits, best first, as they were when they were found; without time only the first."""
     manual, documents = context.manual(trace.manual_id), dict[str, Document | None]()
     for place, row in enumerate(trace.search.rows):
@@ -110,7 +112,7 @@ def _hit_statements(context: Desk, trace: Trace, budget: Budget) -> Iterator[_Hi
             yield from _statements(document, row)
 
 
-def _document(manual: Shelved, path: str) -> Document | None:
+def _document(manual: Manual, path: str) -> Document | None:
     try:
         document = manual.document(path)
     except ToolError:  # it has gone since it was found
@@ -118,7 +120,7 @@ def _document(manual: Shelved, path: str) -> Document | None:
     return None if document.file_type == "json" else document
 
 
-def _statements(document: Document, row: Row) -> Iterator[_HitStatements]:
+def _statements(document: Document, row: TraceRow) -> Iterator[_HitStatements]:
     for section in document.sections:
         if section.start_line == row.start_line:
             own = document.text[section.start : section.end]

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from fumishirube import Account, Answer, Asked, Skipped, Unlisted
+from fumishirube import Answer, CoverageReport, Skipped, TermReport, UnlistedReason
 from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.diagnosis import CutoffReason
 
@@ -33,7 +33,7 @@ UnreadReason: TypeAlias = Literal[
 ]
 
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
-_UNLISTED = frozenset(get_args(Unlisted)) - {"symlink"}
+_UNLISTED = frozenset(get_args(UnlistedReason)) - {"symlink"}
 _UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
     "pool_full": "candidate_cap"
 }
@@ -84,7 +84,7 @@ class Coverage(LeanAnswer):
     terms: tuple[TermRow, ...]
 
 
-def coverage_of(account: Account, cutoff: CutoffReason | None) -> Coverage:
+def coverage_of(account: CoverageReport, cutoff: CutoffReason | None) -> Coverage:
     """Return an account as the tools answer it."""
     return Coverage(
         scope=Extent(files=account.files, sections=account.sections),
@@ -115,6 +115,6 @@ def _merged(skipped: tuple[Skipped, ...]) -> tuple[SkippedRow, ...]:
     return tuple(SkippedRow(reason=r, unit=unit, count=n) for (r, unit), n in counts.items())
 
 
-def _term(counted: Asked) -> TermRow:
+def _term(counted: TermReport) -> TermRow:
     near = counted.near if counted.sections == 0 else None
     return TermRow(term=counted.term, sections=counted.sections, near=near)

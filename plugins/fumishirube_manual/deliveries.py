@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fumishirube import Delivery, Desk, Document, Session, ToolError
+from fumishirube import DeliveredRanges, Document, Session, SurfaceContext, ToolError
 from fumishirube.tools.text_pages import TextPage
 
 
@@ -15,11 +15,13 @@ def record(session: Session | None, manual_id: str, document: Document, page: Te
     with session.lock:
         delivery = session.deliveries.get(place)
         if delivery is None or delivery.text_hash != text_hash:
-            delivery = session.deliveries[place] = Delivery(text_hash)
+            delivery = session.deliveries[place] = DeliveredRanges(text_hash)
         delivery.add(page.next_offset - len(page.text), page.next_offset)
 
 
-def delivered(context: Desk, session: Session | None, manual_id: str) -> frozenset[tuple[str, int]]:
+def delivered(
+    context: SurfaceContext, session: Session | None, manual_id: str
+) -> frozenset[tuple[str, int]]:
     """Return the sections of a manual whose own text has been given whole, by path and line."""
     if session is None:
         return frozenset()

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Row, Span, Trace
+from fumishirube import Span, Trace, TraceRow
 
 FREE = "g0"
 REQUIRED = "g_req"
@@ -58,7 +58,7 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
 def top_hits(trace: Trace) -> tuple[int, int]:
     """Return how many rows are at the top, and how many of them hold a requested term."""
     top = trace.search.rows[:_TOP]
-    return len(top), sum(bool(_REQUIRED_LABELS & row.marks) for row in top)
+    return len(top), sum(bool(_REQUIRED_LABELS & row.labels) for row in top)
 
 
 def recall_ok(trace: Trace) -> bool | None:
@@ -136,7 +136,7 @@ def _gaps(
     coverage_min: float,
 ) -> list[Mapping[str, JsonValue]]:
     gaps: list[Mapping[str, JsonValue]] = []
-    rows: Sequence[Row] = trace.search.rows
+    rows: Sequence[TraceRow] = trace.search.rows
     if not rows:
         hint = "nothing matched; try other words, or list the files with manual_toc"
         if trace.excluded:

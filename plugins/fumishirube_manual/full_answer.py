@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from fumishirube import Account, Answer, Call, Desk, Tool, Trace
+from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
 from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import after_discovery
@@ -98,12 +98,12 @@ class FullAnswer(LeanAnswer):
     next_actions: tuple[Action, ...]
 
 
-def full_tool(context: Desk, settings: ManualSettings) -> Tool[FindParams, FullAnswer]:
+def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FullAnswer]:
     """Return ``manual_find`` with its full answer; no server offers it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
         trace = search(context, params, call, settings)
-        diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
+        diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         paths = context.manual(trace.manual_id).paths()
         answer = FullAnswer(
             trace_id=trace.id,
@@ -183,7 +183,7 @@ def _ratio(number: int, size: int) -> float:
     return round(min(1.0, number / size), _RATIO_DIGITS) if size else 0.0
 
 
-def _summary(account: Account, diagnosis: Diagnosis) -> Summary:
+def _summary(account: CoverageReport, diagnosis: Diagnosis) -> Summary:
     return Summary(
         scanned_files=account.scanned_files,
         scanned_nodes=account.scanned_sections,
@@ -196,7 +196,7 @@ def _summary(account: Account, diagnosis: Diagnosis) -> Summary:
 
 
 def _integration(
-    account: Account, diagnosis: Diagnosis
+    account: CoverageReport, diagnosis: Diagnosis
 ) -> Literal["ready", "needs_followup", "blocked"]:
     if not account.returned:
         return "blocked"

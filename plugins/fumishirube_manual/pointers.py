@@ -8,7 +8,7 @@ from functools import cache
 
 from pydantic import JsonValue
 
-from fumishirube import Desk, Row, Shelved, ToolError, Trace
+from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text.reference_targets import ReferenceTarget
 from fumishirube.text.references import mentioned, section_numbers
 
@@ -17,7 +17,7 @@ ANNOTATION = "refers_to"
 _LOOKED_AT = 50
 
 
-def with_pointers(context: Desk, trace: Trace) -> Trace:
+def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
     """Note in a trace where its best hits point; every file of the manual is read for that."""
     manual = context.manual(trace.manual_id)
     outline = dict(_outline(manual))
@@ -36,14 +36,14 @@ def with_pointers(context: Desk, trace: Trace) -> Trace:
     return context.annotate(trace, ANNOTATION, targets)
 
 
-def pointers(trace: Trace, row: Row) -> Sequence[JsonValue]:
+def pointers(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     """Return where a row of a trace points, each with path, line and title."""
     noted = trace.annotations.get(ANNOTATION)
     targets = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
     return targets if isinstance(targets, list) else []
 
 
-def _outline(manual: Shelved) -> Iterator[tuple[str, tuple[str, str]]]:
+def _outline(manual: Manual) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield every section of a manual: its key, its title and its own text."""
     for path in manual.paths():
         try:

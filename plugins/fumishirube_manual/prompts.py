@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from fumishirube import Argument, Desk, Prompt
+from fumishirube import Prompt, PromptParameter, SurfaceContext
 from fumishirube_manual.resources import propose
 
-_MANUAL = Argument("manual", "Id of the manual; without it the agent chooses.", required=False)
+_MANUAL = PromptParameter(
+    "manual", "Id of the manual; without it the agent chooses.", required=False
+)
 
 _RULES = """\
 Rules:
@@ -66,7 +68,7 @@ sentences what differs and when it matters.
 {rules}"""
 
 
-def manual_prompts(context: Desk) -> Sequence[Prompt]:
+def manual_prompts(context: SurfaceContext) -> Sequence[Prompt]:
     """Return the prompts."""
     complete = partial(propose, context)
     return (
@@ -75,7 +77,7 @@ def manual_prompts(context: Desk) -> Sequence[Prompt]:
             title="Read carefully",
             summary="Answer one question from the manuals, with exceptions and citations.",
             write=partial(_written, _CAREFUL),
-            arguments=(Argument("question", "The question, as you would ask it."), _MANUAL),
+            arguments=(PromptParameter("question", "The question, as you would ask it."), _MANUAL),
             complete=complete,
         ),
         Prompt(
@@ -83,7 +85,7 @@ def manual_prompts(context: Desk) -> Sequence[Prompt]:
             title="Find every place",
             summary="Find all that the manuals say about a topic, and say what was not read.",
             write=partial(_written, _EXHAUSTIVE),
-            arguments=(Argument("topic", "What to look for."), _MANUAL),
+            arguments=(PromptParameter("topic", "What to look for."), _MANUAL),
             complete=complete,
         ),
         Prompt(
@@ -92,8 +94,8 @@ def manual_prompts(context: Desk) -> Sequence[Prompt]:
             summary="Compare two things point by point, with a citation for each.",
             write=partial(_written, _COMPARISON),
             arguments=(
-                Argument("first", "One of the two."),
-                Argument("second", "The other one."),
+                PromptParameter("first", "One of the two."),
+                PromptParameter("second", "The other one."),
                 _MANUAL,
             ),
             complete=complete,

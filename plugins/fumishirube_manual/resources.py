@@ -12,11 +12,11 @@ from fumishirube import (
     Call,
     Citation,
     Content,
-    Desk,
     InvalidParameter,
     Lines,
     Resource,
     Resources,
+    SurfaceContext,
     Template,
     ToolError,
     clean_name,
@@ -33,7 +33,7 @@ _PLAIN, _MARKDOWN = "text/plain", "text/markdown"
 _MIMES = {"md": _MARKDOWN, "markdown": _MARKDOWN, "json": "application/json"}
 
 
-def manual_resources(context: Desk) -> Resources:
+def manual_resources(context: SurfaceContext) -> Resources:
     """Return what can be read: each file that a loader speaks for."""
     return Resources(
         scheme=SCHEME,
@@ -57,7 +57,9 @@ def manual_resources(context: Desk) -> Resources:
     )
 
 
-def propose(context: Desk, argument: str, typed: str, others: Mapping[str, str]) -> Sequence[str]:
+def propose(
+    context: SurfaceContext, argument: str, typed: str, others: Mapping[str, str]
+) -> Sequence[str]:
     """Return ids for ``manual``, and for ``path`` the files of the manual that is named beside."""
     if argument == "manual":
         return _fitting(typed, context.manuals())
@@ -74,7 +76,7 @@ def _fitting(typed: str, names: Iterable[str]) -> list[str]:
     return [name for _, name in sorted(ranked)]
 
 
-def _listed(context: Desk) -> Iterator[Resource]:
+def _listed(context: SurfaceContext) -> Iterator[Resource]:
     for manual_id in context.manuals():
         with suppress(ToolError):  # one that has just gone, or cannot be read
             for path in context.manual(manual_id).paths():
@@ -89,7 +91,7 @@ def _mime(path: str, *, whole: bool = True) -> str:
     return mime if whole or mime == _MARKDOWN else _PLAIN
 
 
-def _read(context: Desk, uri: str, _: Call) -> Sequence[Content]:
+def _read(context: SurfaceContext, uri: str, _: Call) -> Sequence[Content]:
     """Return the text that a URI names, and a word where that is not all there is to say."""
     cited = Citation.parse(uri)
     manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")

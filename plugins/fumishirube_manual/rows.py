@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Row, Trace
+from fumishirube import Citation, Trace, TraceRow
 from fumishirube_manual.addressed_tags import tags
 from fumishirube_manual.pointers import pointers
 
@@ -36,7 +36,7 @@ _SIGNALS = frozenset(
 )
 
 
-def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``candidates``; the manual's id stands above the rows."""
     item: dict[str, Any] = {
         "ref": {"path": row.path, "start_line": row.start_line},
@@ -46,7 +46,7 @@ def candidate(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
     return item | _extra(trace, row, extras)
 
 
-def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``integrated_top``: complete in itself, with the title."""
     item: dict[str, Any] = {
         "ref": {
@@ -61,9 +61,9 @@ def integrated(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
     return item | _extra(trace, row, extras)
 
 
-def signals(row: Row) -> list[str]:
+def signals(row: TraceRow) -> list[str]:
     """Return the reasons for a row that the contract knows, sorted."""
-    return sorted(_SIGNALS.intersection(row.marks))
+    return sorted(_SIGNALS.intersection(row.labels))
 
 
 def _longest(spans: Sequence[str]) -> list[JsonValue]:
@@ -72,7 +72,7 @@ def _longest(spans: Sequence[str]) -> list[JsonValue]:
     return [span for span in each if not any(span in other for other in each if other != span)]
 
 
-def _extra(trace: Trace, row: Row, extras: Sequence[str]) -> Json:
+def _extra(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     extra: Json = {}
     if "cite" in extras:
         cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)

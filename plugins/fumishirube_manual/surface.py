@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from fumishirube import Desk, Env, Prompt, Resources, Stage, Tool
+from fumishirube import Env, Prompt, Resources, Stage, SurfaceContext, Tool
 from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
 from fumishirube_manual.settings import Extra, ManualSettings
 
@@ -59,25 +59,25 @@ class ManualSurface(Stage):
             return () if names == ["none"] else tuple(names)
         return value
 
-    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which an agent meets them."""
         from fumishirube_manual.tools.catalog import tools
 
         return tools(context, self._settings(), self.scan_max_chars)
 
-    def commands(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools whose whole answer callers inside the process may have."""
         from fumishirube_manual.tools.catalog import commands
 
         return commands(context, self._settings())
 
-    def resources(self, context: Desk) -> Resources:
+    def resources(self, context: SurfaceContext) -> Resources:
         """Return the manuals' files, to be read by URI."""
         from fumishirube_manual.resources import manual_resources
 
         return manual_resources(context)
 
-    def prompts(self, context: Desk) -> Sequence[Prompt]:
+    def prompts(self, context: SurfaceContext) -> Sequence[Prompt]:
         """Return three ways to work with the tools."""
         from fumishirube_manual.prompts import manual_prompts
 

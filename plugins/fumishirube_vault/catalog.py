@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fumishirube import Desk, Tool, ToolError
+from fumishirube import SurfaceContext, Tool, ToolError
 from fumishirube_vault.create import create_tool
 from fumishirube_vault.history import history_tool, show_tool
 from fumishirube_vault.ls import ls_tool
@@ -22,7 +22,7 @@ _log = logging.getLogger("fumishirube")
 
 
 def tools(
-    context: Desk, bounds: JournalBounds, largest: int, *, history: bool
+    context: SurfaceContext, bounds: JournalBounds, largest: int, *, history: bool
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which an agent meets them."""
     notes = NoteStore(context.root, bounds, largest)
@@ -37,7 +37,9 @@ def tools(
     )
 
 
-def commands(context: Desk, bounds: JournalBounds, largest: int) -> Sequence[Tool[Any, Any]]:
+def commands(
+    context: SurfaceContext, bounds: JournalBounds, largest: int
+) -> Sequence[Tool[Any, Any]]:
     """Return the tools of the journal, and the one that shows what would be replaced."""
     notes = NoteStore(context.root, bounds, largest)
     made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool)
@@ -45,7 +47,7 @@ def commands(context: Desk, bounds: JournalBounds, largest: int) -> Sequence[Too
 
 
 @contextmanager
-def recovered(context: Desk, bounds: JournalBounds, largest: int) -> Iterator[None]:
+def recovered(context: SurfaceContext, bounds: JournalBounds, largest: int) -> Iterator[None]:
     """Finish or roll back, before anything else, what a crash left."""
     try:
         settled = NoteStore(context.root, bounds, largest).journal.recover()

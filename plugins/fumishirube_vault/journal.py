@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fumishirube import Conflict, NotFound, ToolError, Writable, content_hash
+from fumishirube import Conflict, NotFound, ToolError, WritableRoot, content_hash
 from fumishirube_vault.rules import JOURNAL
 from fumishirube_vault.settings import JournalBounds
 
@@ -70,7 +70,7 @@ class NoteJournal:
     an intent that is still there knows that its writer died.
     """
 
-    def __init__(self, writable: Writable, bounds: JournalBounds) -> None:
+    def __init__(self, writable: WritableRoot, bounds: JournalBounds) -> None:
         self._writable = writable
         self._bounds = bounds
 

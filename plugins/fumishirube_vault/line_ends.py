@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from fumishirube import unified
+from fumishirube import unify_line_ends
 
 LF, CRLF, CR = "\n", "\r\n", "\r"
 
@@ -14,7 +14,7 @@ class LineEnds:
 
     def __init__(self, own: str) -> None:
         self.own = own
-        self.text = unified(own)
+        self.text = unify_line_ends(own)
         self._pairs: list[int] = []
         place = own.find(CRLF)
         while place >= 0:

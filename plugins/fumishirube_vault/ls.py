@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fumishirube import Answer, Call, Entry, NotFound, Params, Tool
+from fumishirube import Answer, Call, FolderEntry, NotFound, Params, Tool
 from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.rules import NotePath, is_hidden
 
@@ -63,10 +63,10 @@ def ls_tool(notes: NoteStore) -> Tool[VaultLsParams, VaultLsAnswer]:
     )
 
 
-def _listed(entry: Entry) -> bool:
+def _listed(entry: FolderEntry) -> bool:
     known = entry.name.casefold() in _UNLISTED or entry.name.startswith("._")
     return entry.kind in ("dir", "file") and not known and not is_hidden(entry.path)
 
 
-def _order(entry: Entry) -> tuple[bool, str, str]:
+def _order(entry: FolderEntry) -> tuple[bool, str, str]:
     return entry.kind != "dir", entry.name.casefold(), entry.name

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from fumishirube import (
     Conflict,
-    Decoded,
+    DecodedText,
     NotFound,
     Root,
     Unreadable,
-    Writable,
+    WritableRoot,
     content_hash,
-    decoded,
+    decode_with_encoding,
 )
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden
@@ -35,7 +35,7 @@ class NoteStore:
     def __init__(self, root: Root, bounds: JournalBounds, largest: int) -> None:
         self.root = root
         self.largest = largest
-        self._writable = Writable(root, LOCKS)
+        self._writable = WritableRoot(root, LOCKS)
         self.journal = NoteJournal(self._writable, bounds)
 
     def read(self, path: str) -> bytes:
@@ -53,7 +53,7 @@ class NoteStore:
         except NotFound as error:
             raise NotFound("there is no such note; vault_ls lists them", path=path) from error
 
-    def text(self, path: str) -> tuple[Decoded, bytes]:
+    def text(self, path: str) -> tuple[DecodedText, bytes]:
         """Return a note's text, and its bytes.
 
         Raises:
@@ -61,7 +61,7 @@ class NoteStore:
         """
         data = self.read(path)
         try:
-            return decoded(data), data
+            return decode_with_encoding(data), data
         except Unreadable as error:
             raise Unreadable(str(error), error.reason, path=path) from error
 

@@ -9,7 +9,13 @@ from io import BytesIO, StringIO
 from itertools import islice
 from typing import NamedTuple
 
-from fumishirube import Decoded, InvalidParameter, Unreadable, decoded, unified
+from fumishirube import (
+    DecodedText,
+    InvalidParameter,
+    Unreadable,
+    decode_with_encoding,
+    unify_line_ends,
+)
 from fumishirube_vault.line_ends import LF, LineEnds
 
 _PAIRS = "euc_jis_2004"
@@ -34,9 +40,9 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
             larger than ``largest`` bytes.
         Unreadable: when the file is no text.
     """
-    read = decoded(data)
+    read = decode_with_encoding(data)
     ends = LineEnds(read.text)
-    find, by = unified(find), unified(by).replace(LF, ends.prevailing)
+    find, by = unify_line_ends(find), unify_line_ends(by).replace(LF, ends.prevailing)
     count = min(ends.text.count(find), most)
     if not count:
         return Replacement(data, 0)
@@ -79,7 +85,7 @@ def _joined(text: str, spans: Iterable[tuple[int, int]], by: str) -> str:
     return result.getvalue()
 
 
-def _spliced(data: bytes, read: Decoded, spans: Iterable[tuple[int, int]], by: bytes) -> bytes:
+def _spliced(data: bytes, read: DecodedText, spans: Iterable[tuple[int, int]], by: bytes) -> bytes:
     """Replace in the bytes themselves, because some are a second way to write a character."""
     starts = _starts(data, read)
     result, last = BytesIO(), 0
@@ -96,7 +102,7 @@ def _spliced(data: bytes, read: Decoded, spans: Iterable[tuple[int, int]], by: b
     return result.getvalue()
 
 
-def _starts(data: bytes, read: Decoded) -> array[int]:
+def _starts(data: bytes, read: DecodedText) -> array[int]:
     """Return where each character's bytes begin, and the end; -1 for the second of a pair."""
     decoder = codecs.getincrementaldecoder(read.encoding)()
     starts, place = array("q"), len(read.bom)
@@ -119,7 +125,7 @@ def _encoded(by: str, encoding: str) -> bytes:
 def _reads_back(data: bytes, text: str, encoding: str) -> None:
     """See that the next reader finds this text, and does not take it for another encoding."""
     try:
-        read_back = decoded(data).text
+        read_back = decode_with_encoding(data).text
     except Unreadable:
         read_back = None
     if read_back != text:

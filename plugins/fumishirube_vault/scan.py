@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Params, Tool, unified
+from fumishirube import Answer, Call, Params, Tool, unify_line_ends
 from fumishirube.tools.text_pages import (
     Cursor,
     LineRange,
@@ -51,7 +51,7 @@ def scan_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
 
     def run(params: VaultScanParams, _: Call) -> VaultScanAnswer:
         read, data = notes.text(params.path)
-        text = unified(read.text)
+        text = unify_line_ends(read.text)
         start = start_offset(text, params.start_line, params.cursor)
         got = page(text, start, start + PAGE_CHARS)
         return VaultScanAnswer(

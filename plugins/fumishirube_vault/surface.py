@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Desk, Stage, Tool
+from fumishirube import Stage, SurfaceContext, Tool
 from fumishirube_vault.settings import JournalBounds
 
 _MIB = 1024 * 1024
@@ -34,19 +34,19 @@ class VaultSurface(Stage):
     journal_bytes: Annotated[int, Field(ge=1)] = 64 * _MIB
     journal_days: Annotated[int, Field(ge=1)] = 90
 
-    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which an agent meets them."""
         from fumishirube_vault.catalog import tools
 
         return tools(context, self._bounds(), self.note_bytes, history=self.history)
 
-    def commands(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, and the one that shows what would be replaced."""
         from fumishirube_vault.catalog import commands
 
         return commands(context, self._bounds(), self.note_bytes)
 
-    def lifespan(self, context: Desk) -> AbstractContextManager[None]:
+    def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Finish or roll back, at the start, what a crash left."""
         from fumishirube_vault.catalog import recovered
 

@@ -11,7 +11,18 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Desk, NotFound, Params, Register, Stage, Surface, Tool, hook
+from fumishirube import (
+    Answer,
+    Call,
+    NotFound,
+    Params,
+    Register,
+    Stage,
+    Surface,
+    SurfaceContext,
+    Tool,
+    hook,
+)
 
 
 class NamesParams(Params):
@@ -70,7 +81,7 @@ class Probe(Stage):
 
     broken: bool = False
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools."""
 
         def names(_: NamesParams, call: Call) -> NamesAnswer:
@@ -83,7 +94,7 @@ class Probe(Stage):
             return PageAnswer(manual=params.manual_name, **told)
 
         def wait(params: WaitParams, call: Call) -> NamesAnswer:
-            folder = desk.root.path
+            folder = context.root.path
             (folder / f"{params.mark}.began").touch()
             patience = time.monotonic() + params.seconds
             while time.monotonic() < patience:

@@ -9,29 +9,29 @@ from contextlib import contextmanager
 from typing import Any
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Budget,
     Clause,
     Corpus,
     Count,
-    Everything,
     Fields,
-    Floor,
-    Found,
     Index,
+    IndexedFile,
+    IndexMatch,
+    MatchAllClause,
     OpenIndex,
-    Page,
     Passage,
-    Phrase,
+    PhraseClause,
     Root,
+    ScoreCutoff,
     Stage,
-    Term,
+    TermClause,
     take_lock,
 )
 from fumishirube.testing import IndexContract, MemoryCorpus
 from fumishirube.testing.samples import PASSAGES
 
-Kept = dict[str, tuple[Page, list[Passage]]]
+Kept = dict[str, tuple[IndexedFile, list[Passage]]]
 
 
 class Shelf:
@@ -43,10 +43,10 @@ class Shelf:
         self._folder = folder
         self._fields = fields
         self._kept: Kept = {}
-        self._pages: Mapping[str, Page] = {}
+        self._pages: Mapping[str, IndexedFile] = {}
         self.refresh()
 
-    def pages(self) -> Mapping[str, Page]:
+    def pages(self) -> Mapping[str, IndexedFile]:
         return self._pages
 
     def refresh(self) -> None:
@@ -64,7 +64,9 @@ class Shelf:
         finally:
             os.close(handle)
 
-    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
         self.refresh()
         changed = {page.path: (page, list(found)) for page, found in pages}
         kept = {path: one for path, one in self._kept.items() if path not in gone}
@@ -89,9 +91,9 @@ class Shelf:
         self._pages = {path: page for path, (page, _) in kept.items()}
 
 
-def _read(page: list[Any], found: list[list[Any]]) -> tuple[Page, list[Passage]]:
+def _read(page: list[Any], found: list[list[Any]]) -> tuple[IndexedFile, list[Passage]]:
     passages = [Passage(*one)._replace(ancestors=tuple(one[4])) for one in found]
-    return Page(*page), passages
+    return IndexedFile(*page), passages
 
 
 class Json(Stage):
@@ -128,8 +130,8 @@ class TestJson(IndexContract):
 class _Full(Shelf):
     """Holds something from the beginning."""
 
-    def pages(self) -> Mapping[str, Page]:
-        return self._pages or {"first.md": Page("first.md", "")}
+    def pages(self) -> Mapping[str, IndexedFile]:
+        return self._pages or {"first.md": IndexedFile("first.md", "")}
 
 
 class TestFull(_Contract):
@@ -141,9 +143,13 @@ class TestFull(_Contract):
 class _Partial(MemoryCorpus):
     """Does not find what begins a file, in a large corpus."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        found = super().search(clause, limit, floor)
-        return [one for one in found if clause != Term("休", "path") or one.passage.start_line > 1]
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        found = super().search(clause, limit, cutoff)
+        return [
+            one for one in found if clause != TermClause("休", "path") or one.passage.start_line > 1
+        ]
 
 
 class _PartialShelf(Shelf):
@@ -218,7 +224,9 @@ class TestReasonless(_Contract):
 class _Hoarding(Shelf):
     """Keeps what is gone, if it was called so."""
 
-    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
         super().sync([path for path in gone if path != "gone.md"], pages)
 
 
@@ -259,9 +267,11 @@ class TestEstimating(_Contract):
 class _Reversing(MemoryCorpus):
     """Gives equals the other way round."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        found = super().search(clause, limit, floor)
-        return found[::-1] if clause == Term("equal") else found
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        found = super().search(clause, limit, cutoff)
+        return found[::-1] if clause == TermClause("equal") else found
 
 
 class TestReversing(_Contract):
@@ -272,7 +282,9 @@ class TestReversing(_Contract):
 class _Groundless(MemoryCorpus):
     """Does not mind a floor."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
         return super().search(clause, limit)
 
 
@@ -284,9 +296,11 @@ class TestGroundless(_Contract):
 class _Literal(MemoryCorpus):
     """Knows no phrase of one term."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        single = isinstance(clause, Phrase) and len(clause.terms) == 1
-        return [] if single else super().search(clause, limit, floor)
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        single = isinstance(clause, PhraseClause) and len(clause.terms) == 1
+        return [] if single else super().search(clause, limit, cutoff)
 
 
 class TestLiteral(_Contract):
@@ -297,10 +311,16 @@ class TestLiteral(_Contract):
 class _Equalizing(MemoryCorpus):
     """Does not mind boosts."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        if isinstance(clause, Bool) and any(getattr(c, "boost", 1) != 1 for c in clause.should):
-            clause = Bool(should=tuple(Term(c.term) for c in clause.should if isinstance(c, Term)))
-        return super().search(clause, limit, floor)
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        if isinstance(clause, BoolClause) and any(
+            getattr(c, "boost", 1) != 1 for c in clause.should
+        ):
+            clause = BoolClause(
+                should=tuple(TermClause(c.term) for c in clause.should if isinstance(c, TermClause))
+            )
+        return super().search(clause, limit, cutoff)
 
 
 class TestEqualizing(_Contract):
@@ -335,7 +355,9 @@ class TestFleeting(_Contract):
 class _Hasty(Shelf):
     """Lets go of what is gone before it knows what comes."""
 
-    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
         if gone:
             super().sync(gone, ())
         super().sync((), pages)
@@ -411,8 +433,10 @@ class TestTrusting(_Contract):
 class _Squeamish(MemoryCorpus):
     """Does not search long texts."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        found = super().search(clause, limit, floor)
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        found = super().search(clause, limit, cutoff)
         return [one for one in found if len(one.passage.fields["body"]) < 100_000]
 
 
@@ -439,11 +463,13 @@ class TestAscii(_Contract):
 class _Wavering(MemoryCorpus):
     """Gives another first when asked for one only."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        found = super().search(clause, limit, floor)
-        if limit != 1 or self.size == 1 or clause != Term("password"):
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        found = super().search(clause, limit, cutoff)
+        if limit != 1 or self.size == 1 or clause != TermClause("password"):
             return found
-        return super().search(clause, 2, floor)[1:]
+        return super().search(clause, 2, cutoff)[1:]
 
 
 class TestWavering(_Contract):
@@ -454,7 +480,9 @@ class TestWavering(_Contract):
 class _Signing(Shelf):
     """Writes into the passages that it is given."""
 
-    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
         given = list(pages)
         super().sync(gone, given)
         for _, found in given:
@@ -470,8 +498,10 @@ class TestSigning(_Contract):
 class _Overwhelmed(MemoryCorpus):
     """Finds no more than so many."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        return super().search(clause, min(limit, 500), floor)
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        return super().search(clause, min(limit, 500), cutoff)
 
 
 class TestOverwhelmed(_Contract):
@@ -482,9 +512,11 @@ class TestOverwhelmed(_Contract):
 class _Generous(MemoryCorpus):
     """Finds one, even when none is asked for."""
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
-        one = clause == Everything() and self.size == 10
-        return super().search(clause, max(1, limit) if one else limit, floor)
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        one = clause == MatchAllClause() and self.size == 10
+        return super().search(clause, max(1, limit) if one else limit, cutoff)
 
 
 class TestGenerous(_Contract):

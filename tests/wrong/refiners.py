@@ -212,7 +212,7 @@ class _Bare(Backwards):
     """Makes hits anew."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        return ranking._replace(hits=tuple(Hit(h.passage, h.score, h.marks) for h in ranking.hits))
+        return ranking._replace(hits=tuple(Hit(h.passage, h.score, h.labels) for h in ranking.hits))
 
 
 class TestBare(RefinerContract):

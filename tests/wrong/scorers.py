@@ -8,15 +8,15 @@ from math import inf
 from typing import ClassVar
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Cancelled,
     Corpus,
     Hit,
-    Holds,
+    OccursClause,
     Passage,
     Query,
     Stage,
-    Term,
+    TermClause,
 )
 from fumishirube.testing import ScorerContract
 
@@ -27,11 +27,11 @@ Found = Mapping[Key, Passage]
 class Terms(Stage):
     """Scores 1 for each passage that holds a term of the query."""
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
-        terms = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
-        clause = Bool(must=(terms, *map(Holds, query.must)))
+        terms = BoolClause(should=tuple(TermClause(term) for term in corpus.terms(query.text)))
+        clause = BoolClause(must=(terms, *map(OccursClause, query.must)))
         return [Hit(one.passage, 1.0) for one in corpus.search(clause, corpus.size)]
 
 
@@ -110,7 +110,7 @@ class TestRemembering(ScorerContract):
 class _Stealthy(Terms):
     """Nominates, and does not say so."""
 
-    nominates: ClassVar[bool] = False
+    generates: ClassVar[bool] = False
 
 
 class TestStealthy(ScorerContract):

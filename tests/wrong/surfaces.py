@@ -11,16 +11,16 @@ from pydantic import BaseModel, Field, field_serializer
 
 from fumishirube import (
     Answer,
-    Argument,
     Call,
     Content,
-    Desk,
     NotFound,
     Params,
     Prompt,
+    PromptParameter,
     Resource,
     Resources,
     Stage,
+    SurfaceContext,
     Tool,
 )
 from fumishirube.testing import SurfaceContract
@@ -45,10 +45,10 @@ class Counting(Stage):
     pipeline: ClassVar[Mapping[str, Any]] = {}
     root: ClassVar[str] = "manuals"
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         def count(asked: Asked, call: Call) -> Told:
             call.budget.check()
-            manual = desk.manual(asked.manual_id)
+            manual = context.manual(asked.manual_id)
             texts = [manual.document(path).text for path in manual.paths()]
             return Told(number=sum(asked.text in text for text in texts))
 
@@ -71,8 +71,8 @@ class _Changed(Counting):
 
     change: ClassVar[Mapping[str, Any]] = {}
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
-        return [replace(tool, **self.change) for tool in super().tools(desk)]
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        return [replace(tool, **self.change) for tool in super().tools(context)]
 
 
 class TestCounting(SurfaceContract):
@@ -94,7 +94,7 @@ class TestRootless(SurfaceContract):
 class _Toolless(Counting):
     """Offers nothing."""
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         return ()
 
 
@@ -106,9 +106,9 @@ class TestToolless(SurfaceContract):
 class _Depending(Counting):
     """Names its tool after a manual."""
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
-        name = "count_in_" + "_".join(desk.manuals()[:1])
-        return [replace(tool, name=name.rstrip("_")) for tool in super().tools(desk)]
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        name = "count_in_" + "_".join(context.manuals()[:1])
+        return [replace(tool, name=name.rstrip("_")) for tool in super().tools(context)]
 
 
 class TestDepending(SurfaceContract):
@@ -145,9 +145,9 @@ class _Loose(BaseModel):
 class _Informal(Counting):
     """Answers with what is no answer."""
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         run: Any = lambda _asked, _call: _Loose()  # noqa: E731 - it is the shortest
-        return [replace(tool, answer=_Loose, run=run) for tool in super().tools(desk)]  # type: ignore[type-var]
+        return [replace(tool, answer=_Loose, run=run) for tool in super().tools(context)]  # type: ignore[type-var]
 
 
 class TestInformal(SurfaceContract):
@@ -187,8 +187,8 @@ class _Running(Counting):
     def fails(self, asked: Asked, call: Call) -> bool:
         return False
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
-        (tool,) = super().tools(desk)
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        (tool,) = super().tools(context)
 
         def run(asked: Asked, call: Call) -> Told:
             if self.fails(asked, call):
@@ -233,9 +233,9 @@ class _Growing(Answer):
 class _Inexact(Counting):
     """Writes another number than it answered."""
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         run: Any = lambda _asked, _call: _Growing(number=1)  # noqa: E731 - it is the shortest
-        return [replace(tool, answer=_Growing, run=run) for tool in super().tools(desk)]
+        return [replace(tool, answer=_Growing, run=run) for tool in super().tools(context)]
 
 
 class TestInexact(SurfaceContract):
@@ -270,11 +270,11 @@ class TestPunctual(SurfaceContract):
 class _Logging(_Running):
     """Writes down what was asked, in its root."""
 
-    def tools(self, desk: Desk) -> Sequence[Tool[Any, Any]]:
-        (tool,) = super().tools(desk)
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        (tool,) = super().tools(context)
 
         def run(asked: Asked, call: Call) -> Told:
-            with suppress(OSError), (desk.root.path / "asked.txt").open("a") as file:
+            with suppress(OSError), (context.root.path / "asked.txt").open("a") as file:
                 file.write(asked.text)
             told: Told = tool.run(asked, call)
             return told
@@ -315,19 +315,21 @@ class _Telling(Counting):
     known: ClassVar[str] = "rules.md"
     words: ClassVar[str] = "Count {text}."
 
-    def resources(self, desk: Desk) -> Resources:
+    def resources(self, context: SurfaceContext) -> Resources:
         def read(uri: str, call: Call) -> Sequence[Content]:
             if uri != "count://m1/rules.md":
                 raise NotFound("there is no such file")
-            return [Content(uri, desk.manual("m1").document("rules.md").text)]
+            return [Content(uri, context.manual("m1").document("rules.md").text)]
 
         return Resources("count", lambda: [Resource(f"count://m1/{self.known}", "Rules")], read)
 
-    def prompts(self, desk: Desk) -> Sequence[Prompt]:
+    def prompts(self, context: SurfaceContext) -> Sequence[Prompt]:
         def write(given: Mapping[str, str]) -> str:
             return self.words.replace("{text}", given["text"])
 
-        return (Prompt("counting", "Count", "Count it.", write, (Argument("text", "What."),)),)
+        return (
+            Prompt("counting", "Count", "Count it.", write, (PromptParameter("text", "What."),)),
+        )
 
 
 class TestTelling(SurfaceContract):

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from fumishirube.config.environment import expectation
-from fumishirube.config.yaml_file import Written
+from fumishirube.config.yaml_file import YamlDocument
 from fumishirube.errors import ConfigError
-from fumishirube.stages import Key
+from fumishirube.stages import ClassicKey
 
 FILE = "config.yaml"
 
@@ -54,7 +54,7 @@ _SECTIONS = ("paths", "search", "toc")
 _SHOWN = 80
 
 
-class Said(NamedTuple):
+class ClassicValue(NamedTuple):
     """A value, and the file that says it."""
 
     value: Any
@@ -62,62 +62,65 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sections:
+class ClassicSections:
     """What the classic sections decide for surfaces, by key; and what is wrong, but not fatal."""
 
-    taken: Mapping[str, Said] = field(default_factory=dict)
+    taken: Mapping[str, ClassicValue] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
-def merged(
-    given: Mapping[str, Any], file: str, classic: Mapping[str, Any]
-) -> tuple[dict[str, Any], Sections]:
+def merge_classic(
+    values: Mapping[str, Any], file: str, classic: Mapping[str, Any]
+) -> tuple[dict[str, Any], ClassicSections]:
     """Return what ``fumishirube.yaml`` says without its classic sections, and those of both files.
 
     Raises:
         ConfigError: when two places say different things of one key, naming both.
     """
     warnings: list[str] = []
-    rest, said = _lifted(given, file, warnings)
-    for key, one in _flat(classic, warnings).items():
-        known = said.setdefault(key, one)
-        if not _same(key, known.value, one.value):
-            raise _conflict(key, known, one)
+    rest, said = _lifted(values, file, warnings)
+    for key, value in _flat(classic, warnings).items():
+        known = said.setdefault(key, value)
+        if not _same(key, known.value, value.value):
+            raise _conflict(key, known, value)
     for key, place in [*MOVED.items(), *((key, key) for key in SHARED)]:
         if key in said:
             _put(rest, place, said.pop(key), file)
-    return rest, Sections(said, tuple(warnings))
+    return rest, ClassicSections(said, tuple(warnings))
 
 
-def places_of(written: Written) -> dict[str, str]:
+def source_places(written: YamlDocument) -> dict[str, str]:
     """Return the file and the line of everything that is written, by the coordinate of today."""
-    return {MOVED.get(one, one): f"{written.file} line {n}" for one, n in written.lines.items()}
+    return {
+        MOVED.get(coordinate, coordinate): f"{written.file} line {n}"
+        for coordinate, n in written.lines.items()
+    }
 
 
 def settings(
-    model: type[BaseModel], given: Mapping[str, Any], sections: Sections, coordinate: str
+    model: type[BaseModel], own: Mapping[str, Any], sections: ClassicSections, coordinate: str
 ) -> dict[str, Any]:
     """Return the settings of a stage with those that the classic sections decide.
 
     Raises:
         ConfigError: when a value is unusable, or stands elsewhere too and differs.
     """
-    values = dict(given)
+    values = dict(own)
     for name, info in model.model_fields.items():
         for key in keys(info):
-            one = sections.taken.get(key)
-            if one is None:
+            classic_value = sections.taken.get(key)
+            if classic_value is None:
                 continue
-            if name in given and given[name] != one.value:
-                raise _conflict(key, one, Said(given[name], f"{coordinate}.{name}"))
-            _check(key, one, info)
-            values[name] = one.value
+            if name in own and own[name] != classic_value.value:
+                raise _conflict(key, classic_value, ClassicValue(own[name], f"{coordinate}.{name}"))
+            _check(key, classic_value, info)
+            values[name] = classic_value.value
     return values
 
 
 def keys(info: FieldInfo) -> list[str]:
     """Return the classic keys that decide a setting."""
-    return [rule.name for rule in info.metadata if isinstance(rule, Key)]
+    return [rule.name for rule in info.metadata if isinstance(rule, ClassicKey)]
 
 
 def takes(model: type[BaseModel]) -> bool:
@@ -125,32 +128,32 @@ def takes(model: type[BaseModel]) -> bool:
     return any(map(keys, model.model_fields.values()))
 
 
-def imported(classic: Mapping[str, Any], model: type[BaseModel], use: str) -> dict[str, Any]:
+def import_classic(classic: Mapping[str, Any], model: type[BaseModel], use: str) -> dict[str, Any]:
     """Return the ``fumishirube.yaml`` that is equal to a ``config.yaml``, for a surface.
 
     Raises:
         ConfigError: when a value is unusable.
     """
-    rest, sections = merged({}, FILE, classic)
+    rest, sections = merge_classic({}, FILE, classic)
     taken = settings(model, {}, sections, use)
     surface = {"use": use, **({"with": taken} if taken else {})}
     return {"version": 1, **rest, "surfaces": [surface]}
 
 
 def _lifted(
-    given: Mapping[str, Any], file: str, warnings: list[str]
-) -> tuple[dict[str, Any], dict[str, Said]]:
+    values: Mapping[str, Any], file: str, warnings: list[str]
+) -> tuple[dict[str, Any], dict[str, ClassicValue]]:
     """Take the classic keys out of what a file says, but for those it has of its own."""
-    rest: dict[str, Any] = dict(given)
-    said: dict[str, Said] = {}
+    rest: dict[str, Any] = dict(values)
+    said: dict[str, ClassicValue] = {}
     for key in (*MOVED, *TAKEN):
         section, _, name = key.rpartition(".")
         inner = rest.get(section) if section else rest
         if not isinstance(inner, Mapping) or name not in inner:
             continue
         if inner[name] is not None:
-            said[key] = Said(inner[name], file)
-        left = {one: value for one, value in inner.items() if one != name}
+            said[key] = ClassicValue(inner[name], file)
+        left = {inner_name: value for inner_name, value in inner.items() if inner_name != name}
         rest = {**rest, section: left} if section else left
     for section in _SECTIONS:
         inner = rest.pop(section, None)
@@ -160,8 +163,8 @@ def _lifted(
     return rest, said
 
 
-def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, Said]:
-    said: dict[str, Said] = {}
+def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, ClassicValue]:
+    said: dict[str, ClassicValue] = {}
     for section, inner in classic.items():
         pairs: Iterable[tuple[str, Any]] = [(str(section), inner)]
         if any(known.startswith(f"{section}.") for known in KNOWN):
@@ -172,42 +175,42 @@ def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, Said]:
             if key not in KNOWN:
                 warnings.append(_unknown(key, FILE))
             elif value is not None:
-                said[key] = Said(value, FILE)
+                said[key] = ClassicValue(value, FILE)
     return said
 
 
-def _put(rest: dict[str, Any], place: str, one: Said, file: str) -> None:
+def _put(rest: dict[str, Any], place: str, value: ClassicValue, file: str) -> None:
     """Put a value where ``fumishirube.yaml`` has it."""
     section, _, name = place.rpartition(".")
     inner = rest.setdefault(section, {})
     if not isinstance(inner, Mapping):
         return  # it is refused where it is read
-    if name in inner and not _same(place, inner[name], one.value):
-        raise _conflict(place, Said(inner[name], file), one)
-    rest[section] = {**inner, name: one.value}
+    if name in inner and not _same(place, inner[name], value.value):
+        raise _conflict(place, ClassicValue(inner[name], file), value)
+    rest[section] = {**inner, name: value.value}
 
 
-def _same(key: str, one: object, other: object) -> bool:
+def _same(key: str, value: object, other: object) -> bool:
     folder = MOVED.get(key, key).startswith("roots.")
-    if folder and isinstance(one, str) and isinstance(other, str):
-        return PurePosixPath(one) == PurePosixPath(other)
-    return one == other
+    if folder and isinstance(value, str) and isinstance(other, str):
+        return PurePosixPath(value) == PurePosixPath(other)
+    return value == other
 
 
-def _conflict(key: str, one: Said, other: Said) -> ConfigError:
+def _conflict(key: str, value: ClassicValue, other: ClassicValue) -> ConfigError:
     return ConfigError(
-        f"{key}: {one.file} says {str(one.value)[:_SHOWN]!r}, {other.file} says "
+        f"{key}: {value.file} says {str(value.value)[:_SHOWN]!r}, {other.file} says "
         f"{str(other.value)[:_SHOWN]!r}; keep one of them"
     )
 
 
-def _check(key: str, one: Said, info: FieldInfo) -> None:
+def _check(key: str, value: ClassicValue, info: FieldInfo) -> None:
     rules: Any = Annotated[info.annotation, *info.metadata]
     try:
-        TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False)).validate_python(one.value)
+        TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False)).validate_python(value.value)
     except ValidationError as error:
         raise ConfigError(
-            f"{one.file}: {key}: expected {expectation(info)}, got {str(one.value)[:_SHOWN]!r}"
+            f"{value.file}: {key}: expected {expectation(info)}, got {str(value.value)[:_SHOWN]!r}"
         ) from error
 
 

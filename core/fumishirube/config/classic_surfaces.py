@@ -8,15 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fumishirube.config.configuration import Config, Loaded, PipelineSpec
+from fumishirube.config.configuration import Config, LoadedConfig, PipelineSpec
 from fumishirube.config.yaml_file import leaves
 from fumishirube.disk.roots import Root
 from fumishirube.errors import ConfigError
-from fumishirube.plugins.registry import Registry
-from fumishirube.surfaces import Adopted, Adopting
+from fumishirube.plugins.registry import StageRegistry
+from fumishirube.surfaces import ClassicSettings, HasClassicSettings
 
 
-def adopting(loaded: Loaded, registry: Registry) -> Loaded:
+def with_classic_settings(loaded: LoadedConfig, registry: StageRegistry) -> LoadedConfig:
     """Let every configured surface supply what nobody has set.
 
     Raises:
@@ -27,12 +27,12 @@ def adopting(loaded: Loaded, registry: Registry) -> Loaded:
     places: dict[str, str] = {}
     for number, use in enumerate(config.surfaces):
         stage: Any = registry["surfaces"].take(use.use, "").stage if _known(use, registry) else None
-        if isinstance(stage, type) and issubclass(stage, Adopting):
-            found = stage.adopted(Root(loaded.workspace), use.settings)
-            places |= dict.fromkeys(_coordinates(found, number), found.source)
-            config = _under(config, found)
-            sources.append(found.source)
-            settings = {**found.settings, **use.settings}
+        if isinstance(stage, type) and issubclass(stage, HasClassicSettings):
+            classic = stage.adopted(Root(loaded.workspace), use.settings)
+            places |= dict.fromkeys(_coordinates(classic, number), classic.source)
+            config = _under(config, classic)
+            sources.append(classic.source)
+            settings = {**classic.settings, **use.settings}
             surfaces.append(use.model_copy(update={"settings": settings}))
         else:
             surfaces.append(use)
@@ -41,31 +41,35 @@ def adopting(loaded: Loaded, registry: Registry) -> Loaded:
     return replace(loaded, config=config, adopted=tuple(sources), written=written)
 
 
-def _coordinates(found: Adopted, number: int) -> Iterator[str]:
+def _coordinates(classic: ClassicSettings, number: int) -> Iterator[str]:
     """Yield where everything that was found would be written in the file."""
-    said = {"roots": found.roots, "pipelines": found.pipelines}
+    said = {"roots": classic.roots, "pipelines": classic.pipelines}
     yield from (coordinate for coordinate, _ in leaves(said, ""))
-    yield from (one for one, _ in leaves(found.settings, f"surfaces[{number}].with"))
+    yield from (
+        setting_path for setting_path, _ in leaves(classic.settings, f"surfaces[{number}].with")
+    )
 
 
-def _known(use: Any, registry: Registry) -> bool:
+def _known(use: Any, registry: StageRegistry) -> bool:
     return use.use in registry["surfaces"]
 
 
-def _under(config: Config, found: Adopted) -> Config:
+def _under(config: Config, classic: ClassicSettings) -> Config:
     roots = config.roots
-    left = {name: one for name, one in found.roots.items() if name not in roots.model_fields_set}
+    left = {
+        name: folder for name, folder in classic.roots.items() if name not in roots.model_fields_set
+    }
     config = config.model_copy(update={"roots": roots.model_copy(update=left)})
     pipelines = dict(config.pipelines)
-    for name, kinds in found.pipelines.items():
-        given = pipelines.get(name, PipelineSpec())
-        pipelines[name] = given.model_copy(update=_unset(given, kinds, found.source))
+    for name, kinds in classic.pipelines.items():
+        spec = pipelines.get(name, PipelineSpec())
+        pipelines[name] = spec.model_copy(update=_unset(spec, kinds, classic.source))
     return config.model_copy(update={"pipelines": pipelines})
 
 
-def _unset(given: PipelineSpec, kinds: Mapping[str, Any], source: str) -> dict[str, Any]:
+def _unset(pipeline: PipelineSpec, kinds: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the kinds of stages that the file leaves to its surface."""
-    left = {key: value for key, value in kinds.items() if getattr(given, key) is None}
+    left = {key: value for key, value in kinds.items() if getattr(pipeline, key) is None}
     try:
         spec = PipelineSpec.model_validate(left)
     except ValidationError as error:

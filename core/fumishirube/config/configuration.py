@@ -14,11 +14,18 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fumishirube.config.classic import FILE as CLASSIC
-from fumishirube.config.classic import Sections, merged, places_of
-from fumishirube.config.environment import overridden
-from fumishirube.config.sections import Adaptive, Bounds, Cache, ListingRules, Roots, Traces
-from fumishirube.config.servers import Security, Server
-from fumishirube.config.yaml_file import Written, read_yaml
+from fumishirube.config.classic import ClassicSections, merge_classic, source_places
+from fumishirube.config.environment import apply_environment
+from fumishirube.config.sections import (
+    AdaptiveSettings,
+    CacheSettings,
+    LimitSettings,
+    ListingSettings,
+    RootSettings,
+    TraceSettings,
+)
+from fumishirube.config.servers import SecuritySettings, ServerSettings
+from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Env
@@ -30,11 +37,11 @@ FILE = "fumishirube.yaml"
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-class _Closed(BaseModel):
+class _ConfigModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Use(_Closed):
+class Use(_ConfigModel):
     """One stage of a pipeline, or one surface: a name on a shelf, and its settings."""
 
     use: str
@@ -47,7 +54,7 @@ class Use(_Closed):
         return self.alias or self.use
 
 
-class PipelineSpec(_Closed):
+class PipelineSpec(_ConfigModel):
     """Which stages a pipeline runs. A kind that is not named keeps the surface's default."""
 
     loaders: tuple[Use, ...] | None = None
@@ -59,7 +66,7 @@ class PipelineSpec(_Closed):
     refiners: tuple[Use, ...] | None = None
 
 
-class Config(_Closed):
+class Config(_ConfigModel):
     """The whole configuration; every field has a default, and no file is needed.
 
     ``allow_file_scope`` is reserved and changes nothing: manuals are read section by section.
@@ -67,21 +74,21 @@ class Config(_Closed):
 
     version: Literal[1] = 1
     strict: Annotated[bool, Env("FUMISHIRUBE_STRICT")] = False
-    roots: Roots = Roots()
+    roots: RootSettings = RootSettings()
     allow_file_scope: Annotated[bool, Env("ALLOW_FILE_SCOPE")] = False
-    limits: Bounds = Bounds()
-    listing: ListingRules = ListingRules()
-    traces: Traces = Traces()
-    cache: Cache = Cache()
-    adaptive: Adaptive = Adaptive()
-    server: Server = Server()
-    security: Security = Security()
+    limits: LimitSettings = LimitSettings()
+    listing: ListingSettings = ListingSettings()
+    traces: TraceSettings = TraceSettings()
+    cache: CacheSettings = CacheSettings()
+    adaptive: AdaptiveSettings = AdaptiveSettings()
+    server: ServerSettings = ServerSettings()
+    security: SecuritySettings = SecuritySettings()
     pipelines: dict[str, PipelineSpec] = Field(default_factory=dict)
     surfaces: tuple[Use, ...] = (Use(use="manual"), Use(use="vault"))
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedConfig:
     """A configuration, where it came from, and which values the environment decided.
 
     ``origins`` are variables, ``written`` files with their lines, both by coordinate; ``adopted``
@@ -93,7 +100,7 @@ class Loaded:
     file: Path | None
     environ: Mapping[str, str]
     origins: dict[str, str] = field(default_factory=dict)
-    sections: Sections = field(default_factory=Sections)
+    sections: ClassicSections = field(default_factory=ClassicSections)
     alone_as: str | None = None
     adopted: tuple[str, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
@@ -121,14 +128,14 @@ class Loaded:
             inner, outer = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", inner), inner
         return said
 
-    def alone(self, only: Use) -> Loaded:
+    def alone(self, only: Use) -> LoadedConfig:
         """Return this configuration with one surface, whether or not it was among the others."""
-        asked = (use for use in self.config.surfaces if use.use == only.use)
-        use = next(asked, Use(use=only.use))
+        matching = (use for use in self.config.surfaces if use.use == only.use)
+        use = next(matching, Use(use=only.use))
         settings = {**use.settings, **only.settings}
-        given = use.model_copy(update={"settings": settings})
+        merged_use = use.model_copy(update={"settings": settings})
         # What is configured for other surfaces is nobody's here.
-        config = self.config.model_copy(update={"surfaces": (given,)})
+        config = self.config.model_copy(update={"surfaces": (merged_use,)})
         return replace(self, config=config, alone_as=only.use)
 
     def statistics(self) -> Path:
@@ -143,7 +150,7 @@ def load_config(
     environ: Mapping[str, str] | None = None,
     *,
     classic: bool = False,
-) -> Loaded:
+) -> LoadedConfig:
     """Read the configuration of a workspace, with its ``classic`` file if that is wanted.
 
     Raises:
@@ -151,25 +158,25 @@ def load_config(
     """
     environ = os.environ if environ is None else environ
     workspace = workspace.resolve()
-    found = file if file is not None else workspace / FILE
+    path = file if file is not None else workspace / FILE
     if file is not None and not file.is_file():
         raise ConfigError(f"--config: there is no file {file.name!r}")
     beside = workspace / CLASSIC
-    written = read_yaml(found) if found.is_file() else Written(found.name)
-    further = read_yaml(beside) if classic and beside.is_file() else Written(CLASSIC)
-    given, sections = merged(written.values, found.name, further.values)
-    loaded = Loaded(Config(), workspace, found if found.is_file() else None, environ)
-    config = build(Config, given, "", environ, loaded.origins)
+    written = read_yaml(path) if path.is_file() else YamlDocument(path.name)
+    further = read_yaml(beside) if classic and beside.is_file() else YamlDocument(CLASSIC)
+    values, sections = merge_classic(written.values, path.name, further.values)
+    loaded = LoadedConfig(Config(), workspace, path if path.is_file() else None, environ)
+    config = build(Config, values, "", environ, loaded.origins)
     for name, folder in config.roots.model_dump().items():
         if (workspace / folder).is_file():
             raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
-    places = places_of(further) | places_of(written)
+    places = source_places(further) | source_places(written)
     return replace(loaded, config=config, sections=sections, written=places)
 
 
 def build(
     model: type[ModelT],
-    given: Mapping[str, Any],
+    raw: Mapping[str, Any],
     coordinate: str,
     environ: Mapping[str, str],
     origins: dict[str, str],
@@ -179,7 +186,7 @@ def build(
     Raises:
         ConfigError: naming the coordinate or the variable.
     """
-    values = overridden(model, given, coordinate, environ, origins)
+    values = apply_environment(model, raw, coordinate, environ, origins)
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -200,10 +207,10 @@ def _said(model: type[BaseModel], error: ValidationError, coordinate: str) -> st
     refused = refusal(errors, arguments_shape(model))
     name = str(refused.details.get("parameter", ""))
     where = ".".join(filter(None, (coordinate, name)))
-    return f"{where}: {str(refused).removeprefix(name).strip()}{_given(first['input'])}"
+    return f"{where}: {str(refused).removeprefix(name).strip()}{_got(first['input'])}"
 
 
-def _given(value: object) -> str:
+def _got(value: object) -> str:
     """Return what was given instead, if that fits in a few words."""
     if isinstance(value, (bool, int, float, str)):
         return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
@@ -233,7 +240,7 @@ SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "
 """Shelves of which a pipeline uses one stage, and the key under which YAML names it."""
 
 PIPELINE_KEYS = {
-    kind.shelf: SINGLE_KINDS.get(kind.shelf, kind.shelf)
+    kind.kind_name: SINGLE_KINDS.get(kind.kind_name, kind.kind_name)
     for kind in KINDS
-    if kind.shelf != "surfaces"
+    if kind.kind_name != "surfaces"
 }

@@ -17,13 +17,13 @@ _FALSE = frozenset({"false", "0", "no", "off"})
 
 def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
     """Return ``(variable, coordinate, field)`` of every setting that the environment can decide."""
-    found = []
+    result = []
     for name, info in model.model_fields.items():
         inner = info.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found += variables(inner, f"{prefix}{name}.")
-        found += [(env.name, f"{prefix}{name}", info) for env in _envs(info)]
-    return found
+            result += variables(inner, f"{prefix}{name}.")
+        result += [(env.name, f"{prefix}{name}", info) for env in _envs(info)]
+    return result
 
 
 def expectation(info: FieldInfo) -> str:
@@ -33,8 +33,8 @@ def expectation(info: FieldInfo) -> str:
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
-    parts = [one for part in get_args(info.annotation) for one in get_args(part) or (part,)]
-    literals = [str(one) for one in parts if not isinstance(one, type)]
+    parts = [choice for part in get_args(info.annotation) for choice in get_args(part) or (part,)]
+    literals = [str(choice) for choice in parts if not isinstance(choice, type)]
     text = " or ".join(kinds or literals) or "value"
     for rule in info.metadata:
         for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
@@ -43,9 +43,9 @@ def expectation(info: FieldInfo) -> str:
     return text
 
 
-def overridden(
+def apply_environment(
     model: type[BaseModel],
-    given: Mapping[str, Any],
+    raw: Mapping[str, Any],
     coordinate: str,
     environ: Mapping[str, str],
     origins: dict[str, str],
@@ -55,14 +55,14 @@ def overridden(
     Raises:
         ConfigError: naming the variable whose value is unusable.
     """
-    values = dict(given)
+    values = dict(raw)
     for name, info in model.model_fields.items():
         here = f"{coordinate}.{name}" if coordinate else name
         inner = info.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             below = values.get(name) or {}
             if isinstance(below, Mapping):
-                values[name] = overridden(inner, below, here, environ, origins)
+                values[name] = apply_environment(inner, below, here, environ, origins)
         for env in _envs(info):
             if environ.get(env.name, "").strip():
                 values[name] = _parsed(env.name, environ[env.name].strip(), info)

@@ -8,20 +8,20 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from fumishirube.config.configuration import Loaded
+from fumishirube.config.configuration import LoadedConfig
 
 
-def without_effect(loaded: Loaded) -> Iterator[str]:
+def without_effect(loaded: LoadedConfig) -> Iterator[str]:
     """Yield what the configuration asks for in vain."""
     if not loaded.config.surfaces:
         yield "surfaces: there are none, so that nothing is offered; name one, or leave the key out"
     if loaded.config.allow_file_scope:
         name = loaded.origins.get("allow_file_scope", "allow_file_scope")
         yield f"{name}: it is reserved and changes nothing; whole files are read with manual_scan"
-    yield from outdated(loaded.config, "")
+    yield from deprecated_settings(loaded.config, "")
 
 
-def outdated(settings: BaseModel, coordinate: str) -> Iterator[str]:
+def deprecated_settings(settings: BaseModel, coordinate: str) -> Iterator[str]:
     """Yield what was set although it is deprecated, with its coordinate."""
     for name, value in vars(settings).items():
         field = type(settings).model_fields.get(name)
@@ -31,10 +31,10 @@ def outdated(settings: BaseModel, coordinate: str) -> Iterator[str]:
         if field.deprecated:
             yield f"{where}: it is deprecated: {field.deprecation_message or 'it will go'}"
         if isinstance(value, BaseModel):
-            yield from outdated(value, where)
+            yield from deprecated_settings(value, where)
 
 
-def absent(loaded: Loaded, roots: Collection[str]) -> Iterator[str]:
+def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
     """Say that there is no folder of manuals: nothing can be found, and nothing would tell why."""
     folder = loaded.folder("manuals")
     if "manuals" in roots and not folder.is_dir():
@@ -49,16 +49,18 @@ _FIXED = ("server", "security")
 """Sections that a process keeps for as long as it lives."""
 
 
-def standing(loaded: Loaded, former: Loaded) -> tuple[Loaded, list[str]]:
+def keep_fixed_settings(
+    loaded: LoadedConfig, former: LoadedConfig
+) -> tuple[LoadedConfig, list[str]]:
     """Return a configuration with the settings that a running process keeps, and say which."""
-    kept = {section: getattr(former.config, section) for section in _FIXED}
+    fixed = {section: getattr(former.config, section) for section in _FIXED}
     said = [
         f"{section}.{name}: it takes a restart; {_plain(value)} stays"
-        for section, before in kept.items()
+        for section, before in fixed.items()
         for name, value in before
         if getattr(getattr(loaded.config, section), name) != value
     ]
-    return replace(loaded, config=loaded.config.model_copy(update=kept)), said
+    return replace(loaded, config=loaded.config.model_copy(update=fixed)), said
 
 
 def _plain(value: object) -> str:

@@ -16,19 +16,19 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from fumishirube.assessment import Thresholds
 from fumishirube.disk.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Listing
 from fumishirube.stages import Env
-from fumishirube.verdict import Thresholds
 
 IGNORE_FILE = ".fumishirubeignore"
 """Rules at any level of a manual; they come after those of a ``.gitignore`` beside it."""
 
 
-class _Closed(BaseModel):
+class _SectionModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Roots(_Closed):
+class RootSettings(_SectionModel):
     """The folders; relative ones are taken from the workspace. ``runtime`` is for logs."""
 
     manuals: Annotated[str, Env("MANUALS_ROOT"), Env("FUMISHIRUBE_PATHS_MANUALS_DIR")] = "manuals"
@@ -44,11 +44,11 @@ def _bytes(value: object) -> object:
     try:
         return int(TypeAdapter(ByteSize).validate_python(value))
     except ValidationError as error:
-        told = "expected a number of bytes, such as 64 MiB"
-        raise PydanticCustomError("bytes", told) from error
+        message = "expected a number of bytes, such as 64 MiB"
+        raise PydanticCustomError("bytes", message) from error
 
 
-Bytes = Annotated[
+ByteCount = Annotated[
     int,
     BeforeValidator(_bytes),
     Field(ge=1),
@@ -57,21 +57,23 @@ Bytes = Annotated[
 """A size in bytes, which may be written with a unit."""
 
 
-class Bounds(_Closed):
+class LimitSettings(_SectionModel):
     """What one root may hold: bytes of a file, folders one inside the other, files of a manual.
 
     A larger file is listed and not read; a deeper folder is not looked into; a manual with more
     files is refused. All are reported.
     """
 
-    file_bytes: Annotated[Bytes, Env("FUMISHIRUBE_LIMIT_FILE_BYTES")] = DEFAULT_LIMITS.file_bytes
+    file_bytes: Annotated[ByteCount, Env("FUMISHIRUBE_LIMIT_FILE_BYTES")] = (
+        DEFAULT_LIMITS.file_bytes
+    )
     depth: Annotated[int, Field(ge=1, le=200), Env("FUMISHIRUBE_LIMIT_DEPTH")] = (
         DEFAULT_LIMITS.depth
     )
     files: Annotated[int, Field(ge=1), Env("FUMISHIRUBE_LIMIT_FILES")] = DEFAULT_LIMITS.files
 
 
-class ListingRules(_Closed):
+class ListingSettings(_SectionModel):
     """Which files of a manual are listed: also those with a dot-name, and which rules count.
 
     A ``.fumishirubeignore`` always does; a ``.gitignore`` with ``gitignore``.
@@ -87,7 +89,7 @@ class ListingRules(_Closed):
         return Listing(self.hidden, names)
 
 
-class Traces(_Closed):
+class TraceSettings(_SectionModel):
     """How many records of searches are kept, and for how many seconds.
 
     ``files`` keeps them on disk too; only then can another process explain a search.
@@ -98,7 +100,7 @@ class Traces(_Closed):
     files: bool = True
 
 
-class Cache(_Closed):
+class CacheSettings(_SectionModel):
     """Whether answers are kept to be given again, how long, and what is similar enough.
 
     ``embedder`` names one on its shelf; with ``none`` only the same question is answered from the
@@ -114,7 +116,7 @@ class Cache(_Closed):
     conflicts: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_CONFLICT")] = -1
 
 
-class Adaptive(_Closed):
+class AdaptiveSettings(_SectionModel):
     """Where statistics of searches go, and how the thresholds of a thin result follow from them.
 
     Without ``tuning`` the thresholds stay as written here; the statistics go on.

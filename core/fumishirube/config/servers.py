@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from fumishirube.stages import Env
 
 
-class _Closed(BaseModel):
+class _HostingModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Server(_Closed):
+class ServerSettings(_HostingModel):
     """Where the tools are served over HTTP; ``base_path`` stands before every route."""
 
     host: Annotated[str, Field(min_length=1), Env("FUMISHIRUBE_SERVER_HOST")] = "127.0.0.1"
@@ -23,7 +23,7 @@ class Server(_Closed):
     ] = "/"
 
 
-class Security(_Closed):
+class SecuritySettings(_HostingModel):
     """Who may be served, or asked, over HTTP.
 
     ``allow_remote`` permits addresses other than this machine's own, ``allowed_hosts`` names by

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from fumishirube.config.classic import Sections
-from fumishirube.config.configuration import Loaded, PipelineSpec
+from fumishirube.config.classic import ClassicSections
+from fumishirube.config.configuration import LoadedConfig, PipelineSpec
 from fumishirube.errors import InvalidParameter
 
 
-def without_marks(loaded: Loaded, scratch: Path) -> Loaded:
+def without_state(loaded: LoadedConfig, scratch: Path) -> LoadedConfig:
     """Return a configuration that searches the same way, but leaves nothing behind.
 
     Trials are not what users ask: they neither become traces on disk nor statistics, and what the
@@ -27,7 +27,7 @@ def without_marks(loaded: Loaded, scratch: Path) -> Loaded:
     return replace(loaded, config=changed)
 
 
-def with_pipeline(loaded: Loaded, name: str, stages: Mapping[str, JsonValue]) -> Loaded:
+def with_pipeline(loaded: LoadedConfig, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:
     """Return a configuration whose pipeline of this name is given, every setting included.
 
     Neither the environment nor the classic sections have a say in it.
@@ -40,4 +40,4 @@ def with_pipeline(loaded: Loaded, name: str, stages: Mapping[str, JsonValue]) ->
     except ValidationError as error:
         raise InvalidParameter("the trace names stages in a form that is not known") from error
     config = loaded.config.model_copy(update={"pipelines": {**loaded.config.pipelines, name: spec}})
-    return replace(loaded, config=config, environ={}, sections=Sections())
+    return replace(loaded, config=config, environ={}, sections=ClassicSections())

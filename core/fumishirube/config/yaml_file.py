@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import yaml
 
 
-class Written(NamedTuple):
+class YamlDocument(NamedTuple):
     """What a file says, and the line of each of its keys and entries by coordinate."""
 
     file: str
@@ -20,7 +20,7 @@ class Written(NamedTuple):
     lines: Mapping[str, int] = {}
 
 
-def read_yaml(file: Path) -> Written:
+def read_yaml(file: Path) -> YamlDocument:
     """Read a file; an empty one has no keys.
 
     Raises:
@@ -42,19 +42,19 @@ def read_yaml(file: Path) -> Written:
     except OSError as error:
         raise ConfigError(f"{file.name}: it cannot be read; check its permissions") from error
     if node is None or values is None:
-        return Written(file.name)
+        return YamlDocument(file.name)
     if not isinstance(values, dict):
         raise ConfigError(f"{file.name}: expected keys such as 'pipelines', got {_kind(values)}")
-    return Written(file.name, values, dict(_lines(node, "", ())))
+    return YamlDocument(file.name, values, dict(_lines(node, "", ())))
 
 
 def _lines(node: yaml.Node, where: str, outer: tuple[int, ...]) -> Iterator[tuple[str, int]]:
     """Yield the coordinates below a node; one that holds itself is gone through once."""
     if id(node) in outer or isinstance(node.value, str):
         return
-    for place, one in enumerate(node.value):
-        key, value = one if isinstance(one, tuple) else (one, one)
-        if isinstance(one, tuple):
+    for place, item in enumerate(node.value):
+        key, value = item if isinstance(item, tuple) else (item, item)
+        if isinstance(item, tuple):
             here = f"{where}.{key.value}" if where else str(key.value)
         else:
             here = f"{where}[{place}]"

@@ -28,7 +28,7 @@ RACY_NS = 2_000_000_000
 EntryKind = Literal["dir", "file", "link", "other"]
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     """One name in a folder. ``path`` is relative to the root and composed; sizes are bytes.
 
     ``inode`` tells a file from another that was put in its place, where the platform says it.
@@ -43,25 +43,25 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class OpenFolder:
     """An open folder: a handle where the platform opens relative to one, else its path."""
 
     path: str
     handle: int | None
 
     @classmethod
-    def at_top(cls, path: str) -> Folder:
+    def at_top(cls, path: str) -> OpenFolder:
         """Open the folder that a root stands for; its own path may lead through links."""
         flags = os.O_RDONLY | _DIRECTORY | PLAIN
         return cls(path, os.open(path, flags) if _BY_HANDLE else None)
 
-    def inner(self, name: str) -> Folder:
+    def inner(self, name: str) -> OpenFolder:
         """Open a folder inside this one, not through a link."""
         path = os.path.join(self.path, name)
         if self.handle is None:
-            return Folder(path, None)
+            return OpenFolder(path, None)
         flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
-        return Folder(path, os.open(name, flags, dir_fd=self.handle))
+        return OpenFolder(path, os.open(name, flags, dir_fd=self.handle))
 
     def stays_in(self, top: str, name: str = "") -> bool:
         """Tell whether the folder, or an entry of it, lies below ``top``, as it must.
@@ -125,21 +125,21 @@ class Folder:
         raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
 
 
-def scan(folder: Folder, prefix: str) -> Iterator[Entry]:
+def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
     """Yield every entry of a folder, links as links."""
     with folder.scan() as scanned:
-        for found in scanned:
-            if not speakable(found.name):
+        for entry in scanned:
+            if not speakable(entry.name):
                 continue
             try:
-                status = found.stat(follow_symlinks=False)
+                status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            name = nfc(found.name)
+            name = nfc(entry.name)
             yield entry_of(prefix + name, name, status)
 
 
-def make_inside(folder: Folder, names: list[str]) -> None:
+def make_inside(folder: OpenFolder, names: list[str]) -> None:
     """Create folders one inside the other, unless they are there; never through a link."""
     if not names:
         return
@@ -167,10 +167,10 @@ def speakable(name: str) -> bool:
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def entry_of(path: str, name: str, status: os.stat_result) -> Entry:
+def entry_of(path: str, name: str, status: os.stat_result) -> FolderEntry:
     """Return an entry from its state."""
     kind = kind_of(status.st_mode)
-    return Entry(path, name, kind, status.st_size, status.st_mtime_ns, status.st_ino)
+    return FolderEntry(path, name, kind, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def kind_of(mode: int) -> EntryKind:

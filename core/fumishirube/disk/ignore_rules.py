@@ -15,16 +15,16 @@ _SYNTAX = "gitignore"
 """One pattern after the other, the last that matches deciding; folders are walked by the survey."""
 
 
-class Rules(NamedTuple):
+class IgnoreRules(NamedTuple):
     """The rules of one folder, whose path is ``prefix``, and those of the folders above it."""
 
     prefix: str
     spec: PathSpec[Pattern]
-    above: Rules | None
+    above: IgnoreRules | None
 
     def ignores(self, path: str, *, folder: bool = False) -> bool:
         """Tell whether a path below is left out; the deepest rule that speaks of it decides."""
-        rules: Rules | None = self
+        rules: IgnoreRules | None = self
         while rules is not None:
             below = path[len(rules.prefix) :] + ("/" if folder else "")
             verdict = rules.spec.check_file(below).include
@@ -34,9 +34,9 @@ class Rules(NamedTuple):
         return False
 
 
-def rules_of(prefix: str, content: bytes, above: Rules | None) -> Rules:
+def rules_of(prefix: str, content: bytes, above: IgnoreRules | None) -> IgnoreRules:
     """Return the rules that an ignore file adds to those of the folders above."""
-    return Rules(prefix, _compiled(content), above)
+    return IgnoreRules(prefix, _compiled(content), above)
 
 
 # The file is read on every look at its folder; what it says is compiled when it has changed.

@@ -24,7 +24,7 @@ _LINGER = 0.2
 _PATIENCE = 2.0
 
 
-class Journal:
+class JsonLinesFile:
     """Takes lines at once and writes them soon; whatever is wrong with the file is told once."""
 
     def __init__(self, file: Path) -> None:
@@ -33,7 +33,7 @@ class Journal:
         self._writer: Thread | None = None
         self._lock = Lock()
         self._hurry = Event()
-        self._told = False
+        self._warned = False
 
     def put(self, row: Mapping[str, JsonValue]) -> None:
         """Queue one line."""
@@ -51,10 +51,10 @@ class Journal:
             self._tell("cannot be read", error)
             return []
         rows = _parsed(lines)
-        kept = [row for row in rows if isinstance(row, dict)]
-        if len(kept) < len(rows):
+        valid = [row for row in rows if isinstance(row, dict)]
+        if len(valid) < len(rows):
             self._tell("holds damaged lines, which are passed over")
-        return kept
+        return valid
 
     def close(self) -> None:
         """Write what is queued, and wait for that a little."""
@@ -89,8 +89,8 @@ class Journal:
                 self._tell("cannot be written", error)
 
     def _tell(self, what: str, error: Exception | None = None) -> None:
-        if not self._told:
-            self._told = True
+        if not self._warned:
+            self._warned = True
             reason = f" ({type(error).__name__})" if error else ""
             _log.warning("the file %s %s%s", self._file.name, what, reason)
 

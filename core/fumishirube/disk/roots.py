@@ -15,8 +15,8 @@ from typing import BinaryIO
 from fumishirube.disk.folders import (
     NO_FOLLOW,
     PLAIN,
-    Entry,
-    Folder,
+    FolderEntry,
+    OpenFolder,
     entry_of,
     kind_of,
     make_inside,
@@ -26,8 +26,8 @@ from fumishirube.disk.names import clean_path
 from fumishirube.disk.survey import (
     ALL_BUT_HIDDEN,
     DEFAULT_LIMITS,
-    Limits,
     Listing,
+    RootLimits,
     Survey,
     Surveyor,
 )
@@ -52,7 +52,7 @@ class Root:
     """
 
     top: Path
-    limits: Limits = DEFAULT_LIMITS
+    limits: RootLimits = DEFAULT_LIMITS
     below: str = ""
     listing: Listing = ALL_BUT_HIDDEN
 
@@ -66,7 +66,7 @@ class Root:
         """Whether the folder is there."""
         return self.path.is_dir()
 
-    def entries(self, path: str = "") -> list[Entry]:
+    def entries(self, path: str = "") -> list[FolderEntry]:
         """Return what one folder holds, sorted by composed name; links are told, not followed.
 
         Raises:
@@ -74,10 +74,10 @@ class Root:
             Forbidden: when a link stands in the way, or permission is denied.
         """
         with self._folder(path) as folder:
-            found = [*scan(folder, f"{path}/" if path else "")]
-        return sorted(found, key=lambda entry: entry.path)
+            entries = [*scan(folder, f"{path}/" if path else "")]
+        return sorted(entries, key=lambda entry: entry.path)
 
-    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
+    def files(self, path: str = "", *, hidden: bool = False) -> list[FolderEntry]:
         """Return every listed file below a folder, sorted by path; see :meth:`survey`.
 
         Dot-names, if asked for, or if the root lists them anyway.
@@ -119,7 +119,7 @@ class Root:
             try:
                 now = self.stat(path)
             except NotFound:
-                if known or any(one.path == path for one in before.passed):
+                if known or any(unlisted_entry.path == path for unlisted_entry in before.unlisted):
                     return self.survey()
                 continue  # it has come and gone
             except ToolError:
@@ -129,7 +129,7 @@ class Root:
             files[place] = now
         return before._replace(files=files)
 
-    def stat(self, path: str) -> Entry:
+    def stat(self, path: str) -> FolderEntry:
         """Return the entry of one file or folder.
 
         Raises:
@@ -137,7 +137,7 @@ class Root:
             Forbidden: when it, or a folder above it, is a link.
         """
         parent, _, name = clean_path(path).rpartition("/")
-        with self._folder(parent) as folder, _told(path):
+        with self._folder(parent) as folder, _translate_os_errors(path):
             entry = entry_of(path, nfc(name), folder.lstat(folder.spelled(name)))
         if entry.kind == "link":
             raise _link(path)
@@ -152,7 +152,7 @@ class Root:
             Unreadable: with the reason ``too_large``, above the limit.
         """
         parent, _, name = clean_path(path).rpartition("/")
-        with self._folder(parent) as folder, _told(path):
+        with self._folder(parent) as folder, _translate_os_errors(path):
             return self._read(folder, folder.spelled(name), path)
 
     def child(self, path: str) -> Root:
@@ -167,8 +167,8 @@ class Root:
         return replace(self, below=below)
 
     @contextmanager
-    def opened(self, path: str = "") -> Iterator[Folder]:
-        """Open one folder, to write relative to its handle; see :class:`fumishirube.Writable`.
+    def opened(self, path: str = "") -> Iterator[OpenFolder]:
+        """Open one folder, to write relative to its handle; see :class:`fumishirube.WritableRoot`.
 
         Raises:
             NotFound: when there is no such folder.
@@ -200,13 +200,13 @@ class Root:
         """
         try:
             self.top.mkdir(parents=True, exist_ok=True)
-            with Folder.at_top(os.fspath(self.top)) as top:
+            with OpenFolder.at_top(os.fspath(self.top)) as top:
                 make_inside(top, _segments(self.below) + _segments(path))
         except OSError as error:
             raise Forbidden("the folder cannot be created; check its permissions") from error
         return self.child(path) if path else self
 
-    def _read(self, folder: Folder, spelled: str, path: str) -> bytes:
+    def _read(self, folder: OpenFolder, spelled: str, path: str) -> bytes:
         _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
         flags = os.O_RDONLY | NO_FOLLOW | PLAIN
         handle = os.open(folder.at(spelled), flags, dir_fd=folder.handle)
@@ -216,9 +216,9 @@ class Root:
             return _all_of(stream, self.limits.file_bytes, path)
 
     @contextmanager
-    def _folder(self, path: str) -> Iterator[Folder]:
-        with _told(path):
-            folder = Folder.at_top(os.fspath(self.top))
+    def _folder(self, path: str) -> Iterator[OpenFolder]:
+        with _translate_os_errors(path):
+            folder = OpenFolder.at_top(os.fspath(self.top))
             try:
                 for segment in _segments(self.below) + _segments(path):
                     spelled = folder.spelled(segment)
@@ -232,7 +232,7 @@ class Root:
                 folder.close()
 
 
-def _is_one(known: Sequence[Entry], now: Entry) -> bool:
+def _is_one(known: Sequence[FolderEntry], now: FolderEntry) -> bool:
     """Tell whether a name was there, and no other spelling of it can be: both are one path."""
     if len(known) != 1:
         return False
@@ -252,9 +252,9 @@ def _must_be(kind: str, wanted: str, path: str) -> None:
 
 def _all_of(stream: BinaryIO, most: int, path: str) -> bytes:
     """Return all that a stream gives, also when it grows meanwhile or does not tell its size."""
-    told = os.fstat(stream.fileno()).st_size
-    content = stream.read(min(told, most) + 1)
-    if told < len(content) <= most:
+    reported_size = os.fstat(stream.fileno()).st_size
+    content = stream.read(min(reported_size, most) + 1)
+    if reported_size < len(content) <= most:
         content += stream.read(most + 1 - len(content))
     if len(content) > most:
         raise Unreadable(
@@ -266,7 +266,7 @@ def _all_of(stream: BinaryIO, most: int, path: str) -> bytes:
     return content
 
 
-def _must_stay(folder: Folder, top: Path, path: str, name: str = "") -> None:
+def _must_stay(folder: OpenFolder, top: Path, path: str, name: str = "") -> None:
     if not folder.stays_in(os.fspath(top), name):
         raise OutOfScope("the path leads out of its root", path=path or None)
 
@@ -276,7 +276,7 @@ def _link(path: str) -> Forbidden:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _translate_os_errors(path: str) -> Iterator[None]:
     """Say what the operating system says in the project's own words, without absolute paths."""
     try:
         yield

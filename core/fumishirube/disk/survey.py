@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from fumishirube.disk.folders import Entry, Folder, is_junction, speakable
-from fumishirube.disk.ignore_rules import Rules, rules_of
+from fumishirube.disk.folders import FolderEntry, OpenFolder, is_junction, speakable
+from fumishirube.disk.ignore_rules import IgnoreRules, rules_of
 from fumishirube.errors import NeedsNarrowScope
 from fumishirube.text.folding import nfc
 
-Unlisted: TypeAlias = Literal[
+UnlistedReason: TypeAlias = Literal[
     "symlink",
     "hidden",
     "ignore_rule",
@@ -31,7 +31,7 @@ _FOLDER = 10
 
 
 @dataclass(frozen=True)
-class Limits:
+class RootLimits:
     """What one root may hold: bytes of a file, folders one inside the other, files below."""
 
     file_bytes: int = 64 * 1024 * 1024
@@ -39,7 +39,7 @@ class Limits:
     files: int = 200_000
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = RootLimits()
 
 
 @dataclass(frozen=True)
@@ -53,31 +53,35 @@ class Listing:
 ALL_BUT_HIDDEN = Listing()
 
 
-class Passed(NamedTuple):
+class UnlistedEntry(NamedTuple):
     """A file that is not listed, or a folder that was not looked into, and why."""
 
     path: str
-    reason: Unlisted
+    reason: UnlistedReason
     unit: Literal["file", "folder"]
 
 
 class Survey(NamedTuple):
     """The listed files and folders below a folder, and what was passed over, sorted by path."""
 
-    files: list[Entry]
+    files: list[FolderEntry]
     folders: list[str]
-    passed: list[Passed]
+    unlisted: list[UnlistedEntry]
 
     def below(self, prefix: str) -> Survey:
         """Return the part of it whose paths begin so."""
         return Survey(
             [entry for entry in self.files if entry.path.startswith(prefix)],
             [path for path in self.folders if path.startswith(prefix)],
-            [one for one in self.passed if one.path.startswith(prefix)],
+            [
+                unlisted_entry
+                for unlisted_entry in self.unlisted
+                if unlisted_entry.path.startswith(prefix)
+            ],
         )
 
 
-Read: TypeAlias = Callable[[Folder, str, str], bytes]
+ReadFile: TypeAlias = Callable[[OpenFolder, str, str], bytes]
 """Reads a file of an open folder, by its spelling there; the path is for messages."""
 
 
@@ -85,13 +89,13 @@ Read: TypeAlias = Callable[[Folder, str, str], bytes]
 class Surveyor:
     """Makes one survey."""
 
-    limits: Limits
+    limits: RootLimits
     listing: Listing
-    read: Read
+    read: ReadFile
     made: Survey = field(default_factory=lambda: Survey([], [], []))
     effort: int = _COUNTED
 
-    def survey(self, folder: Folder, prefix: str) -> Survey:
+    def survey(self, folder: OpenFolder, prefix: str) -> Survey:
         """Look at everything below an open folder.
 
         Raises:
@@ -102,7 +106,7 @@ class Surveyor:
             part.sort()
         return self.made
 
-    def _look(self, folder: Folder, prefix: str, rules: Rules | None, depth: int) -> None:
+    def _look(self, folder: OpenFolder, prefix: str, rules: IgnoreRules | None, depth: int) -> None:
         files, folders, _ = self.made
         first = len(files)
         inner, ruling = self._take(folder, prefix)
@@ -129,7 +133,7 @@ class Surveyor:
             except (FileNotFoundError, NotADirectoryError):
                 continue  # it vanished, or was swapped
 
-    def _take(self, folder: Folder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
+    def _take(self, folder: OpenFolder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
         """List a folder's files; return its folders, and the ignore files that it has.
 
         Every search looks at every file in this loop, so it does nothing that it need not.
@@ -151,7 +155,7 @@ class Surveyor:
                     except FileNotFoundError:
                         continue
                     sized = (status.st_size, status.st_mtime_ns, status.st_ino)
-                    files.append(Entry(prefix + name, name, "file", *sized))
+                    files.append(FolderEntry(prefix + name, name, "file", *sized))
                     if hidden and spelled in self.listing.ignore_files:
                         ruling.append(spelled)
                 elif entry.is_dir(follow_symlinks=False) and not is_junction(entry):
@@ -163,22 +167,22 @@ class Surveyor:
         return inner, ruling
 
     def _pass_over(
-        self, folder: Folder, entry: os.DirEntry[str], prefix: str, ruling: list[str]
+        self, folder: OpenFolder, entry: os.DirEntry[str], prefix: str, ruling: list[str]
     ) -> None:
         """Pass over a name that begins with a dot, or is no text; note it if it makes rules."""
-        told = speakable(entry.name)
-        path = prefix + (nfc(entry.name) if told else "\ufffd")
+        is_text = speakable(entry.name)
+        path = prefix + (nfc(entry.name) if is_text else "\ufffd")
         if entry.is_symlink():
             self._pass(path, "symlink")
         elif entry.name in self.listing.ignore_files and entry.is_file(follow_symlinks=False):
             ruling.append(entry.name)
         elif not entry.is_dir(follow_symlinks=False):
-            self._pass(path, "hidden" if told else "unspeakable")
+            self._pass(path, "hidden" if is_text else "unspeakable")
         else:
-            self._pass_folder(folder, entry.name, path, "hidden" if told else "unspeakable")
+            self._pass_folder(folder, entry.name, path, "hidden" if is_text else "unspeakable")
 
     def _sift(
-        self, folder: Folder, rules: Rules, first: int, inner: list[tuple[str, str]]
+        self, folder: OpenFolder, rules: IgnoreRules, first: int, inner: list[tuple[str, str]]
     ) -> list[tuple[str, str]]:
         """Take out what the rules leave out of one folder; return the folders that remain."""
         files = self.made.files
@@ -187,26 +191,28 @@ class Surveyor:
         files[first:] = [entry for entry in files[first:] if entry.path not in gone]
         for path in left:
             self._pass(path, "ignore_rule")
-        kept = []
+        remaining = []
         for path, spelled in inner:
             if rules.ignores(path, folder=True):
                 self._pass_folder(folder, spelled, path, "ignore_rule")
             else:
-                kept.append((path, spelled))
-        return kept
+                remaining.append((path, spelled))
+        return remaining
 
-    def _pass_folder(self, folder: Folder, spelled: str, path: str, reason: Unlisted) -> None:
+    def _pass_folder(
+        self, folder: OpenFolder, spelled: str, path: str, reason: UnlistedReason
+    ) -> None:
         """Count the files of a folder that is passed over, or the folder if that is too much."""
         below = self._counted(folder, spelled, path, reason)
         if below is None:
             self._pass(path, reason, "folder")
         else:
-            self.made.passed.extend(below)
+            self.made.unlisted.extend(below)
 
     def _counted(
-        self, folder: Folder, spelled: str, path: str, reason: Unlisted, depth: int = 1
-    ) -> list[Passed] | None:
-        found: list[Passed] = []
+        self, folder: OpenFolder, spelled: str, path: str, reason: UnlistedReason, depth: int = 1
+    ) -> list[UnlistedEntry] | None:
+        entries: list[UnlistedEntry] = []
         self.effort -= _FOLDER
         try:
             with folder.inner(spelled) as below, below.scan() as scanned:
@@ -216,15 +222,17 @@ class Surveyor:
                         return None
                     here = f"{path}/{nfc(entry.name) if speakable(entry.name) else chr(0xFFFD)}"
                     if not entry.is_dir(follow_symlinks=False):
-                        found.append(Passed(here, reason, "file"))
+                        entries.append(UnlistedEntry(here, reason, "file"))
                         continue
                     deeper = self._counted(below, entry.name, here, reason, depth + 1)
                     if deeper is None:
                         return None
-                    found += deeper
+                    entries += deeper
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             return None
-        return found
+        return entries
 
-    def _pass(self, path: str, reason: Unlisted, unit: Literal["file", "folder"] = "file") -> None:
-        self.made.passed.append(Passed(path, reason, unit))
+    def _pass(
+        self, path: str, reason: UnlistedReason, unit: Literal["file", "folder"] = "file"
+    ) -> None:
+        self.made.unlisted.append(UnlistedEntry(path, reason, unit))

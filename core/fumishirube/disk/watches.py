@@ -74,7 +74,7 @@ class Watch:
             _log.warning("a folder cannot be watched (%s); its files are compared", error.strerror)
         return self._touched if time.monotonic() - self._looked < _TRUST else None
 
-    def looked(self) -> None:
+    def surveyed(self) -> None:
         """Take note that the folder has been looked at, after the last question."""
         self._touched = None if self._marks is None else set()
         self._looked = time.monotonic()
@@ -113,16 +113,16 @@ class Watch:
             known = folders
         self.close()
 
-    def _take_in(self, marks: INotify) -> bool:
+    def _take_in(self, labels: INotify) -> bool:
         """Read the marks up to now; tell whether other folders have to be watched."""
         from inotify_simple import flags  # noqa: PLC0415
 
-        found = marks.read(timeout=0)
+        events = labels.read(timeout=0)
         other = flags.ISDIR | flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT
         other |= flags.IGNORED | flags.Q_OVERFLOW
         if self._touched is not None:
-            self._touched.update(self._prefixes.get(mark.wd, "") + mark.name for mark in found)
-        return any(mark.mask & other for mark in found)
+            self._touched.update(self._prefixes.get(mark.wd, "") + mark.name for mark in events)
+        return any(mark.mask & other for mark in events)
 
 
 def is_local(folder: Path) -> bool:
@@ -141,21 +141,21 @@ def is_local(folder: Path) -> bool:
 
 def _mounts() -> list[tuple[Path, str]]:
     """Return where file systems are mounted, and their kinds; what covers others comes later."""
-    found = []
+    mounts = []
     for line in _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         fields = line.split()
         place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields[4])
-        found.append((Path(place), fields[fields.index("-") + 1]))
-    return sorted(found, key=lambda one: len(one[0].parts))
+        mounts.append((Path(place), fields[fields.index("-") + 1]))
+    return sorted(mounts, key=lambda mount: len(mount[0].parts))
 
 
 def _folders(top: Path, *, hidden: bool) -> list[str]:
     """Return the folder and those below it, without links; dot-names only if wanted."""
-    found = []
+    folders = []
     for path, names, _ in os.walk(top):
         names[:] = [name for name in names if hidden or not name.startswith(".")]
-        found.append(path)
-    return sorted(found)
+        folders.append(path)
+    return sorted(folders)
 
 
 def _place(folder: Path) -> tuple[int, int]:

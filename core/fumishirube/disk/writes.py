@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from fumishirube.disk.folders import NO_FOLLOW, PLAIN, Folder
+from fumishirube.disk.folders import NO_FOLLOW, PLAIN, OpenFolder
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_path
 from fumishirube.disk.roots import Root
@@ -33,12 +33,12 @@ def content_hash(data: bytes) -> str:
 
 
 def is_unfinished(name: str) -> bool:
-    """Tell whether a file of this name is one that :meth:`Writable.swap` had not finished."""
+    """Tell whether a file of this name is one that :meth:`WritableRoot.swap` had not finished."""
     return name.startswith(_PART)
 
 
 @dataclass(frozen=True)
-class Writable:
+class WritableRoot:
     """A root in which files are written; ``locks`` is a folder below it, for the lock files.
 
     Whoever changes a file holds its lock from the first look at it to the end. Nothing is written
@@ -63,7 +63,10 @@ class Writable:
         self.make_folder(self.locks)
         name = f"{number:02x}.lock"
         flags = os.O_RDWR | os.O_CREAT | NO_FOLLOW | PLAIN
-        with self.root.opened(self.locks) as folder, _told(f"{self.locks}/{name}"):
+        with (
+            self.root.opened(self.locks) as folder,
+            _translate_write_errors(f"{self.locks}/{name}"),
+        ):
             handle = os.open(folder.at(name), flags, 0o666, dir_fd=folder.handle)
         try:
             if not take_lock(handle, patience):
@@ -96,15 +99,15 @@ class Writable:
         """
         parts = path.split("/") if path else []
         above = ["/".join(parts[:count]) for count in range(len(parts) + 1)]
-        missing = [one for one in above if not self._is_folder(one)]
+        missing = [folder_path for folder_path in above if not self._is_folder(folder_path)]
         if not missing:
             return
         self.root.make(path)
         if not missing[0]:
-            with suppress(OSError), Folder.at_top(os.fspath(self.root.path.parent)) as outside:
+            with suppress(OSError), OpenFolder.at_top(os.fspath(self.root.path.parent)) as outside:
                 outside.sync()
-        for one in above[max(0, above.index(missing[0]) - 1) : -1]:
-            with self.root.opened(one) as folder:
+        for folder_path in above[max(0, above.index(missing[0]) - 1) : -1]:
+            with self.root.opened(folder_path) as folder:
                 folder.sync()
 
     def swap(self, path: str, before: bytes | None, after: bytes | None, mark: str) -> None:
@@ -120,7 +123,7 @@ class Writable:
         """
         parent, _, name = clean_path(path).rpartition("/")
         part = _PART + mark
-        with self.root.opened(parent) as folder, _told(path):
+        with self.root.opened(parent) as folder, _translate_write_errors(path):
             if before is not None or after is None:
                 _check(folder, name, before, path)
             if after is None:
@@ -145,7 +148,7 @@ class Writable:
             Forbidden: when that is not allowed.
         """
         parent, _, _ = clean_path(path).rpartition("/")
-        with suppress(NotFound), self.root.opened(parent) as folder, _told(path):
+        with suppress(NotFound), self.root.opened(parent) as folder, _translate_write_errors(path):
             _remove(folder, _PART + mark)
             folder.sync()
 
@@ -158,20 +161,24 @@ class Writable:
             Conflict: when the name is taken.
         """
         parent, _, name = clean_path(path).rpartition("/")
-        with self.root.opened(parent) as folder, _told(path):
+        with self.root.opened(parent) as folder, _translate_write_errors(path):
             _write_new(folder, name, data, _PRIVATE_MODE)
             folder.sync()
 
     def rename(self, path: str, name: str) -> None:
         """Give a file another name in its folder; there need be none of the old name."""
         parent, _, old = clean_path(path).rpartition("/")
-        with self.root.opened(parent) as folder, _told(path), suppress(FileNotFoundError):
+        with (
+            self.root.opened(parent) as folder,
+            _translate_write_errors(path),
+            suppress(FileNotFoundError),
+        ):
             _rename(folder, old, name)
 
     def remove(self, path: str) -> None:
         """Remove a file; there need be none."""
         parent, _, name = clean_path(path).rpartition("/")
-        with self.root.opened(parent) as folder, _told(path):
+        with self.root.opened(parent) as folder, _translate_write_errors(path):
             _remove(folder, name)
 
     def _is_folder(self, path: str) -> bool:
@@ -186,7 +193,7 @@ class Writable:
         return True
 
 
-def _write_new(folder: Folder, name: str, data: bytes, mode: int | None) -> None:
+def _write_new(folder: OpenFolder, name: str, data: bytes, mode: int | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | PLAIN
     first = _NEW_MODE if mode is None else _PRIVATE_MODE
     handle = os.open(folder.at(name), flags, first, dir_fd=folder.handle)
@@ -202,20 +209,20 @@ def _write_new(folder: Folder, name: str, data: bytes, mode: int | None) -> None
         raise
 
 
-def _check(folder: Folder, name: str, before: bytes | None, path: str) -> None:
+def _check(folder: OpenFolder, name: str, before: bytes | None, path: str) -> None:
     """See that a file, which this user may write, still holds what it held."""
     try:
         spelled = folder.at(folder.spelled(name))
         flags = os.O_RDWR | NO_FOLLOW | PLAIN
         with open(os.open(spelled, flags, dir_fd=folder.handle), "rb") as stream:
-            held = stream.read(len(before or b"") + 1)
+            current = stream.read(len(before or b"") + 1)
     except (FileNotFoundError, IsADirectoryError):
-        held = None
-    if held is None or held != before:
+        current = None
+    if current is None or current != before:
         raise Conflict("the file was changed meanwhile; read it again", path=path)
 
 
-def _appear(folder: Folder, part: str, name: str, path: str) -> None:
+def _appear(folder: OpenFolder, part: str, name: str, path: str) -> None:
     """Give a finished file its name, unless anything has that name or its equal."""
     with suppress(FileNotFoundError):
         folder.spelled(name)
@@ -232,16 +239,16 @@ def _appear(folder: Folder, part: str, name: str, path: str) -> None:
         _rename(folder, part, name)
 
 
-def _rename(folder: Folder, old: str, new: str) -> None:
+def _rename(folder: OpenFolder, old: str, new: str) -> None:
     os.replace(folder.at(old), folder.at(new), src_dir_fd=folder.handle, dst_dir_fd=folder.handle)
 
 
-def _remove(folder: Folder, name: str) -> None:
+def _remove(folder: OpenFolder, name: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(folder.at(name), dir_fd=folder.handle)
 
 
-def _mode(folder: Folder, name: str) -> int:
+def _mode(folder: OpenFolder, name: str) -> int:
     return stat.S_IMODE(folder.lstat(folder.spelled(name)).st_mode)
 
 
@@ -250,7 +257,7 @@ def _taken(path: str) -> Conflict:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _translate_write_errors(path: str) -> Iterator[None]:
     """Say why the operating system refused to write, in the project's own words."""
     try:
         yield
@@ -267,5 +274,5 @@ def _told(path: str) -> Iterator[None]:
             raise Forbidden("the disk is full; make room and try again", path=path) from error
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             raise NotFound("the folder is no longer there", path=path) from error
-        told = "the operating system refused to write; check permissions and the disk"
-        raise Forbidden(told, path=path) from error
+        message = "the operating system refused to write; check permissions and the disk"
+        raise Forbidden(message, path=path) from error

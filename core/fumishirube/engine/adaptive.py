@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.disk.json_lines import Journal
+from fumishirube.assessment import SearchAssessment, Thresholds
+from fumishirube.disk.json_lines import JsonLinesFile
 from fumishirube.model import Trace
 from fumishirube.plugins.hookspecs import hook
 from fumishirube.text.folding import fold
-from fumishirube.verdict import Thresholds, Verdict
 
 DAY = 24 * 60 * 60
 LEAST, MOST = 20, 200
 """How many searches of the last day a change of the thresholds rests on."""
 
-_OFTEN, _SELDOM = 0.2, 0.05
+_OFTEN_SHORT, _SELDOM_SHORT = 0.2, 0.05
 _LOW_STEP, _BIAS_STEP = 1, 0.03
 _LOW_RANGE, _BIAS_RANGE = (2, 6), (0.7, 0.9)
 _SHORTFALLS = frozenset({"stage_cap", "time_budget"})
@@ -34,7 +34,7 @@ _HASH_DIGITS = 16
 _DIGITS = 4
 
 
-class Past(NamedTuple):
+class PastSearch(NamedTuple):
     """What the tuning knows of one search: when, whether it fell short, whether it was right."""
 
     at: float
@@ -54,7 +54,7 @@ class Tuner:
         self.thresholds = base
         self._min_recall = min_recall
         self._changed = 0.0
-        self._past: deque[Past] = deque(maxlen=MOST)
+        self._past: deque[PastSearch] = deque(maxlen=MOST)
 
     def recall(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take up where the searches of earlier processes left off, oldest first.
@@ -80,7 +80,7 @@ class Tuner:
 
     def _note(self, at: float, cutoff_reason: object, recall_ok: object) -> None:
         if isinstance(recall_ok, bool):
-            self._past.append(Past(at, cutoff_reason in _SHORTFALLS, recall_ok))
+            self._past.append(PastSearch(at, cutoff_reason in _SHORTFALLS, recall_ok))
 
     def _tune(self, now: float) -> None:
         if now - self._changed < DAY:
@@ -91,13 +91,13 @@ class Tuner:
             if thresholds != self.thresholds:
                 self.thresholds, self._changed = thresholds, now
 
-    def _next(self, recent: list[Past]) -> Thresholds:
+    def _next(self, recent: list[PastSearch]) -> Thresholds:
         if sum(past.recall_ok for past in recent) / len(recent) < self._min_recall:
             return self.base
         rate = sum(past.short for past in recent) / len(recent)
-        if rate > _OFTEN:
+        if rate > _OFTEN_SHORT:
             return self._moved(-1)
-        return self._moved(1) if rate < _SELDOM else self.thresholds
+        return self._moved(1) if rate < _SELDOM_SHORT else self.thresholds
 
     def _moved(self, way: int) -> Thresholds:
         low, bias = self.thresholds
@@ -107,7 +107,7 @@ class Tuner:
         )
 
 
-class Statistics:
+class SearchStatistics:
     """Observes every search, and writes one line of JSON about it: never the query itself.
 
     A line waits for the verdict of the surface that asked; without one it is written when the
@@ -118,7 +118,7 @@ class Statistics:
         self._base = base
         self._min_recall = min_recall
         self._tuning = tuning
-        self._journal = Journal(file)
+        self._journal = JsonLinesFile(file)
         self._waiting: OrderedDict[str, dict[str, JsonValue]] = OrderedDict()
         self._lock = Lock()
         self._tuner_lock = RLock()
@@ -143,16 +143,16 @@ class Statistics:
         if row is not None:
             self._journal.put(row)
 
-    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+    def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Complete the line of one search, queue it, and learn from it."""
         with self._lock:
             row = self._waiting.pop(trace_id, None)
         if row is None:
             return
-        self._journal.put({**row, **_judged(verdict)})
+        self._journal.put({**row, **_judged(assessment)})
         if self._tuning:
             with self._tuner_lock:
-                self._tuner.learn(time.time(), verdict.cutoff_reason, verdict.recall_ok)
+                self._tuner.learn(time.time(), assessment.cutoff_reason, assessment.recall_ok)
 
     def close(self) -> None:
         """Write what is still waiting."""
@@ -180,7 +180,7 @@ def _row(trace: Trace) -> dict[str, JsonValue]:
         "scanned_files": trace.files - len(trace.skipped),
         "scanned_nodes": trace.sections,
         "candidates": len(trace.search.rows),
-        **_judged(Verdict(status=None)),
+        **_judged(SearchAssessment(status=None)),
         "candidate_low_threshold": trace.thresholds.candidate_low,
         "file_bias_threshold": trace.thresholds.file_bias,
         "sem_cache_hit": trace.cache.hit,
@@ -191,14 +191,14 @@ def _row(trace: Trace) -> dict[str, JsonValue]:
     }
 
 
-def _judged(verdict: Verdict) -> dict[str, JsonValue]:
+def _judged(assessment: SearchAssessment) -> dict[str, JsonValue]:
     return {
-        "cutoff_reason": verdict.cutoff_reason,
-        "status": verdict.status,
-        "recall_ok": verdict.recall_ok,
-        "unscanned_count": verdict.unscanned,
-        "est_tokens": verdict.tokens,
-        "marginal_gain": verdict.marginal_gain,
+        "cutoff_reason": assessment.cutoff_reason,
+        "status": assessment.status,
+        "recall_ok": assessment.recall_ok,
+        "unscanned_count": assessment.unscanned,
+        "est_tokens": assessment.tokens,
+        "marginal_gain": assessment.marginal_gain,
     }
 
 
@@ -206,8 +206,8 @@ def _scoring_mode(trace: Trace) -> str:
     """Name the outermost fusion that had a part in the final rows."""
     if trace.cache.hit:
         return "cache"
-    marks: set[str] = set().union(*(row.marks for row in trace.search.rows))
-    return next((fusion for fusion in _FUSIONS if fusion in marks), "lexical")
+    labels: set[str] = set().union(*(row.labels for row in trace.search.rows))
+    return next((fusion for fusion in _FUSIONS if fusion in labels), "lexical")
 
 
 def _time(stamp: object) -> float | None:
@@ -227,9 +227,9 @@ def _used(row: Mapping[str, Any]) -> Thresholds | None:
     return None
 
 
-def _is_step(one: Thresholds, other: Thresholds) -> bool:
-    low = abs(one.candidate_low - other.candidate_low) <= _LOW_STEP
-    return low and round(abs(one.file_bias - other.file_bias), _DIGITS) <= _BIAS_STEP
+def _is_step(thresholds: Thresholds, other: Thresholds) -> bool:
+    low = abs(thresholds.candidate_low - other.candidate_low) <= _LOW_STEP
+    return low and round(abs(thresholds.file_bias - other.file_bias), _DIGITS) <= _BIAS_STEP
 
 
 def _clamped(value: float, least: float, most: float, base: float) -> float:

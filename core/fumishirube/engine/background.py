@@ -10,33 +10,33 @@ from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
 
 from fumishirube.budget import Budget
-from fumishirube.engine.folder_index import Indexed
+from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.errors import Cancelled, FumishirubeError
 
 _log = logging.getLogger("fumishirube")
 
-_LEAST = 0.1
+_MIN_TURN_SECONDS = 0.1
 """Seconds that a turn has, whoever calls, so that calls without end do not stop the indexing."""
-_MOST = 1.0
+_MAX_TURN_SECONDS = 1.0
 """Seconds after which a turn ends, so that what it found is committed."""
-_MODESTY = 0.25
+_IDLE_WAIT_SECONDS = 0.25
 """Seconds that a turn waits for calls to end before it begins beside them."""
-_BREATH = 0.001
+_YIELD_SECONDS = 0.001
 """Seconds between two files, in which any other thread gets on."""
-_GREETING = 1.0
+_GREETING_SECONDS = 1.0
 """Seconds that a client has to greet the server before anything is begun that nobody asked for."""
-_PATIENCE = 0.3
+_CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
 
-class Background:
+class BackgroundIndexer:
     """One thread that indexes, in short turns, what calls had no time for; it gives way to them.
 
     Only what serves has one: a command that ends would take it along.
     """
 
     def __init__(self) -> None:
-        self._waiting: list[Indexed] = []
+        self._waiting: list[FolderIndex] = []
         self._calls = 0
         self._changed = Condition()
         self._closing = Event()
@@ -54,11 +54,11 @@ class Background:
                 self._calls -= 1
                 self._changed.notify_all()
 
-    def begin(self, ahead: Callable[[], Iterable[Indexed]]) -> None:
+    def begin(self, ahead: Callable[[], Iterable[FolderIndex]]) -> None:
         """Take up, once a client has been greeted, what no call has asked for yet."""
 
         def after_greeting() -> None:
-            if self._closing.wait(_GREETING):
+            if self._closing.wait(_GREETING_SECONDS):
                 return
             try:
                 for indexed in ahead():
@@ -72,7 +72,7 @@ class Background:
 
         Thread(target=after_greeting, name="fumishirube greeting", daemon=True).start()
 
-    def take_up(self, indexed: Indexed) -> None:
+    def take_up(self, indexed: FolderIndex) -> None:
         """Bring an index up to date as soon as there is time."""
         with self._changed:
             if indexed not in self._waiting:
@@ -88,7 +88,7 @@ class Background:
         with self._changed:
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join(_PATIENCE)
+            self._thread.join(_CLOSE_SECONDS)
 
     def _run(self) -> None:
         while (indexed := self._next()) is not None:
@@ -104,23 +104,27 @@ class Background:
                 _log.info("indexing goes on in the background: %s", state.degraded)
                 self.take_up(indexed)
 
-    def _next(self) -> Indexed | None:
+    def _next(self) -> FolderIndex | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing.is_set())
-            self._changed.wait_for(lambda: not self._calls or self._closing.is_set(), _MODESTY)
+            self._changed.wait_for(
+                lambda: not self._calls or self._closing.is_set(), _IDLE_WAIT_SECONDS
+            )
             return None if self._closing.is_set() else self._waiting.pop(0)
 
-    def _turn(self) -> _Turn:
+    def _turn(self) -> _TurnBudget:
         began = time.monotonic()
 
         def over() -> bool:
-            return time.monotonic() - began > (_LEAST if self._calls else _MOST)
+            return time.monotonic() - began > (
+                _MIN_TURN_SECONDS if self._calls else _MAX_TURN_SECONDS
+            )
 
-        return _Turn(cancelled=self._closing, over=over)
+        return _TurnBudget(cancelled=self._closing, over=over)
 
 
 @dataclass(frozen=True)
-class _Turn(Budget):
+class _TurnBudget(Budget):
     """The budget of one turn: no deadline, but an end when calls come in."""
 
     over: Callable[[], bool] = field(kw_only=True)
@@ -131,4 +135,4 @@ class _Turn(Budget):
 
     def check(self) -> None:
         super().check()
-        time.sleep(_BREATH)
+        time.sleep(_YIELD_SECONDS)

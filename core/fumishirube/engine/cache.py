@@ -13,10 +13,10 @@ from operator import mul
 from threading import Lock
 from typing import NamedTuple
 
+from fumishirube.assessment import CacheMode, SearchAssessment, Thresholds
 from fumishirube.model import Span
-from fumishirube.stages import Embedder, Opening
+from fumishirube.stages import Embedder, ResourceStage
 from fumishirube.text.folding import fold
-from fumishirube.verdict import CacheMode, Thresholds, Verdict
 
 _log = logging.getLogger("fumishirube")
 
@@ -27,7 +27,7 @@ _VECTORS = 16
 """How many vectors wait between the question and its answer."""
 
 
-class Scope(NamedTuple):
+class CacheScope(NamedTuple):
     """All that decides an answer, but the words of the query; terms in any order are the same."""
 
     manual_id: str
@@ -40,19 +40,19 @@ class Scope(NamedTuple):
     milliseconds: int | None
 
 
-class Question(NamedTuple):
+class CacheKey(NamedTuple):
     """A query as the cache knows it: its scope, and its text in the one spelling."""
 
-    scope: Scope
+    scope: CacheScope
     text: str
 
     @classmethod
-    def of(cls, scope: Scope, text: str) -> Question:
+    def of(cls, scope: CacheScope, text: str) -> CacheKey:
         """Return the question that a text asks."""
         return cls(scope, fold(text))
 
 
-class Kept(NamedTuple):
+class CachedSearch(NamedTuple):
     """What a search did, and how many milliseconds it took; and the trace it is from."""
 
     trace_id: str
@@ -60,34 +60,34 @@ class Kept(NamedTuple):
     ms: float
 
 
-class Looked(NamedTuple):
+class CacheLookup(NamedTuple):
     """What came of looking a question up; ``kept`` is there when it was a hit."""
 
     mode: CacheMode
-    kept: Kept | None = None
+    cached_search: CachedSearch | None = None
     score: float | None = None
 
 
 @dataclass
-class _Entry:
-    kept: Kept
+class _CacheEntry:
+    cached_search: CachedSearch
     vector: Sequence[float]
     expires: float
-    verdict: Verdict | None = None
+    assessment: SearchAssessment | None = None
 
 
 @dataclass(frozen=True)
-class Guards:
+class CacheGuards:
     """How many gaps and conflicts a kept answer may have; with more it is searched anew."""
 
     gaps: int = UNLIMITED
     conflicts: int = UNLIMITED
 
-    def let(self, verdict: Verdict | None) -> bool:
+    def let(self, assessment: SearchAssessment | None) -> bool:
         """Tell whether an answer may be given again; one of which nothing is known may."""
-        if verdict is None:
+        if assessment is None:
             return True
-        return _within(verdict.gaps, self.gaps) and _within(verdict.conflicts, self.conflicts)
+        return _within(assessment.gaps, self.gaps) and _within(assessment.conflicts, self.conflicts)
 
 
 def _within(number: int, most: int) -> bool:
@@ -102,59 +102,65 @@ class SearchCache:
     """
 
     def __init__(
-        self, embedder: Embedder, *, keep: int, seconds: float, similarity: float, guards: Guards
+        self,
+        embedder: Embedder,
+        *,
+        keep: int,
+        seconds: float,
+        similarity: float,
+        guards: CacheGuards,
     ) -> None:
         self._begun = ExitStack()
-        if isinstance(embedder, Opening):
+        if isinstance(embedder, ResourceStage):
             embedder = self._begun.enter_context(embedder.open())
         self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
         self._keep = keep
         self._seconds = seconds
         self._similarity = similarity
         self._guards = guards
-        self._entries: OrderedDict[Question, _Entry] = OrderedDict()
-        self._questions: dict[str, Question] = {}
+        self._entries: OrderedDict[CacheKey, _CacheEntry] = OrderedDict()
+        self._questions: dict[str, CacheKey] = {}
         self._lock = Lock()
 
-    def look_up(self, question: Question) -> Looked:
+    def look_up(self, question: CacheKey) -> CacheLookup:
         """Return the kept answer to a question: to the same one, or else to the most similar."""
         with self._lock:
-            looked = self._exact(question)
-        if looked.mode != "miss":
-            return looked
+            surveyed = self._exact(question)
+        if surveyed.mode != "miss":
+            return surveyed
         vector = self._vector(question.text)
         if not vector:
-            return looked
+            return surveyed
         with self._lock:
             return self._similar(question.scope, vector)
 
-    def keep(self, question: Question, kept: Kept) -> None:
+    def keep(self, question: CacheKey, search: CachedSearch) -> None:
         """Keep a search; those not asked for the longest go when there are too many."""
-        entry = _Entry(kept, self._vector(question.text), self._now() + self._seconds)
+        entry = _CacheEntry(search, self._vector(question.text), self._now() + self._seconds)
         with self._lock:
             self._drop(question)
             self._entries[question] = entry
-            self._questions[kept.trace_id] = question
+            self._questions[search.trace_id] = question
             while len(self._entries) > self._keep:
                 self._drop(next(iter(self._entries)))
 
-    def judge(self, trace_id: str, verdict: Verdict) -> None:
+    def judge(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Remember what a surface made of a search, if that is kept here."""
         with self._lock:
             question = self._questions.get(trace_id)
             if question is not None:
-                self._entries[question].verdict = verdict
+                self._entries[question].assessment = assessment
 
-    def _exact(self, question: Question) -> Looked:
+    def _exact(self, question: CacheKey) -> CacheLookup:
         entry = self._entries.get(question)
         if entry is None:
-            return Looked("miss")
+            return CacheLookup("miss")
         if entry.expires <= self._now():
             self._drop(question)
-            return Looked("miss")
+            return CacheLookup("miss")
         return self._hit("exact", question, entry, None)
 
-    def _similar(self, scope: Scope, vector: Sequence[float]) -> Looked:
+    def _similar(self, scope: CacheScope, vector: Sequence[float]) -> CacheLookup:
         now = self._now()
         best = max(
             (
@@ -166,22 +172,22 @@ class SearchCache:
             default=None,
         )
         if best is None or best[0] < self._similarity:
-            return Looked("miss")
+            return CacheLookup("miss")
         score, question = best
         return self._hit("semantic", question, self._entries[question], score)
 
     def _hit(
-        self, mode: CacheMode, question: Question, entry: _Entry, score: float | None
-    ) -> Looked:
-        if not self._guards.let(entry.verdict):
-            return Looked("guard_revalidate", None, score)
+        self, mode: CacheMode, question: CacheKey, entry: _CacheEntry, score: float | None
+    ) -> CacheLookup:
+        if not self._guards.let(entry.assessment):
+            return CacheLookup("guard_revalidate", None, score)
         self._entries.move_to_end(question)
-        return Looked(mode, entry.kept, score)
+        return CacheLookup(mode, entry.cached_search, score)
 
-    def _drop(self, question: Question) -> None:
+    def _drop(self, question: CacheKey) -> None:
         entry = self._entries.pop(question, None)
         if entry is not None:
-            self._questions.pop(entry.kept.trace_id, None)
+            self._questions.pop(entry.cached_search.trace_id, None)
 
     def close(self) -> None:
         """End what the embedder needs to run."""
@@ -204,9 +210,9 @@ def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
     return tuple(embedder.embed([text], "query")[0])
 
 
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+def _cosine(vector: Sequence[float], other: Sequence[float]) -> float:
     """Return the cosine of two vectors of unit length, never more than 1."""
-    if len(one) != len(other):
+    if len(vector) != len(other):
         return 0.0
-    dot: float = sum(map(mul, one, other))
+    dot: float = sum(map(mul, vector, other))
     return min(1.0, round(dot, 6))

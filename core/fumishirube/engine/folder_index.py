@@ -12,16 +12,16 @@ from typing import NamedTuple, TypeAlias
 
 from fumishirube.budget import Budget
 from fumishirube.disk.folders import RACY_NS
-from fumishirube.engine.library import Manual, Spoken
+from fumishirube.engine.library import ClaimedFile, ManualFolder
 from fumishirube.engine.passages import passages
 from fumishirube.errors import ToolError, Unreadable
-from fumishirube.model import Aside, LeftOut, Passage, Progress
-from fumishirube.stages import Corpus, OpenIndex, Page
+from fumishirube.model import LeftOut, OutsideSearch, Passage, Progress
+from fumishirube.stages import Corpus, IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
 
 _log = logging.getLogger("fumishirube")
 
-Changes: TypeAlias = tuple[list[str], list[Spoken]]
+IndexChanges: TypeAlias = tuple[list[str], list[ClaimedFile]]
 """The pages that are gone, and the files that are new or other than they were."""
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
@@ -36,7 +36,7 @@ _PATIENCE = 0.05
 _UNSURE = "?"
 
 
-class State(NamedTuple):
+class IndexState(NamedTuple):
     """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
 
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
@@ -48,20 +48,20 @@ class State(NamedTuple):
     skipped: tuple[LeftOut, ...]
     degraded: str | None
     fingerprint: str
-    aside: Aside = Aside()
+    aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
 
 
-class _Summary(NamedTuple):
+class _CommitSummary(NamedTuple):
     """What there is to tell of the pages of one commit."""
 
-    pages: Mapping[str, Page]
+    pages: Mapping[str, IndexedFile]
     skipped: tuple[LeftOut, ...]
     headings: int
     fingerprint: str
 
     @classmethod
-    def of(cls, pages: Mapping[str, Page]) -> _Summary:
+    def of(cls, pages: Mapping[str, IndexedFile]) -> _CommitSummary:
         skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
         stamps = "\0".join(f"{path}\0{pages[path].stamp}" for path in sorted(pages))
         fingerprint = hashlib.sha256(stamps.encode()).hexdigest()[:16]
@@ -69,21 +69,23 @@ class _Summary(NamedTuple):
         return cls(pages, tuple(skipped), headings, fingerprint)
 
 
-class Indexed:
+class FolderIndex:
     """A manual and its index. Calls from several threads take turns at updating."""
 
-    def __init__(self, manual: Manual, index: OpenIndex) -> None:
+    def __init__(self, manual: ManualFolder, index: OpenIndex) -> None:
         self._manual = manual
         self._index = index
         self._lock = Lock()
         self._sure: dict[str, str] = {}
-        self._compared: tuple[Mapping[str, Spoken], Mapping[str, Page], Changes] | None = None
-        self._summary = _Summary.of(index.pages())
+        self._compared: (
+            tuple[Mapping[str, ClaimedFile], Mapping[str, IndexedFile], IndexChanges] | None
+        ) = None
+        self._summary = _CommitSummary.of(index.pages())
         self._committed = (self._summary, index.corpus(manual.id))
 
     def bring_up_to_date(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
-    ) -> State:
+    ) -> IndexState:
         """Index what has changed on disk, and return the corpus that results.
 
         Only changed files are read, those first whose names speak of what is wanted. When another
@@ -97,13 +99,13 @@ class Indexed:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
                 return self._state(self._manual.sweep(), busy)
-            spoken = self._manual.sweep()
+            claimed = self._manual.sweep()
             self._index.refresh()
             self._publish()
             degraded = None
-            if any(self._changes(spoken)):
-                degraded = self._update_alone(spoken, budget, progress, wanted)
-            return self._state(spoken, degraded)._replace(unfinished=degraded is not None)
+            if any(self._changes(claimed)):
+                degraded = self._update_alone(claimed, budget, progress, wanted)
+            return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
     @contextmanager
     def _turn(self, budget: Budget) -> Iterator[bool]:
@@ -123,84 +125,92 @@ class Indexed:
         """Let calls that do not get their turn answer from the last commit."""
         pages = self._index.pages()
         if self._summary.pages is not pages:
-            self._summary = _Summary.of(pages)
+            self._summary = _CommitSummary.of(pages)
         self._committed = (self._summary, self._index.corpus(self._manual.id))
 
-    def _state(self, spoken: Mapping[str, Spoken], degraded: str | None) -> State:
+    def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
         (pages, skipped, headings, fingerprint), corpus = self._committed
         if degraded:
-            waiting = [LeftOut(path, None, "time_budget") for path in spoken if path not in pages]
+            waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]
             skipped = tuple(sorted((*skipped, *waiting)))
         files = len(pages) + len(skipped) - len(self._committed[0].skipped)
         aside = self._manual.aside()._replace(headings=headings)
-        return State(corpus, files, skipped, degraded, fingerprint, aside)
+        return IndexState(corpus, files, skipped, degraded, fingerprint, aside)
 
     def close(self) -> None:
         """Let go of the index, once no update is under way."""
         with self._lock:
             self._index.close()
 
-    def _changes(self, spoken: Mapping[str, Spoken]) -> Changes:
+    def _changes(self, claimed: Mapping[str, ClaimedFile]) -> IndexChanges:
         """Return which pages are gone, and which files are not in as they are now.
 
         What was found out holds until index or folder changes, unless time stamps are in doubt.
         """
         pages = self._index.pages()
-        if self._compared and self._compared[0] is spoken and self._compared[1] is pages:
+        if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
             return self._compared[2]
-        gone = [path for path in pages if path not in spoken]
+        gone = [path for path in pages if path not in claimed]
         changed = [
-            spoken[path]
-            for path in sorted(spoken)
-            if (page := pages.get(path)) is None or not self._same(page, spoken[path])
+            claimed[path]
+            for path in sorted(claimed)
+            if (page := pages.get(path)) is None or not self._same(page, claimed[path])
         ]
         if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
-            self._compared = (spoken, pages, (gone, changed))
+            self._compared = (claimed, pages, (gone, changed))
         return gone, changed
 
-    def _same(self, page: Page, spoken: Spoken) -> bool:
+    def _same(self, page: IndexedFile, file: ClaimedFile) -> bool:
         """Compare stamps; a file indexed within two seconds of its change is read once more.
 
         The clock of a file system may be too coarse to tell two quick changes apart.
         """
-        if page.stamp == spoken.stamp:
+        if page.stamp == file.stamp:
             return True
         stamp, unsure, known = page.stamp.partition(_UNSURE)
-        if stamp != spoken.stamp:
+        if stamp != file.stamp:
             return False
         if not unsure or self._sure.get(page.path) == page.stamp:
             return True
-        if self._manual.content_hash(spoken) != known:
+        if self._manual.content_hash(file) != known:
             return False
-        if time.time_ns() - spoken.modified_ns > RACY_NS:
+        if time.time_ns() - file.modified_ns > RACY_NS:
             self._sure[page.path] = page.stamp
         return True
 
     def _update_alone(
-        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
+        self,
+        claimed: Mapping[str, ClaimedFile],
+        budget: Budget,
+        progress: Progress | None,
+        wanted: str,
     ) -> str | None:
         """Update as the writer, or wait for another one as long as it gets on with new files."""
         known, patience = -1, _FRUITLESS
         while True:
             with self._index.writing(budget) as mine:
                 if mine:
-                    return self._update(spoken, budget, progress, wanted)
+                    return self._update(claimed, budget, progress, wanted)
             self._index.refresh()
             self._publish()
             pages = self._index.pages()
             patience = patience - 1 if len(pages) == known else _FRUITLESS
-            if budget.late or not patience or spoken.keys() <= pages.keys():
+            if budget.late or not patience or claimed.keys() <= pages.keys():
                 return "another process is updating the index; this is the state before"
             known = len(pages)
 
     def _update(
-        self, spoken: Mapping[str, Spoken], budget: Budget, progress: Progress | None, wanted: str
+        self,
+        claimed: Mapping[str, ClaimedFile],
+        budget: Budget,
+        progress: Progress | None,
+        wanted: str,
     ) -> str | None:
         self._publish()  # another process may have been faster
-        gone, changed = self._changes(spoken)
+        gone, changed = self._changes(claimed)
         if budget.deadline is not None:
-            changed = _named_first(changed, self._index.corpus(self._manual.id).terms(wanted))
-        reading = _Reading(self._manual, changed, budget, progress)
+            changed = _wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
+        reading = _CommitBatches(self._manual, changed, budget, progress)
         while gone or reading.left:
             self._index.sync(gone, reading.batch())
             self._publish()
@@ -210,22 +220,26 @@ class Indexed:
         return None
 
 
-def _named_first(changed: Sequence[Spoken], terms: Sequence[str]) -> list[Spoken]:
+def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:
     """Put files ahead whose paths hold some of the terms: time may run out before the others."""
     several = {term for term in terms if len(term) > 1}
 
-    def rank(spoken: Spoken) -> int:
-        path = fold(spoken.source.path)
+    def rank(file: ClaimedFile) -> int:
+        path = fold(file.source.path)
         return -sum(term in path for term in several)
 
     return sorted(changed, key=rank)
 
 
-class _Reading:
+class _CommitBatches:
     """Changed files on their way into the index, as many at a time as one commit takes."""
 
     def __init__(
-        self, manual: Manual, changed: Sequence[Spoken], budget: Budget, progress: Progress | None
+        self,
+        manual: ManualFolder,
+        changed: Sequence[ClaimedFile],
+        budget: Budget,
+        progress: Progress | None,
     ) -> None:
         self._manual = manual
         self._changed = changed
@@ -239,13 +253,13 @@ class _Reading:
         """How many files are not read yet."""
         return len(self._changed) - self._done
 
-    def batch(self) -> Iterator[tuple[Page, Sequence[Passage]]]:
+    def batch(self) -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
         """Yield pages until it is time to commit: one at least, whatever the time."""
         until = time.monotonic() + self._seconds
         self._seconds = min(2 * self._seconds, _LAST_COMMIT)
-        for spoken in self._changed[self._done :]:
+        for file in self._changed[self._done :]:
             self._budget.check()
-            yield _read(self._manual, spoken)
+            yield _read(self._manual, file)
             self._done += 1
             if self._progress:
                 self._progress(self._done, len(self._changed), f"indexing {self._manual.id}")
@@ -253,22 +267,22 @@ class _Reading:
                 return
 
 
-def _read(manual: Manual, spoken: Spoken) -> tuple[Page, Sequence[Passage]]:
-    path = spoken.source.path
-    stamp = spoken.stamp
-    if time.time_ns() - spoken.modified_ns <= RACY_NS:
-        stamp += _UNSURE + manual.content_hash(spoken)
+def _read(manual: ManualFolder, file: ClaimedFile) -> tuple[IndexedFile, Sequence[Passage]]:
+    path = file.source.path
+    stamp = file.stamp
+    if time.time_ns() - file.modified_ns <= RACY_NS:
+        stamp += _UNSURE + manual.content_hash(file)
     try:
-        document = manual.load(spoken)
+        document = manual.load(file)
     except Unreadable as error:
-        return Page(path, stamp, error.reason), ()
+        return IndexedFile(path, stamp, error.reason), ()
     except ToolError as error:
-        return Page(path, stamp, error.code), ()
+        return IndexedFile(path, stamp, error.code), ()
     except Exception:
         _log.exception("a loader failed on a file; it is skipped")
-        return Page(path, stamp, "loader_failed"), ()
+        return IndexedFile(path, stamp, "loader_failed"), ()
     if document.navigation:
-        return Page(path, stamp, "navigation_file"), ()
-    found = passages(document)
-    blank = sum(not passage.fields["body"] for passage in found)
-    return Page(path, stamp, None, len(found), blank), found
+        return IndexedFile(path, stamp, "navigation_file"), ()
+    sections = passages(document)
+    blank = sum(not passage.fields["body"] for passage in sections)
+    return IndexedFile(path, stamp, None, len(sections), blank), sections

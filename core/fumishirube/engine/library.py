@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import NamedTuple
 
-from fumishirube.disk.folders import RACY_NS, Entry
+from fumishirube.disk.folders import RACY_NS, FolderEntry
 from fumishirube.disk.roots import Root
-from fumishirube.disk.survey import Passed, Survey
+from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from fumishirube.model import Aside, Document, Skipped, Source
+from fumishirube.model import Document, OutsideSearch, Skipped, Source
 from fumishirube.stages import Loader
 from fumishirube.text.folding import nfc
 
@@ -25,10 +25,10 @@ SWEPT_FILES = 25
 _FEW = 32
 """Up to how many touched files are looked at one by one, and not all of them together."""
 
-_DOCUMENTS_KEPT = 32
+_DOCUMENT_CACHE_SIZE = 32
 
 
-class Spoken(NamedTuple):
+class ClaimedFile(NamedTuple):
     """A file, the loader that speaks for it, and a stamp that changes whenever it may read anew."""
 
     source: Source
@@ -37,7 +37,7 @@ class Spoken(NamedTuple):
     modified_ns: int
 
 
-class Manual:
+class ManualFolder:
     """One manual: a folder whose files are loaders' sources."""
 
     def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
@@ -45,9 +45,9 @@ class Manual:
         self._root = root
         self._loaders = loaders
         self._survey = Survey([], [], [])
-        self._entries: dict[str, Entry] = {}
-        self._spoken: dict[str, Spoken] = {}
-        self._unlisted: Sequence[Passed] = ()
+        self._entries: dict[str, FolderEntry] = {}
+        self._claimed: dict[str, ClaimedFile] = {}
+        self._unlisted: Sequence[UnlistedEntry] = ()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
         self._followed = False
@@ -61,7 +61,7 @@ class Manual:
                 self._watch.close()
                 self._watch = None
 
-    def sweep(self) -> Mapping[str, Spoken]:
+    def sweep(self) -> Mapping[str, ClaimedFile]:
         """Look at the folder now, and return every file that a loader speaks for, by path.
 
         Of a large folder only those files are looked at that a watch says something happened to.
@@ -70,22 +70,22 @@ class Manual:
         with self._lock:
             touched = self._watch.touched() if self._watch is not None else None
             if touched is not None and not touched:
-                return self._spoken
+                return self._claimed
             if touched is None or len(touched) > _FEW:
                 survey = self._root.survey()
             else:
                 survey = self._root.resurvey(self._survey, touched)
             if survey != self._survey:
-                self._spoken = self._ask_loaders(survey.files)
-                self._unlisted = _unlisted(survey, self._spoken)
+                self._claimed = self._ask_loaders(survey.files)
+                self._unlisted = _unlisted(survey, self._claimed)
                 self._survey = survey
             if self._watch is not None:
-                self._watch.looked()
+                self._watch.surveyed()
             elif self._followed and len(survey.files) > SWEPT_FILES:
                 self._watch = Watch(self._root.path, hidden=self._root.listing.hidden)
-            return self._spoken
+            return self._claimed
 
-    def entries(self, path: str = "") -> Sequence[Entry]:
+    def entries(self, path: str = "") -> Sequence[FolderEntry]:
         """Return the folders and the loaders' files of one folder, sorted by name.
 
         Raises:
@@ -93,11 +93,11 @@ class Manual:
         """
         with self._lock:
             files, folders = self.sweep(), frozenset(self._survey.folders)
-        found = self._root.entries(path)
+        entries = self._root.entries(path)
         if path and path not in folders:
             raise NotFound("the folder is not listed", path=path)
         listed: dict[str, Collection[str]] = {"dir": folders, "file": files}
-        return [entry for entry in found if entry.path in listed.get(entry.kind, ())]
+        return [entry for entry in entries if entry.path in listed.get(entry.kind, ())]
 
     def paths(self) -> Sequence[str]:
         """Return every file that a loader speaks for, sorted."""
@@ -110,98 +110,98 @@ class Manual:
             NotFound: when it is absent, or no loader speaks for it.
             Unreadable: when its text cannot be had.
         """
-        spoken = self.sweep().get(path)
-        if spoken is None:
+        claimed = self.sweep().get(path)
+        if claimed is None:
             entry = self._root.stat(path)
             why = "no loader reads it" if path in self._entries else "it is hidden or ignored"
             why = why if entry.kind == "file" else "it is no file"
             raise NotFound(f"the manual lists no such file: {why}", path=path)
-        key = (path, spoken.stamp)
+        key = (path, claimed.stamp)
         with self._lock:
             if key in self._documents:
                 self._documents.move_to_end(key)
                 return self._documents[key]
         try:
-            document = self.load(spoken)
+            document = self.load(claimed)
         except Unreadable as error:
             raise Unreadable(str(error), error.reason, path=path) from error
-        if time.time_ns() - spoken.modified_ns <= RACY_NS:
+        if time.time_ns() - claimed.modified_ns <= RACY_NS:
             return document
         with self._lock:
             self._documents[key] = document
-            while len(self._documents) > _DOCUMENTS_KEPT:
+            while len(self._documents) > _DOCUMENT_CACHE_SIZE:
                 self._documents.popitem(last=False)
         return document
 
-    def unlisted(self) -> Sequence[Passed]:
+    def unlisted(self) -> Sequence[UnlistedEntry]:
         """Return what the last look at the folder met that is not listed, and why."""
         with self._lock:
             return self._unlisted
 
-    def aside(self) -> Aside:
+    def aside(self) -> OutsideSearch:
         """Count it by reason."""
-        counts = Counter((one.reason, one.unit) for one in self.unlisted())
-        return Aside(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
+        counts = Counter((entry.reason, entry.unit) for entry in self.unlisted())
+        return OutsideSearch(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
 
-    def load(self, spoken: Spoken) -> Document:
+    def load(self, claimed: ClaimedFile) -> Document:
         """Read a file anew, whatever is remembered of it."""
-        return spoken.loader.load(self._root, spoken.source)
+        return claimed.loader.load(self._root, claimed.source)
 
-    def content_hash(self, spoken: Spoken) -> str:
+    def content_hash(self, claimed: ClaimedFile) -> str:
         """Return a hash of the bytes that decide what a file says; empty if it cannot be read."""
         content = hashlib.sha256()
         try:
-            for path in (spoken.source.path, *spoken.source.governed_by):
+            for path in (claimed.source.path, *claimed.source.governed_by):
                 content.update(self._root.read_bytes(path))
         except ToolError:
             return ""
         return content.hexdigest()[:16]
 
-    def _ask_loaders(self, listing: Sequence[Entry]) -> dict[str, Spoken]:
+    def _ask_loaders(self, listing: Sequence[FolderEntry]) -> dict[str, ClaimedFile]:
         before, entries = self._entries, {entry.path: entry for entry in listing}
         self._entries = entries
         touched = {path for path, entry in entries.items() if before.get(path) != entry}
         touched |= before.keys() - entries.keys()
         root = self._root
-        listed = _Listed(root.top, root.limits, root.below, root.listing, (*listing,))
-        spoken: dict[str, Spoken] = {}
+        listed = _ListedRoot(root.top, root.limits, root.below, root.listing, (*listing,))
+        claimed: dict[str, ClaimedFile] = {}
         for loader in self._loaders:
             for source in loader.sources(listed):
                 path = source.path
-                if path in spoken or path not in entries:
+                if path in claimed or path not in entries:
                     continue
-                known = self._spoken.get(path)
+                known = self._claimed.get(path)
                 deciding = (path, *source.governed_by)
                 same = known and known.loader is loader and known.source == source
                 if known and same and touched.isdisjoint(deciding):
-                    spoken[path] = known
+                    claimed[path] = known
                 else:
                     present = [entries[p] for p in deciding if p in entries]
-                    spoken[path] = Spoken(source, loader, *_stamped(present))
-        return spoken
+                    claimed[path] = ClaimedFile(source, loader, *_stamped(present))
+        return claimed
 
 
 @dataclass(frozen=True)
-class _Listed(Root):
+class _ListedRoot(Root):
     """A root whose files have just been listed: each loader asks, and once is enough."""
 
-    listed: tuple[Entry, ...] = ()
+    listed: tuple[FolderEntry, ...] = ()
 
-    def files(self, path: str = "", *, hidden: bool = False) -> list[Entry]:
+    def files(self, path: str = "", *, hidden: bool = False) -> list[FolderEntry]:
         """Return every listed file below a folder, sorted by path."""
         return super().files(path, hidden=hidden) if path or hidden else [*self.listed]
 
 
-def _stamped(entries: Sequence[Entry]) -> tuple[str, int]:
+def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int]:
     stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
     return stamp, max(entry.modified_ns for entry in entries)
 
 
-def _unlisted(survey: Survey, spoken: Mapping[str, Spoken]) -> list[Passed]:
+def _unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[UnlistedEntry]:
     """Return what the survey passed over, and the files that no loader speaks for, nor heeds."""
-    known = {*spoken}.union(*(one.source.governed_by for one in spoken.values()))
+    known = {*claimed}.union(*(file.source.governed_by for file in claimed.values()))
     unclaimed = (entry.path for entry in survey.files if entry.path not in known)
-    return [*survey.passed, *(Passed(path, "no_loader", "file") for path in unclaimed)]
+    return [*survey.unlisted, *(UnlistedEntry(path, "no_loader", "file") for path in unclaimed)]
 
 
 class Library:
@@ -211,7 +211,7 @@ class Library:
         self._root = root
         self._loaders = loaders
         self._reserved = frozenset(reserved)
-        self._manuals: dict[str, Manual] = {}
+        self._manuals: dict[str, ManualFolder] = {}
         self._followed = False
         self._lock = RLock()
 
@@ -226,10 +226,12 @@ class Library:
         """Return the ids of the manuals, sorted: folders that are no links and have no dot-name."""
         if not self._root.exists:
             return []
-        found = self._root.entries()
-        return [entry.name for entry in found if entry.kind == "dir" and self._offered(entry.name)]
+        entries = self._root.entries()
+        return [
+            entry.name for entry in entries if entry.kind == "dir" and self._offered(entry.name)
+        ]
 
-    def manual(self, manual_id: str) -> Manual:
+    def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual.
 
         Raises:
@@ -248,15 +250,15 @@ class Library:
         with self._lock:
             known = self._manuals.get(manual_id)
             if known is None:
-                known = self._manuals[manual_id] = Manual(manual_id, root, self._loaders)
+                known = self._manuals[manual_id] = ManualFolder(manual_id, root, self._loaders)
                 known.follow(on=self._followed)
             return known
 
-    def passed_over(self) -> Sequence[tuple[str, str]]:
+    def rejected_folders(self) -> Sequence[tuple[str, str]]:
         """Return the folders that are no manuals because of what they are called or are."""
-        found = self._root.entries() if self._root.exists else []
-        named = [(e.name, self._fault(e.name)) for e in found if e.kind == "dir"]
-        links = [(e.name, "it is a symbolic link") for e in found if e.kind == "link"]
+        entries = self._root.entries() if self._root.exists else []
+        named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
+        links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
         return sorted([*((name, fault) for name, fault in named if fault), *links])
 
     def _offered(self, name: str) -> bool:

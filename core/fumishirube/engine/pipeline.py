@@ -11,18 +11,18 @@ from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from fumishirube.errors import Cancelled
-from fumishirube.model import Hit, LeftOut, Outcome, Passage, Query, Ranking, Row, Run, Span
+from fumishirube.model import Hit, LeftOut, Outcome, Passage, Query, Ranking, Run, Span, TraceRow
 from fumishirube.stages import Corpus, Fuser, Refiner, Scorer
 
 S = TypeVar("S")
 
 _log = logging.getLogger("fumishirube")
 
-Key = tuple[str, int]
+SectionKey = tuple[str, int]
 SpanKind = Literal["search", "run", "scorer", "fuser", "refiner"]
 
 
-class Named(NamedTuple, Generic[S]):
+class NamedStage(NamedTuple, Generic[S]):
     """A stage under the name by which the configuration knows it."""
 
     name: str
@@ -35,7 +35,7 @@ class _Recorder:
 
     began: float = field(default_factory=time.perf_counter)
     children: list[list[Span]] = field(default_factory=lambda: [[]])
-    written: dict[int, tuple[tuple[Hit, ...], tuple[Row, ...]]] = field(default_factory=dict)
+    written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = field(default_factory=dict)
 
     def open(self) -> float:
         self.children.append([])
@@ -66,7 +66,7 @@ class _Recorder:
         self.children[-1].append(span)
         return span
 
-    def _rows(self, hits: tuple[Hit, ...]) -> tuple[Row, ...]:
+    def _rows(self, hits: tuple[Hit, ...]) -> tuple[TraceRow, ...]:
         """Write down a ranking once, however many stages hand it on unchanged."""
         if id(hits) not in self.written:
             self.written[id(hits)] = (hits, tuple(_row(hit) for hit in hits))
@@ -77,9 +77,9 @@ class _Recorder:
 class Pipeline:
     """The scorers, fusers (outermost first) and refiners of one surface, in order."""
 
-    scorers: Sequence[Named[Scorer]]
-    fusers: Sequence[Named[Fuser]]
-    refiners: Sequence[Named[Refiner]]
+    scorers: Sequence[NamedStage[Scorer]]
+    fusers: Sequence[NamedStage[Fuser]]
+    refiners: Sequence[NamedStage[Refiner]]
     strict: bool = False
 
     def search(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span]:
@@ -101,7 +101,7 @@ class Pipeline:
         self,
         query: Query,
         corpus: Corpus,
-        fusers: Sequence[Named[Fuser]],
+        fusers: Sequence[NamedStage[Fuser]],
         recorder: _Recorder,
     ) -> Ranking:
         query.budget.check()
@@ -123,7 +123,7 @@ class Pipeline:
         return ranking
 
     def _run(
-        self, run: Run, corpus: Corpus, inner: Sequence[Named[Fuser]], recorder: _Recorder
+        self, run: Run, corpus: Corpus, inner: Sequence[NamedStage[Fuser]], recorder: _Recorder
     ) -> Outcome:
         started = recorder.open()
         ranking = self._fan_out(run.query, corpus, inner, recorder)
@@ -131,34 +131,36 @@ class Pipeline:
         return Outcome(run, ranking)
 
     def _score(self, query: Query, corpus: Corpus, recorder: _Recorder) -> Ranking:
-        found: dict[Key, Passage] = {}
-        hits: dict[Key, Hit] = {}
+        candidates: dict[SectionKey, Passage] = {}
+        hits: dict[SectionKey, Hit] = {}
         left_out: list[LeftOut] = []
         notes: dict[str, object] = {}
         # Who goes on from what the others found comes after them, in whatever order they are named.
-        for name, scorer in sorted(self.scorers, key=lambda one: getattr(one.stage, "last", False)):
+        for name, scorer in sorted(
+            self.scorers, key=lambda named: getattr(named.stage, "last", False)
+        ):
             query.budget.check()
             if hits and query.budget.spent:
                 notes["time_budget"] = True
                 break
             started = recorder.open()
             try:
-                ranking = _ranking(scorer.score(query, corpus, MappingProxyType(found)))
+                ranking = _ranking(scorer.score(query, corpus, MappingProxyType(candidates)))
             except BaseException as error:
                 self._survive(error, "scorer", name)
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
-            nominates = getattr(scorer, "nominates", False)
-            _merge(name, _allowed(ranking.hits, query), found, hits, nominates=nominates)
+            generates = getattr(scorer, "nominates", False)
+            _merge(name, _allowed(ranking.hits, query), candidates, hits, generates=generates)
             left_out += ranking.left_out
             notes |= ranking.notes
             recorder.close("scorer", name, started, ranking)
-        kept = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
-        return Ranking(tuple(kept), tuple(left_out), notes)  # type: ignore[arg-type]
+        positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
+        return Ranking(tuple(positive), tuple(left_out), notes)  # type: ignore[arg-type]
 
     def _refine(
         self,
-        refiner: Named[Refiner],
+        refiner: NamedStage[Refiner],
         ranking: Ranking,
         query: Query,
         corpus: Corpus,
@@ -181,12 +183,12 @@ class Pipeline:
         _log.error("%s %r failed and was skipped", kind, name, exc_info=error)
 
 
-def read_again(search: Span, corpus: Corpus) -> Ranking:
+def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
     """Return the ranking that a search ended in, with its passages from the index."""
     paths = {row.path for row in search.rows}
     passages = {passage.key: passage for path in paths for passage in corpus.page(path)}
     hits = (
-        Hit(passages[key], row.score, row.marks, row.coverage, row.matched, row.signals)
+        Hit(passages[key], row.score, row.labels, row.coverage, row.matched, row.signals)
         for row in search.rows
         if (key := (row.path, row.start_line)) in passages
     )
@@ -195,24 +197,24 @@ def read_again(search: Span, corpus: Corpus) -> Ranking:
 
 def failures(span: Span) -> list[str]:
     """Return what failed anywhere below a span, in order, each once."""
-    found = [span.error] if span.error else []
+    messages = [span.error] if span.error else []
     for child in span.children:
-        found += failures(child)
-    return list(dict.fromkeys(found))
+        messages += failures(child)
+    return list(dict.fromkeys(messages))
 
 
-def ran_out(span: Span) -> bool:
+def ran_out_of_time(span: Span) -> bool:
     """Tell whether a stage had no time left: with more, the answer would be another."""
-    return bool(span.notes.get("time_budget")) or any(map(ran_out, span.children))
+    return bool(span.notes.get("time_budget")) or any(map(ran_out_of_time, span.children))
 
 
 def _failed(name: str) -> str:
     return f"stage {name!r} failed and was skipped"
 
 
-def _ranking(given: Ranking | Iterable[Hit]) -> Ranking:
+def _ranking(result: Ranking | Iterable[Hit]) -> Ranking:
     """Return what a stage gave as a ranking; a stage that gives something else has failed."""
-    ranking = given if isinstance(given, Ranking) else Ranking(tuple(given))
+    ranking = result if isinstance(result, Ranking) else Ranking(tuple(result))
     if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
         raise TypeError("a scorer or refiner gives hits, and nothing else")
     return ranking
@@ -229,25 +231,25 @@ def _allowed(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
 def _merge(
     name: str,
     scored: Iterable[Hit],
-    found: dict[Key, Passage],
-    hits: dict[Key, Hit],
+    candidates: dict[SectionKey, Passage],
+    hits: dict[SectionKey, Hit],
     *,
-    nominates: bool,
+    generates: bool,
 ) -> None:
     for hit in scored:
         key = hit.passage.key
         before = hits.get(key)
         if before is None:
-            if not nominates and key not in found:
+            if not generates and key not in candidates:
                 continue
-            found[key] = hit.passage
-            passage, score, marks, coverage, matched, _, places = hit
-            hits[key] = Hit(passage, score, marks, coverage, matched, {name: score}, places)
+            candidates[key] = hit.passage
+            passage, score, labels, coverage, matched, _, places = hit
+            hits[key] = Hit(passage, score, labels, coverage, matched, {name: score}, places)
         else:
             hits[key] = Hit(
                 before.passage,
                 before.score + hit.score,
-                before.marks | hit.marks if hit.marks else before.marks,
+                before.labels | hit.labels if hit.labels else before.labels,
                 max(before.coverage, hit.coverage),
                 (*before.matched, *(m for m in hit.matched if m not in before.matched))
                 if hit.matched
@@ -257,13 +259,15 @@ def _merge(
             )
 
 
-def _row(hit: Hit) -> Row:
-    passage, score, marks, coverage, matched, signals, _ = hit
+def _row(hit: Hit) -> TraceRow:
+    passage, score, labels, coverage, matched, signals, _ = hit
     path, start, end, title, _, _, digest, _ = passage
-    return Row(path, start, end, title, digest, score, coverage, _once(marks), matched, signals)
+    return TraceRow(
+        path, start, end, title, digest, score, coverage, _once(labels), matched, signals
+    )
 
 
 @lru_cache(maxsize=1024)
-def _once(marks: frozenset[str]) -> frozenset[str]:
+def _once(labels: frozenset[str]) -> frozenset[str]:
     """Return the same object for the same marks: a hundred traces keep thousands of them."""
-    return marks
+    return labels

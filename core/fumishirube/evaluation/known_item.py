@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fumishirube.engine.library import Manual
+from fumishirube.engine.library import ManualFolder
 from fumishirube.errors import NotFound
 from fumishirube.evaluation.cases import Case
 from fumishirube.model import Document
@@ -62,7 +62,7 @@ class _CandidateSection(NamedTuple):
         return common == {self.number}
 
 
-def known_items(manuals: Sequence[Manual], size: int) -> list[Case]:
+def known_items(manuals: Sequence[ManualFolder], size: int) -> list[Case]:
     """Return up to ``size`` cases, spread evenly over all sections of these manuals.
 
     There are fewer when parts of the manuals have no section that can be told from all others.
@@ -104,7 +104,7 @@ def sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _candidate_sections(manual: Manual) -> list[_CandidateSection]:
+def _candidate_sections(manual: ManualFolder) -> list[_CandidateSection]:
     """Return the sections of a manual that have a text, in order."""
     holders: defaultdict[str, list[int]] = defaultdict(list)
     spots: list[_CandidateSection] = []
@@ -121,7 +121,7 @@ def _candidate_sections(manual: Manual) -> list[_CandidateSection]:
     return [spot for spot in spots if spot.text.strip()]
 
 
-def _documents(manual: Manual) -> Iterator[Document]:
+def _documents(manual: ManualFolder) -> Iterator[Document]:
     for _, claimed in sorted(manual.sweep().items()):
         try:
             document = manual.load(claimed)

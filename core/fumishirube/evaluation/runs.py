@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
+from fumishirube.assessment import CacheOutcome
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.evaluation.cases import Case, SectionKey
 from fumishirube.evaluation.metrics import CaseResult, case_metrics
@@ -18,7 +19,6 @@ from fumishirube.host.calls import call_tool, compact
 from fumishirube.model import Call, Progress
 from fumishirube.session import Session
 from fumishirube.text.folding import estimate_tokens, nfc
-from fumishirube.verdict import Cached
 
 FIRST_TIME_MS = 600_000
 """How long the first search of a manual may take: it may have to index it."""
@@ -36,7 +36,7 @@ class ToolClient(Protocol):
         """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
         ...
 
-    def cached(self, trace_id: str) -> Cached | None:
+    def cached(self, trace_id: str) -> CacheOutcome | None:
         """Return what the cache had to do with a search, where that can be known."""
         ...
 
@@ -65,7 +65,7 @@ class InProcessClient:
             raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
         return call_tool(offered, arguments, self.base_call)
 
-    def cached(self, trace_id: str) -> Cached | None:
+    def cached(self, trace_id: str) -> CacheOutcome | None:
         """Return what the trace says of the cache."""
         return self.application.traces.get(trace_id).cache
 

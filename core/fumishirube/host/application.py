@@ -11,28 +11,33 @@ from pathlib import Path
 from typing import Any
 
 from fumishirube.config.classic import settings, takes
-from fumishirube.config.classic_surfaces import adopting
+from fumishirube.config.classic_surfaces import with_classic_settings
 from fumishirube.config.configuration import (
     PIPELINE_KEYS,
     SINGLE_KINDS,
-    Loaded,
+    LoadedConfig,
     PipelineSpec,
     Use,
     build,
     load_config,
 )
-from fumishirube.config.notices import absent, outdated, standing, without_effect
+from fumishirube.config.notices import (
+    absent,
+    deprecated_settings,
+    keep_fixed_settings,
+    without_effect,
+)
 from fumishirube.disk.roots import Root
-from fumishirube.disk.survey import Limits
-from fumishirube.engine.pipeline import Named
-from fumishirube.errors import ConfigError, Held, NotFound, ToolError
-from fumishirube.host.catalog import Menu, commands_of, prompts_of, resources_of, tools_of
-from fumishirube.host.context import WorkDesk
-from fumishirube.host.memory import Memory
-from fumishirube.host.surfaces import Furnished, Shared
+from fumishirube.disk.survey import RootLimits
+from fumishirube.engine.pipeline import NamedStage
+from fumishirube.errors import AlreadyServed, ConfigError, NotFound, ToolError
+from fumishirube.host.catalog import Catalog, commands_of, prompts_of, resources_of, tools_of
+from fumishirube.host.context import PipelineContext
+from fumishirube.host.memory import SearchMemory
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
 from fumishirube.model import Tool, Trace
 from fumishirube.plugins.discovery import DISTRIBUTION, Plugins, load_plugins
-from fumishirube.surfaces import Living
+from fumishirube.surfaces import HasLifespan
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.tools.schemas import check_tool
@@ -49,16 +54,18 @@ class Application:
         ConfigError: when the configuration asks for what is not there.
     """
 
-    def __init__(self, loaded: Loaded, plugins: Plugins, former: Application | None = None) -> None:
-        self.loaded = loaded = adopting(loaded, plugins.registry)
+    def __init__(
+        self, loaded: LoadedConfig, plugins: Plugins, former: Application | None = None
+    ) -> None:
+        self.loaded = loaded = with_classic_settings(loaded, plugins.registry)
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
         self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
-        self.limits = Limits(**self.config.limits.model_dump())
+        self.limits = RootLimits(**self.config.limits.model_dump())
         self.state = Root(loaded.folder("state"), self.limits)
-        self.desks: dict[str, WorkDesk] = {}
-        self.memory: Memory = self._remember(former.memory if former else None)
+        self.contexts: dict[str, PipelineContext] = {}
+        self.memory: SearchMemory = self._remember(former.memory if former else None)
         self.traces = self.memory.traces
         with ExitStack() as half:
             half.callback(self.close, [former.memory] if former else [])
@@ -71,12 +78,12 @@ class Application:
             self._furnish(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
         ]
-        _check_distinct([one.name for one in self.surfaces], "surfaces")
+        _check_distinct([surface.name for surface in self.surfaces], "surfaces")
         self._check_names()
-        self.absent = [*absent(self.loaded, {one.surface.root for one in self.surfaces})]
-        for furnished in self.surfaces:
-            self.desks[furnished.name] = self._desk(furnished)
-        self._served = [(one.surface, self.desks[one.name]) for one in self.surfaces]
+        self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]
+        for configured in self.surfaces:
+            self.contexts[configured.name] = self._context(configured)
+        self._served = [(surface.surface, self.contexts[surface.name]) for surface in self.surfaces]
 
     @cached_property
     def tools(self) -> dict[str, Tool[Any, Any]]:
@@ -93,11 +100,11 @@ class Application:
         return resources_of(self._served, self.problems), prompts_of(self._served, self.problems)
 
     @property
-    def menu(self) -> Menu:
+    def catalog(self) -> Catalog:
         """What a server offers its clients: the tools that are left, resources and prompts."""
-        return Menu((*self.tools.values(),), *self._further)
+        return Catalog((*self.tools.values(),), *self._further)
 
-    def drop_faulty_tools(self) -> Menu:
+    def drop_faulty_tools(self) -> Catalog:
         """Leave out the tools that a client could not take; what is wrong joins the problems.
 
         One bad schema would take the whole list of tools down. Making the schemas takes time, so
@@ -107,16 +114,18 @@ class Application:
             if faults := check_tool(tool):
                 self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
                 del self.tools[name]
-        return self.menu
+        return self.catalog
 
-    def passed_over(self) -> Sequence[str]:
+    def rejected_folders(self) -> Sequence[str]:
         """Say which folders are no manuals although they may be meant to be."""
-        told = set()
-        for one in (one for one in self.surfaces if one.of_manuals):
+        messages = set()
+        for surface in (surface for surface in self.surfaces if surface.of_manuals):
             with suppress(ToolError):  # a root that cannot be read has a finding of its own
-                folders = self.desks[one.name].passed_over()
-                told |= {f"{one.surface.root}/{name}: no manual: {why}" for name, why in folders}
-        return sorted(told)
+                folders = self.contexts[surface.name].rejected_folders()
+                messages |= {
+                    f"{surface.surface.root}/{name}: no manual: {why}" for name, why in folders
+                }
+        return sorted(messages)
 
     def observe(self, trace: Trace) -> None:
         """Tell the observers of a finished search; none of them can disturb it."""
@@ -134,73 +143,74 @@ class Application:
             Held: when another process does all that this one would.
         """
         with ExitStack() as going:
-            for furnished in self.surfaces:
-                desk = self.desks[furnished.name]
-                going.enter_context(desk.serving())
-                if isinstance(furnished.surface, Living):
+            for configured in self.surfaces:
+                context = self.contexts[configured.name]
+                going.enter_context(context.serving())
+                if isinstance(configured.surface, HasLifespan):
                     try:
-                        going.enter_context(furnished.surface.lifespan(desk))
-                    except Held as error:
+                        going.enter_context(configured.surface.lifespan(context))
+                    except AlreadyServed as error:
                         if error.pid == os.getpid():
                             continue  # what this one takes the place of; it will let go
                         if len(self.surfaces) == 1:
                             raise
-                        self.problems.append(f"{furnished.name} only reads: {error}")
+                        self.problems.append(f"{configured.name} only reads: {error}")
             yield
 
-    def close(self, others: Iterable[Memory] = ()) -> None:
+    def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Let go of files, but for those of the memory that ``others`` still use."""
-        for desk in self.desks.values():
-            desk.close()
+        for context in self.contexts.values():
+            context.close()
         self.memory.close(others)
 
-    def _furnish(self, use: Use, coordinate: str) -> Furnished:
+    def _furnish(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
-        given = self.config.pipelines.get(named, PipelineSpec())
+        spec = self.config.pipelines.get(named, PipelineSpec())
         default = PipelineSpec.model_validate(dict(surface.stage.pipeline))
-        stages: dict[str, list[Named[Any]]] = {}
-        for shelf, key in PIPELINE_KEYS.items():
-            chosen = getattr(given, key)
+        stages: dict[str, list[NamedStage[Any]]] = {}
+        for kind_name, key in PIPELINE_KEYS.items():
+            chosen = getattr(spec, key)
             chosen = getattr(default, key) if chosen is None else chosen
-            stages[shelf] = self._stages(shelf, chosen, f"pipelines.{named}.{key}")
-        return Furnished(use.name, surface.stage, stages, named, self.plugins)
+            stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
+        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins)
 
     def _stages(
-        self, shelf: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
-    ) -> list[Named[Any]]:
+        self, kind_name: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
+    ) -> list[NamedStage[Any]]:
         if chosen is None:
             return []
-        if shelf in SINGLE_KINDS:
+        if kind_name in SINGLE_KINDS:
             assert isinstance(chosen, Use)
-            return [self._stage(shelf, chosen, coordinate)]
+            return [self._stage(kind_name, chosen, coordinate)]
         assert isinstance(chosen, tuple)
         named = [
-            self._stage(shelf, use, f"{coordinate}[{place}]") for place, use in enumerate(chosen)
+            self._stage(kind_name, use, f"{coordinate}[{place}]")
+            for place, use in enumerate(chosen)
         ]
-        _check_distinct([one.name for one in named], coordinate)
+        _check_distinct([stage.name for stage in named], coordinate)
         return named
 
-    def _stage(self, shelf: str, use: Use, coordinate: str) -> Named[Any]:
-        offer = self.plugins.registry[shelf].take(use.use, coordinate)
+    def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:
+        offer = self.plugins.registry[kind_name].take(use.use, coordinate)
         loaded, where = self.loaded, f"{coordinate}.with"
-        given = settings(offer.stage, use.settings, loaded.sections, where)
-        stage = build(offer.stage, given, where, loaded.environ, loaded.origins)
-        self.warnings += outdated(stage, where)
-        return Named(use.name, stage)
+        values = settings(offer.stage, use.settings, loaded.sections, where)
+        stage = build(offer.stage, values, where, loaded.environ, loaded.origins)
+        self.warnings += deprecated_settings(stage, where)
+        return NamedStage(use.name, stage)
 
     def _check_names(self) -> None:
         if self.loaded.alone_as:
             return  # pipelines of the other surfaces are nobody's here
-        known = [furnished.pipeline_name for furnished in self.surfaces]
+        known = [configured.pipeline_name for configured in self.surfaces]
         for name in self.config.pipelines:
             if name not in known:
                 raise ConfigError(
                     f"pipelines.{name}: no surface has this name; there are: {', '.join(known)}"
                 )
 
-    def _desk(self, furnished: Furnished) -> WorkDesk:
-        shared = Shared(
+    def _context(self, configured: ConfiguredSurface) -> PipelineContext:
+        shared = SharedServices(
             state=self.state,
             traces=self.traces,
             cache=self.memory.cache,
@@ -212,16 +222,16 @@ class Application:
             versions=self.plugins.code,
             strict=self.config.strict,
         )
-        folder = self.loaded.folder(furnished.surface.root)
+        folder = self.loaded.folder(configured.surface.root)
         root = Root(folder, self.limits, listing=self.config.listing.listing)
-        return WorkDesk(furnished, root, shared)
+        return PipelineContext(configured, root, shared)
 
-    def _remember(self, former: Memory | None) -> Memory:
+    def _remember(self, former: SearchMemory | None) -> SearchMemory:
         """Return the memory; its statistics watch every search as the observers of plugins do."""
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         use = Use(use=self.config.cache.embedder)
         folder = self._trace_folder() if self.config.traces.files else None
-        memory = Memory.of(
+        memory = SearchMemory.of(
             self.loaded,
             folder,
             lambda: self._stage("embedders", use, origin).stage,
@@ -294,7 +304,7 @@ def open_application(
         )
     if former is None:
         return Application(loaded, plugins)
-    loaded, kept = standing(loaded, former.loaded)
+    loaded, fixed_warnings = keep_fixed_settings(loaded, former.loaded)
     application = Application(loaded, plugins, former)
-    application.warnings += kept
+    application.warnings += fixed_warnings
     return application

@@ -12,7 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from fumishirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
 from fumishirube.model import A, Answer, Call, P, Params, Tool
-from fumishirube.tools.argument_errors import Place, accepted, joined, of_shape, refusal
+from fumishirube.tools.argument_errors import ArgumentLocation, accepted, joined, of_shape, refusal
 from fumishirube.tools.schemas import Schema, arguments_shape
 
 LOG = logging.getLogger("fumishirube")
@@ -20,7 +20,7 @@ LOG = logging.getLogger("fumishirube")
 EXACT = 2**53
 """Beyond this, JSON readers lose digits."""
 
-_BREATH = 262_144
+_PIECE_CHARS = 262_144
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -90,7 +90,7 @@ def plain(value: object) -> JsonValue:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return scrubbed(value)
+        return replace_surrogates(value)
     if isinstance(value, int):
         return int(value) if -EXACT <= value <= EXACT else str(int(value))
     if isinstance(value, float):
@@ -98,13 +98,13 @@ def plain(value: object) -> JsonValue:
             raise ValueError("JSON has no number for NaN or infinity")
         return value
     if isinstance(value, dict):
-        return {scrubbed(str(key)): plain(member) for key, member in value.items()}
+        return {replace_surrogates(str(key)): plain(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(member) for member in value]
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def described(error: ToolError) -> dict[str, JsonValue]:
+def error_payload(error: ToolError) -> dict[str, JsonValue]:
     """Return what the caller is told of a failure, as plain JSON whatever its details hold."""
     try:
         return _dumped(error.payload())
@@ -115,24 +115,24 @@ def described(error: ToolError) -> dict[str, JsonValue]:
 def compact(value: JsonValue) -> str:
     """Return a value as JSON without spaces, in its own script."""
     if isinstance(value, dict) and any(map(_is_long, value.values())):
-        members = (f"{_json(str(name))}:{_member(one)}" for name, one in value.items())
+        members = (f"{_json(str(name))}:{_member(member)}" for name, member in value.items())
         return f"{{{','.join(members)}}}"
     return _json(value)
 
 
 def _is_long(value: JsonValue) -> bool:
-    return isinstance(value, str) and len(value) > _BREATH
+    return isinstance(value, str) and len(value) > _PIECE_CHARS
 
 
 def _member(value: JsonValue) -> str:
     """Write a long text in pieces: while one is written, no other thread runs."""
     if not isinstance(value, str):
         return _json(value)
-    starts = range(0, len(value), _BREATH)
-    return f'"{"".join(_json(value[at : at + _BREATH])[1:-1] for at in starts)}"'
+    starts = range(0, len(value), _PIECE_CHARS)
+    return f'"{"".join(_json(value[at : at + _PIECE_CHARS])[1:-1] for at in starts)}"'
 
 
-def scrubbed(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return a text with each lone surrogate replaced, so that it can be encoded."""
     if text.isascii() or not _has_surrogates(text):
         return text
@@ -150,7 +150,7 @@ def _has_surrogates(text: str) -> bool:
 def _dumped(answer: object) -> dict[str, JsonValue]:
     if not isinstance(answer, dict):
         raise TypeError(f"an answer is an object, not {type(answer).__name__}")
-    return {scrubbed(str(key)): plain(value) for key, value in answer.items()}
+    return {replace_surrogates(str(key)): plain(value) for key, value in answer.items()}
 
 
 def _written(answer: Answer) -> object:
@@ -225,13 +225,13 @@ def _weightiest(
 def _unencodable(arguments: dict[str, Any], shape: Schema) -> ToolError:
     place = None
     with suppress(RecursionError):
-        place = _first_broken(arguments, Place("", shape))
-    place = place or Place("arguments", {})
+        place = _first_broken(arguments, ArgumentLocation("", shape))
+    place = place or ArgumentLocation("arguments", {})
     rule = "must not hold unpaired surrogates"
     return place.kind(f"{place.name} {rule}", parameter=place.name)
 
 
-def _first_broken(value: object, place: Place) -> Place | None:
+def _first_broken(value: object, place: ArgumentLocation) -> ArgumentLocation | None:
     if isinstance(value, str):
         return place if _has_surrogates(value) else None
     if isinstance(value, list):
@@ -243,5 +243,7 @@ def _first_broken(value: object, place: Place) -> Place | None:
         members = [(joined(place.name, n), value[n], known.get(n, {})) for n in names]
     else:
         return None
-    found = (_first_broken(member, Place(name, schema)) for name, member, schema in members)
-    return next((place for place in found if place is not None), None)
+    broken = (
+        _first_broken(member, ArgumentLocation(name, schema)) for name, member, schema in members
+    )
+    return next((place for place in broken if place is not None), None)

@@ -10,10 +10,10 @@ from fumishirube.citations import Citation
 from fumishirube.engine.passages import digest
 from fumishirube.errors import InvalidParameter, ToolError
 from fumishirube.model import Document
-from fumishirube.surfaces import Shelved
+from fumishirube.surfaces import Manual
 from fumishirube.text.folding import Lines
 
-State = Literal["valid", "moved", "changed", "gone"]
+CitationState = Literal["valid", "moved", "changed", "gone"]
 
 # With lines a citation ends where they do; without, at a sign that is rarely part of a path.
 _CITED = re.compile(
@@ -23,48 +23,48 @@ _CITED = re.compile(
 _TRAILING = ".,;:!?'*_"
 
 
-class Checked(NamedTuple):
+class CheckedCitation(NamedTuple):
     """A citation, what became of it, and in a few words why; ``now`` is where it moved to."""
 
     text: str
-    state: State
-    told: str
+    state: CitationState
+    explanation: str
     now: Citation | None = None
 
 
-class Checker:
+class CitationChecker:
     """Checks citations against manuals as they are now; each file is read once.
 
     ``manual`` returns a manual by its id, or raises ``ToolError`` when there is none.
     """
 
-    def __init__(self, manual: Callable[[str], Shelved]) -> None:
+    def __init__(self, manual: Callable[[str], Manual]) -> None:
         self._manual = manual
         self._places: dict[str, dict[str, list[Citation]]] = {}
 
-    def check(self, text: str) -> Checked:
+    def check(self, text: str) -> CheckedCitation:
         """Say what became of one citation."""
         try:
             cited = Citation.parse(text)
         except InvalidParameter as error:
-            return Checked(text, "gone", str(error))
+            return CheckedCitation(text, "gone", str(error))
         try:
             manual = self._manual(cited.manual_id)
         except ToolError as error:
-            return Checked(text, "gone", str(error))
+            return CheckedCitation(text, "gone", str(error))
         document, reason = _opened(manual, cited.path)
         if document and _holds(document, cited):
-            return Checked(text, "valid", "it stands there")
+            return CheckedCitation(text, "valid", "it stands there")
         moved = self._elsewhere(manual, cited)
         if moved:
-            return Checked(text, "moved", f"the same text is now at {moved}", moved)
+            return CheckedCitation(text, "moved", f"the same text is now at {moved}", moved)
         if document is None:
-            return Checked(text, "gone", reason)
+            return CheckedCitation(text, "gone", reason)
         if not _has_lines(document, cited):
-            return Checked(text, "gone", f"the file has {Lines(document.text).total} lines")
-        return Checked(text, "changed", "the text of these lines is another one now")
+            return CheckedCitation(text, "gone", f"the file has {Lines(document.text).total} lines")
+        return CheckedCitation(text, "changed", "the text of these lines is another one now")
 
-    def _elsewhere(self, manual: Shelved, cited: Citation) -> Citation | None:
+    def _elsewhere(self, manual: Manual, cited: Citation) -> Citation | None:
         """Return where the cited text stands now, the same file first."""
         if cited.digest is None:
             return None
@@ -80,13 +80,13 @@ class Checker:
         return same[0] if same else None
 
 
-def cited_in(text: str) -> list[str]:
+def find_citations(text: str) -> list[str]:
     """Return the citations that stand in a text, in order, each once."""
-    found = [match.group().rstrip(_TRAILING) for match in _CITED.finditer(text)]
-    return list(dict.fromkeys(found))
+    citations = [match.group().rstrip(_TRAILING) for match in _CITED.finditer(text)]
+    return list(dict.fromkeys(citations))
 
 
-def _opened(manual: Shelved, path: str) -> tuple[Document | None, str]:
+def _opened(manual: Manual, path: str) -> tuple[Document | None, str]:
     try:
         return manual.document(path), ""
     except ToolError as error:
@@ -110,7 +110,7 @@ def _has_lines(document: Document, cited: Citation) -> bool:
     return (cited.start_line or 1) <= last <= Lines(document.text).total
 
 
-def _sections(manual: Shelved) -> Iterator[Citation]:
+def _sections(manual: Manual) -> Iterator[Citation]:
     for path in manual.paths():
         document, _ = _opened(manual, path)
         if document:
@@ -118,11 +118,13 @@ def _sections(manual: Shelved) -> Iterator[Citation]:
 
 
 def _placed(document: Document, manual_id: str) -> Iterator[Citation]:
-    for one in document.sections:
-        own = digest(document.text[one.start : one.end])
-        yield Citation(manual_id, document.path, one.start_line, one.end_line, own)
+    for section in document.sections:
+        own = digest(document.text[section.start : section.end])
+        yield Citation(manual_id, document.path, section.start_line, section.end_line, own)
 
 
-def _alike(one: str | None, other: str) -> bool:
+def _alike(digest_start: str | None, other: str) -> bool:
     """Compare two beginnings of hashes, as far as both go."""
-    return one is not None and (one.startswith(other) or other.startswith(one))
+    return digest_start is not None and (
+        digest_start.startswith(other) or other.startswith(digest_start)
+    )

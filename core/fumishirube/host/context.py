@@ -12,17 +12,18 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
 from fumishirube.disk.roots import Root
-from fumishirube.engine.background import Background
-from fumishirube.engine.cache import Kept, Looked, Question, Scope
-from fumishirube.engine.folder_index import Indexed, State
-from fumishirube.engine.library import Library, Manual
+from fumishirube.engine.background import BackgroundIndexer
+from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup, CacheScope
+from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
-from fumishirube.engine.pipeline import Pipeline, failures, ran_out, read_again
+from fumishirube.engine.pipeline import Pipeline, failures, ran_out_of_time, restore_ranking
 from fumishirube.errors import ConfigError, Forbidden
-from fumishirube.host.surfaces import Furnished, Shared, named_embedder, running
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
 from fumishirube.model import Progress, Query, Span, Trace
-from fumishirube.origins import Origin, Recipe
+from fumishirube.origins import Origin, PipelineSnapshot
 from fumishirube.stages import (
     Corpus,
     Fields,
@@ -32,9 +33,8 @@ from fumishirube.stages import (
     Scorer,
     Tokenizer,
 )
-from fumishirube.surfaces import Finding, NamedEmbedder
+from fumishirube.surfaces import NamedEmbedder, SearchResult
 from fumishirube.traces.store import new_trace_id
-from fumishirube.verdict import Cached, Thresholds, Verdict
 
 T = TypeVar("T")
 
@@ -42,59 +42,61 @@ RESERVED_MANUALS = ("manuals",)
 """Folder names that cannot be manuals: a tool uses the word as the id of the root."""
 
 
-class WorkDesk:
-    """The desk of one surface, with everything on it; see :class:`fumishirube.Desk`."""
+class PipelineContext:
+    """The desk of one surface, with everything on it; see :class:`fumishirube.SurfaceContext`."""
 
-    def __init__(self, furnished: Furnished, root: Root, shared: Shared) -> None:
+    def __init__(self, configured: ConfiguredSurface, root: Root, shared: SharedServices) -> None:
         with ExitStack() as opening:
-            stages = furnished.running(opening)
+            stages = configured.running(opening)
             self._running = opening.pop_all()
         self.root = root
-        self._furnished = furnished
+        self._configured = configured
         self._stages = stages
         self._shared = shared
         self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
-        self._indexed: dict[str, Indexed] = {}
-        self._background: Background | None = None
-        self._kept: dict[str, Any] = {}
+        self._indexed: dict[str, FolderIndex] = {}
+        self._background: BackgroundIndexer | None = None
+        self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return self._library.manuals()
 
-    def passed_over(self) -> Sequence[tuple[str, str]]:
+    def rejected_folders(self) -> Sequence[tuple[str, str]]:
         """Return the folders of the root that are no manuals, each with the reason."""
-        return self._library.passed_over()
+        return self._library.rejected_folders()
 
-    def manual(self, manual_id: str) -> Manual:
+    def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual."""
         return self._library.manual(manual_id)
 
-    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
         with self._background.call() if self._background else nullcontext():
             return self._find(manual_id, query, progress)
 
-    def _find(self, manual_id: str, query: Query, progress: Progress | None) -> Finding:
+    def _find(self, manual_id: str, query: Query, progress: Progress | None) -> SearchResult:
         state = self.prepare(manual_id, query, progress)
-        asked = self._asked(manual_id, query, state)
+        request = self._request(manual_id, query, state)
         began = time.perf_counter()
-        question = self._question(asked)
-        looked = self._shared.cache.look_up(question) if question else Looked("bypass")
-        if looked.kept:
-            saved = round(max(0.0, looked.kept.ms - _since(began)), 3)
-            trace = asked.trace(looked.kept.search, Cached(looked.mode, looked.score, saved))
-            finding = Finding(trace, partial(read_again, trace.search, state.corpus))
+        question = self._question(request)
+        surveyed = self._shared.cache.look_up(question) if question else CacheLookup("bypass")
+        if surveyed.cached_search:
+            saved = round(max(0.0, surveyed.cached_search.ms - _since(began)), 3)
+            trace = request.trace(
+                surveyed.cached_search.search, CacheOutcome(surveyed.mode, surveyed.score, saved)
+            )
+            finding = SearchResult(trace, partial(restore_ranking, trace.search, state.corpus))
         else:
             ranking, span = self._pipeline.search(query, state.corpus)
-            trace = asked.trace(span, Cached(looked.mode, looked.score))
-            finding = Finding(trace, lambda: ranking)
-            if question and not trace.degraded and not ran_out(span):
-                self._shared.cache.keep(question, Kept(trace.id, span, _since(began)))
+            trace = request.trace(span, CacheOutcome(surveyed.mode, surveyed.score))
+            finding = SearchResult(trace, lambda: ranking)
+            if question and not trace.degraded and not ran_out_of_time(span):
+                self._shared.cache.keep(question, CachedSearch(trace.id, span, _since(began)))
         self._shared.traces.put(trace)
         self._shared.observe(trace)
         return finding
@@ -113,7 +115,7 @@ class WorkDesk:
             if named.name == name:
                 return named.stage
         raise ConfigError(
-            f"pipelines.{self._furnished.name}.scorers: one called {name!r} is needed; add "
+            f"pipelines.{self._configured.name}.scorers: one called {name!r} is needed; add "
             f"{{use: {name}}}, or another one with 'as: {name}'"
         )
 
@@ -122,7 +124,7 @@ class WorkDesk:
         if name is not None:
             chosen = self._shared.embedder(name)
             return named_embedder([chosen], [running(chosen, self._running)])
-        return named_embedder(self._furnished.stages["embedders"], self._stages["embedders"])
+        return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
 
     def store(self, name: str) -> OpenIndex:
         """Open an index of the surface's own."""
@@ -135,34 +137,36 @@ class WorkDesk:
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return what the surface keeps at its desk, making it when first asked for."""
         with self._lock:
-            if name not in self._kept:
-                self._kept[name] = make()
-            kept: T = self._kept[name]
-            return kept
+            if name not in self._surface_values:
+                self._surface_values[name] = make()
+            value: T = self._surface_values[name]
+            return value
 
-    def search(self, corpus: Corpus, files: int, query: Query, *, written: bool = True) -> Finding:
+    def search(
+        self, corpus: Corpus, files: int, query: Query, *, written: bool = True
+    ) -> SearchResult:
         """Run the pipeline over a corpus of the surface's own, and keep the trace."""
         ranking, span = self._pipeline.search(query, corpus)
-        asked = self._asked(corpus.manual_id, query, State(corpus, files, (), None, ""))
-        trace = replace(asked.trace(span, Cached("bypass")), own=True)
+        request = self._request(corpus.manual_id, query, IndexState(corpus, files, (), None, ""))
+        trace = replace(request.trace(span, CacheOutcome("bypass")), own=True)
         self._shared.traces.put(trace, written=written)
         self._shared.observe(trace)
-        return Finding(trace, lambda: ranking)
+        return SearchResult(trace, lambda: ranking)
 
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, or the workspace."""
         return Root(self._shared.folder(name))
 
-    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+    def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Tell the cache and the statistics what came of a search."""
-        self._shared.cache.judge(trace_id, verdict)
-        self._shared.statistics.conclude(trace_id, verdict)
+        self._shared.cache.judge(trace_id, assessment)
+        self._shared.statistics.conclude(trace_id, assessment)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Keep a trace with a value of the surface's own, and return it."""
         return self._shared.traces.annotate(trace, name, value)
 
-    def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> State:
+    def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> IndexState:
         """Bring one manual's index up to date, and tell how it stands."""
         indexed = self._indexed_of(manual_id)
         state = indexed.bring_up_to_date(query.budget, progress, query.text)
@@ -175,8 +179,8 @@ class WorkDesk:
         """Watch large manuals, and index in the background, ahead of the calls and after them."""
         self._library.follow(on=True)
         try:
-            with closing(Background()) as self._background:
-                if self._furnished.of_manuals:
+            with closing(BackgroundIndexer()) as self._background:
+                if self._configured.of_manuals:
                     self._background.begin(lambda: map(self._indexed_of, self.manuals()))
                 yield
         finally:
@@ -189,42 +193,42 @@ class WorkDesk:
 
     def close(self) -> None:
         """Close the indexes that were opened, and what the surface keeps."""
-        for kept in self._kept.values():
-            if callable(close := getattr(kept, "close", None)):
+        for value in self._surface_values.values():
+            if callable(close := getattr(value, "close", None)):
                 close()
-        self._kept.clear()
+        self._surface_values.clear()
         for indexed in self._indexed.values():
             indexed.close()
         self._indexed.clear()
         self._running.close()
 
-    def _asked(self, manual_id: str, query: Query, state: State) -> _Asked:
+    def _request(self, manual_id: str, query: Query, state: IndexState) -> _FindRequest:
         thresholds = self._shared.statistics.thresholds
-        return _Asked(manual_id, query, state, thresholds, self._furnished.recipe)
+        return _FindRequest(manual_id, query, state, thresholds, self._configured.recipe)
 
-    def _question(self, asked: _Asked) -> Question | None:
+    def _question(self, request: _FindRequest) -> CacheKey | None:
         """Return the query as the cache knows it, or nothing when it is not to be asked."""
-        query, state = asked.query, asked.state
+        query, state = request.query, request.state
         if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
             return None
-        scope = Scope(
+        scope = CacheScope(
             manual_id=state.corpus.manual_id,
             corpus=state.fingerprint,
-            pipeline=self._furnished.pipeline + self._shared.versions,
-            thresholds=asked.thresholds,
+            pipeline=self._configured.pipeline + self._shared.versions,
+            thresholds=request.thresholds,
             terms=frozenset(query.required),
             must=frozenset(query.must),
             limit=query.limit,
             milliseconds=query.budget.milliseconds,
         )
-        return Question.of(scope, query.text)
+        return CacheKey.of(scope, query.text)
 
-    def _indexed_of(self, manual_id: str) -> Indexed:
+    def _indexed_of(self, manual_id: str) -> FolderIndex:
         """Return a manual with its index, which is opened when first asked for."""
         manual = self._library.manual(manual_id)
         with self._lock:
             if manual.id not in self._indexed:
-                self._indexed[manual.id] = Indexed(manual, self._open_index(manual.id))
+                self._indexed[manual.id] = FolderIndex(manual, self._open_index(manual.id))
             return self._indexed[manual.id]
 
     def _open_index(self, name: str) -> OpenIndex:
@@ -240,34 +244,34 @@ class WorkDesk:
         return index.open(folder, Fields(FIELDS, tokenizer))
 
     def _own(self, name: str) -> str:
-        return f"{self._furnished.name}/{name}"
+        return f"{self._configured.name}/{name}"
 
     def _index_folder(self, name: str) -> str:
-        return f"index/{name}/{self._furnished.fingerprint}"
+        return f"index/{name}/{self._configured.fingerprint}"
 
-    def _only(self, shelf: str) -> Any:
-        stages = self._stages[shelf]
+    def _only(self, kind_name: str) -> Any:
+        stages = self._stages[kind_name]
         if not stages:
             raise ConfigError(
-                f"pipelines.{self._furnished.pipeline_name}: searching needs one of {shelf}"
+                f"pipelines.{self._configured.pipeline_name}: searching needs one of {kind_name}"
             )
         return stages[0].stage
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _FindRequest:
     """One find: what was asked, of which state of the manual, under which thresholds, of whom."""
 
     manual_id: str
     query: Query
-    state: State
+    state: IndexState
     thresholds: Thresholds
-    recipe: Recipe
+    recipe: PipelineSnapshot
 
-    def trace(self, search: Span, cached: Cached) -> Trace:
+    def trace(self, search: Span, cached: CacheOutcome) -> Trace:
         """Return the record of a search that answers it."""
         query, state = self.query, self.state
-        more = bool(query.asked) or query.within is not None
+        more = bool(query.stage_arguments) or query.within is not None
         rest = (query.limit, query.must, query.case_sensitive, more)
         return Trace(
             id=new_trace_id(),

@@ -13,23 +13,23 @@ from pathlib import PurePath
 from pydantic import JsonValue
 
 from fumishirube.host.calls import compact, plain
-from fumishirube.host.wire import complain
+from fumishirube.host.wire import write_error_line
 
 LEVELS = ("debug", "info", "warning", "error")
 _FRAMES = 24
 """How many places of an exception are told, the innermost; a line stays a line."""
 _ERRORS = 24
 _LONGEST = 1000
-QUIET = "warning"
+QUIET_LEVEL = "warning"
 """The level for clients that show people what a server writes to standard error."""
 
 
-def told(level: int, /, logger: str = "fumishirube", **fields: JsonValue) -> None:
+def log_event(level: int, /, logger: str = "fumishirube", **fields: JsonValue) -> None:
     """Log an event by its fields; those that are ``None`` are left out."""
     logging.getLogger(logger).log(level, "", extra={"fields": fields})
 
 
-class JsonLines(logging.Formatter):
+class JsonLinesFormatter(logging.Formatter):
     """Writes a record as one line of JSON: when, how grave, and its fields or its message.
 
     Of an exception it tells the types, for their words may hold a text, and with ``places`` where
@@ -54,19 +54,19 @@ class JsonLines(logging.Formatter):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             errors = [*islice(_chain(error, set()), _ERRORS)]
-            line["exception"] = [*(type(one).__name__ for one in errors)]
+            line["exception"] = [*(type(cause).__name__ for cause in errors)]
             if self._places:
-                places = [place for one in errors for place in _places(one)]
+                places = [place for cause in errors for place in _places(cause)]
                 line["where"] = [*places[-_FRAMES:]]
         return compact(line)
 
 
-class ToStandardError(logging.Handler):
+class StandardErrorHandler(logging.Handler):
     """Writes records to standard error, or drops them when nobody empties that pipe."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
-        complain(self.format(record))
+        write_error_line(self.format(record))
 
 
 def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool) -> None:
@@ -75,7 +75,7 @@ def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool)
     ``places`` are always told at the level ``debug``.
     """
     shown = level.upper()
-    formatter = JsonLines(places=places or shown == "DEBUG")
+    formatter = JsonLinesFormatter(places=places or shown == "DEBUG")
     handlers = [*handlers]
     for handler in handlers:
         handler.setFormatter(formatter)
@@ -105,13 +105,13 @@ def _ended(ended: threading.ExceptHookArgs) -> None:
 
 def _chain(error: BaseException, known: set[int]) -> Iterator[BaseException]:
     """Yield an error, the members of a group, and what it came from, each once."""
-    one: BaseException | None = error
-    while one is not None and id(one) not in known:
-        known.add(id(one))
-        yield one
-        for member in one.exceptions if isinstance(one, BaseExceptionGroup) else ():
+    current: BaseException | None = error
+    while current is not None and id(current) not in known:
+        known.add(id(current))
+        yield current
+        for member in current.exceptions if isinstance(current, BaseExceptionGroup) else ():
             yield from _chain(member, known)
-        one = one.__cause__ or one.__context__
+        current = current.__cause__ or current.__context__
 
 
 def _places(error: BaseException) -> Iterator[str]:

@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fumishirube.config.configuration import Loaded
-from fumishirube.config.sections import Adaptive, Cache, Traces
-from fumishirube.engine.adaptive import Statistics
-from fumishirube.engine.cache import Guards, SearchCache
+from fumishirube.assessment import Thresholds
+from fumishirube.config.configuration import LoadedConfig
+from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSettings
+from fumishirube.engine.adaptive import SearchStatistics
+from fumishirube.engine.cache import CacheGuards, SearchCache
 from fumishirube.stages import Embedder
 from fumishirube.traces.store import TraceStore
-from fumishirube.verdict import Thresholds
 
-_Keys: TypeAlias = "tuple[tuple[Traces, Path | None], tuple[Cache, str], tuple[Adaptive, Path]]"
+_Keys: TypeAlias = tuple[
+    tuple[TraceSettings, Path | None], tuple[CacheSettings, str], tuple[AdaptiveSettings, Path]
+]
 
 
-class Memory(NamedTuple):
+class SearchMemory(NamedTuple):
     """The records of searches, the answers that may be given again, and the statistics.
 
     ``keys`` is what each of them depends on: one is handed on for as long as that stays the same.
@@ -25,18 +27,18 @@ class Memory(NamedTuple):
 
     traces: TraceStore
     cache: SearchCache
-    statistics: Statistics
+    statistics: SearchStatistics
     keys: _Keys
 
     @classmethod
     def of(
         cls,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         folder: Path | None,
         embedder: Callable[[], Embedder],
         code: str,
-        former: Memory | None,
-    ) -> Memory:
+        former: SearchMemory | None,
+    ) -> SearchMemory:
         """Return the memory for a configuration, with what can be kept of an earlier one.
 
         Traces are written to the ``folder``, if there is one. ``code`` names the plugins as they
@@ -53,22 +55,22 @@ class Memory(NamedTuple):
             cache = _cache(loaded, embedder())
         return cls(traces, cache, statistics or _statistics(loaded, file), keys)
 
-    def close(self, others: Iterable[Memory] = ()) -> None:
+    def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Write what has not been written, but for what ``others`` still use."""
-        used = {id(one) for other in others for one in _held(other)}
-        for one in _held(self):
-            if id(one) not in used:
-                one.close()
+        used = {id(part) for other in others for part in _closable(other)}
+        for part in _closable(self):
+            if id(part) not in used:
+                part.close()
 
 
-def _held(memory: Memory) -> tuple[Statistics, TraceStore, SearchCache]:
+def _closable(memory: SearchMemory) -> tuple[SearchStatistics, TraceStore, SearchCache]:
     """Return what is to be closed."""
     return memory.statistics, memory.traces, memory.cache
 
 
 def _same(
-    former: Memory | None, keys: _Keys
-) -> tuple[TraceStore | None, SearchCache | None, Statistics | None]:
+    former: SearchMemory | None, keys: _Keys
+) -> tuple[TraceStore | None, SearchCache | None, SearchStatistics | None]:
     """Return what of an earlier memory still depends on the same."""
     if former is None:
         return None, None, None
@@ -80,20 +82,20 @@ def _same(
     )
 
 
-def _cache(loaded: Loaded, embedder: Embedder) -> SearchCache:
+def _cache(loaded: LoadedConfig, embedder: Embedder) -> SearchCache:
     settings = loaded.config.cache
     return SearchCache(
         embedder,
         keep=settings.keep,
         seconds=settings.seconds,
         similarity=settings.similarity,
-        guards=Guards(settings.gaps, settings.conflicts),
+        guards=CacheGuards(settings.gaps, settings.conflicts),
     )
 
 
-def _statistics(loaded: Loaded, file: Path) -> Statistics:
+def _statistics(loaded: LoadedConfig, file: Path) -> SearchStatistics:
     settings = loaded.config.adaptive
-    return Statistics(
+    return SearchStatistics(
         Thresholds(settings.candidate_low, settings.file_bias),
         file,
         tuning=settings.tuning,

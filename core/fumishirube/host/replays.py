@@ -15,17 +15,17 @@ from pydantic import JsonValue
 
 from fumishirube import __version__
 from fumishirube.budget import Budget
-from fumishirube.config.configuration import Loaded
-from fumishirube.config.trials import with_pipeline, without_marks
-from fumishirube.engine.library import Manual
-from fumishirube.engine.pipeline import ran_out
+from fumishirube.config.configuration import LoadedConfig
+from fumishirube.config.trials import with_pipeline, without_state
+from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.pipeline import ran_out_of_time
 from fumishirube.errors import ConfigError, InvalidScope
 from fumishirube.host.application import Application
-from fumishirube.host.context import WorkDesk
+from fumishirube.host.context import PipelineContext
 from fumishirube.model import Progress, Query, Trace
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.traces.differences import Difference
-from fumishirube.traces.exports import WITHHELD, Exported, programs, withheld_in
+from fumishirube.traces.differences import TraceDifference
+from fumishirube.traces.exports import WITHHELD, ExportedTrace, programs, withheld_coordinates
 
 Cause: TypeAlias = Literal["corpus", "configuration", "plugins", "program", "time"]
 
@@ -35,27 +35,27 @@ TIME_MS = 600_000
 _NAMED = 5
 
 
-class Change(NamedTuple):
+class ReplayChange(NamedTuple):
     """Something that is not as it was when the search was recorded."""
 
     cause: Cause
-    told: str
+    explanation: str
 
 
 @dataclass(frozen=True)
 class Replay:
     """A recorded search, and the same search now."""
 
-    before: Exported
-    after: Exported
+    before: ExportedTrace
+    after: ExportedTrace
 
     @cached_property
-    def difference(self) -> Difference:
+    def difference(self) -> TraceDifference:
         """The two rankings side by side."""
-        return Difference(self.before.trace, self.after.trace)
+        return TraceDifference(self.before.trace, self.after.trace)
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ReplayChange, ...]:
         """What is not as it was, and may have changed the ranking."""
         return (
             *self._corpus(),
@@ -65,69 +65,75 @@ class Replay:
             *self._time(),
         )
 
-    def _corpus(self) -> Iterator[Change]:
+    def _corpus(self) -> Iterator[ReplayChange]:
         before, after = self.before, self.after
         stamps = (before.trace.origin.corpus, after.trace.origin.corpus)
         if stamps[0] == stamps[1] or (before.content and before.content == after.content):
             return
-        lost = [one for one in self.difference.rows if one.rewritten]
-        names = [f"{one.row.path}#L{one.row.start_line}" for one in lost[:_NAMED]]
+        lost = [change for change in self.difference.rows if change.rewritten]
+        names = [f"{change.row.path}#L{change.row.start_line}" for change in lost[:_NAMED]]
         more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         sizes = (before.trace.sections, after.trace.sections)
-        told = "the files of the manual are not what they were"
-        told += f": {sizes[0]} sections then, {sizes[1]} now" if sizes[0] != sizes[1] else ""
-        told += f"; other text: {', '.join(names)}{more}" if names else ""
-        yield Change("corpus", told)
+        message = "the files of the manual are not what they were"
+        message += f": {sizes[0]} sections then, {sizes[1]} now" if sizes[0] != sizes[1] else ""
+        message += f"; other text: {', '.join(names)}{more}" if names else ""
+        yield ReplayChange("corpus", message)
 
-    def _configuration(self) -> Iterator[Change]:
-        ours, theirs = (one.trace.origin.recipe for one in (self.before, self.after))
-        for one in self.difference.settings:
-            if [*withheld_in(one.before)]:
-                told = f"{one.name} holds a path, which was not exported; the value here counts"
+    def _configuration(self) -> Iterator[ReplayChange]:
+        ours, theirs = (item.trace.origin.recipe for item in (self.before, self.after))
+        for item in self.difference.settings:
+            if [*withheld_coordinates(item.before)]:
+                message = f"{item.name} holds a path, which was not exported; the value here counts"
             else:
-                told = f"{one.name}: {_said(one.before)} then, {_said(one.after)} now"
-            yield Change("configuration", told)
+                message = f"{item.name}: {_said(item.before)} then, {_said(item.after)} now"
+            yield ReplayChange("configuration", message)
         same = ours.stages == theirs.stages
-        if same and ours.fingerprint != theirs.fingerprint and not [*withheld_in(ours.stages)]:
-            yield Change("plugins", "the classes behind the same stages are others")
+        if (
+            same
+            and ours.fingerprint != theirs.fingerprint
+            and not [*withheld_coordinates(ours.stages)]
+        ):
+            yield ReplayChange("plugins", "the classes behind the same stages are others")
 
-    def _time(self) -> Iterator[Change]:
+    def _time(self) -> Iterator[ReplayChange]:
         trace = self.before.trace
-        if ran_out(trace.search):
-            yield Change("time", "the recorded search had run out of time")
+        if ran_out_of_time(trace.search):
+            yield ReplayChange("time", "the recorded search had run out of time")
         if trace.degraded:
-            yield Change("time", f"the recorded search was degraded: {trace.degraded}")
+            yield ReplayChange("time", f"the recorded search was degraded: {trace.degraded}")
 
     @staticmethod
-    def _makers(one: Exported) -> Mapping[str, str]:
-        return one.trace.origin.recipe.makers
+    def _makers(exported_trace: ExportedTrace) -> Mapping[str, str]:
+        return exported_trace.trace.origin.recipe.makers
 
 
 @contextmanager
-def rehearsing(
-    application: Application, plugins: Plugins, given: Trace | None = None
+def open_replay_application(
+    application: Application, plugins: Plugins, recorded_trace: Trace | None = None
 ) -> Iterator[Application]:
-    """Open an application like another one, with the pipeline of a trace if one is ``given``.
+    """Open an application like another one, or with the pipeline of a ``recorded_trace``.
 
     Raises:
         ConfigError: when that pipeline cannot be built here.
     """
     loaded = application.loaded
-    if given is not None:
-        recipe = given.origin.recipe
+    if recorded_trace is not None:
+        recipe = recorded_trace.origin.recipe
         stages = {**recipe.stages}
-        if [*withheld_in(stages)]:
-            ours = [one for one in application.surfaces if one.pipeline_name == recipe.name]
+        if [*withheld_coordinates(stages)]:
+            ours = [
+                surface for surface in application.surfaces if surface.pipeline_name == recipe.name
+            ]
             stages = _restored(stages, {**ours[0].uses} if ours else {})
         loaded = with_pipeline(loaded, recipe.name, stages)
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(rehearsal(loaded, plugins))
+            opened = stack.enter_context(open_scratch_application(loaded, plugins))
         except ConfigError as error:
-            if given is None:
+            if recorded_trace is None:
                 raise
             raise ConfigError(
-                f"{error}{_missing(given, plugins)}; "
+                f"{error}{_missing(recorded_trace, plugins)}; "
                 "replay with --current to search as configured here"
             ) from error
         yield opened
@@ -135,14 +141,14 @@ def rehearsing(
 
 def _missing(trace: Trace, plugins: Plugins) -> str:
     """Name the plugins that the stages of a trace came from, as far as they are not here."""
-    here = {one.plugin for one in plugins.reports if one.status == "loaded"}
+    here = {report.plugin for report in plugins.reports if report.status == "loaded"}
     makers = trace.origin.recipe.makers
     names = [f"{name} ({version})" for name, version in makers.items() if name not in here]
     return f"; the trace was made with {', '.join(names)}, which is not loaded" if names else ""
 
 
 @contextmanager
-def rehearsal(loaded: Loaded, plugins: Plugins) -> Iterator[Application]:
+def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator[Application]:
     """Open an application that leaves no marks.
 
     The plugins are its own: what is registered with them observes its searches.
@@ -152,12 +158,14 @@ def rehearsal(loaded: Loaded, plugins: Plugins) -> Iterator[Application]:
     """
     with (
         TemporaryDirectory(prefix="fumishirube-") as scratch,
-        closing(Application(without_marks(loaded, Path(scratch)), plugins)) as application,
+        closing(Application(without_state(loaded, Path(scratch)), plugins)) as application,
     ):
         yield application
 
 
-def replayed(application: Application, trace: Trace, progress: Progress | None = None) -> Exported:
+def replay_trace(
+    application: Application, trace: Trace, progress: Progress | None = None
+) -> ExportedTrace:
     """Ask what a trace was asked, of the manual as it is now, past the cache.
 
     Raises:
@@ -171,8 +179,8 @@ def replayed(application: Application, trace: Trace, progress: Progress | None =
             if origin.recipe.surface
             else "this search cannot be run again: an earlier version of Fumishirube recorded it"
         )
-    desk = application.desks.get(origin.recipe.surface)
-    if desk is None:
+    context = application.contexts.get(origin.recipe.surface)
+    if context is None:
         raise InvalidScope(
             f"no surface is called {origin.recipe.surface!r} here; add it to 'surfaces'"
         )
@@ -186,42 +194,44 @@ def replayed(application: Application, trace: Trace, progress: Progress | None =
         budget=Budget.of(TIME_MS),
         cache=False,
     )
-    after = desk.find(trace.manual_id, query, progress).trace
-    return Exported(after, content_of(desk.manual(trace.manual_id)), programs(__version__))
+    after = context.find(trace.manual_id, query, progress).trace
+    return ExportedTrace(
+        after, content_fingerprint(context.manual(trace.manual_id)), programs(__version__)
+    )
 
 
-def recorded(application: Application, trace: Trace) -> Exported:
+def describe_recorded(application: Application, trace: Trace) -> ExportedTrace:
     """Return a trace with what there is to know of its files, while they are as it saw them."""
-    desk = application.desks.get(trace.origin.recipe.surface)
-    content = None if desk is None or trace.own else _content(desk, trace)
-    return Exported(trace, content, programs(__version__))
+    context = application.contexts.get(trace.origin.recipe.surface)
+    content = None if context is None or trace.own else _content(context, trace)
+    return ExportedTrace(trace, content, programs(__version__))
 
 
-def content_of(manual: Manual) -> str:
+def content_fingerprint(manual: ManualFolder) -> str:
     """Return a fingerprint of what a manual's files hold, whenever and wherever written."""
     content = hashlib.sha256()
-    for path, spoken in sorted(manual.sweep().items()):
-        content.update(f"{path}\0{manual.content_hash(spoken)}\n".encode("utf-8", "surrogatepass"))
+    for path, claimed in sorted(manual.sweep().items()):
+        content.update(f"{path}\0{manual.content_hash(claimed)}\n".encode("utf-8", "surrogatepass"))
     return content.hexdigest()[:16]
 
 
-def _content(desk: WorkDesk, trace: Trace) -> str | None:
+def _content(context: PipelineContext, trace: Trace) -> str | None:
     """Return the fingerprint of the content that a trace saw, if that is still there."""
-    if trace.manual_id not in desk.manuals():
+    if trace.manual_id not in context.manuals():
         return None
-    state = desk.prepare(trace.manual_id, Query("", budget=Budget.of(TIME_MS)))
+    state = context.prepare(trace.manual_id, Query("", budget=Budget.of(TIME_MS)))
     if state.fingerprint != trace.origin.corpus:
         return None
-    return content_of(desk.manual(trace.manual_id))
+    return content_fingerprint(context.manual(trace.manual_id))
 
 
 def _versions(
     cause: Cause, before: Mapping[str, str], after: Mapping[str, str]
-) -> Iterator[Change]:
+) -> Iterator[ReplayChange]:
     for name in dict.fromkeys([*before, *after]):
         ours, theirs = before.get(name, "none"), after.get(name, "none")
         if ours != theirs:
-            yield Change(cause, f"{name}: {ours} then, {theirs} now")
+            yield ReplayChange(cause, f"{name}: {ours} then, {theirs} now")
 
 
 def _said(value: JsonValue) -> str:
@@ -231,23 +241,23 @@ def _said(value: JsonValue) -> str:
 
 
 def _restored(
-    given: Mapping[str, JsonValue], current: Mapping[str, JsonValue]
+    exported_settings: Mapping[str, JsonValue], current: Mapping[str, JsonValue]
 ) -> dict[str, JsonValue]:
     """Return settings with those that were not exported as they are configured here."""
-    found: dict[str, JsonValue] = {}
-    for name, value in given.items():
+    restored: dict[str, JsonValue] = {}
+    for name, value in exported_settings.items():
         here = current.get(name)
         if value == WITHHELD and here is None:
             continue  # the stage's default counts
-        found[name] = _one_restored(value, here)
-    return found
+        restored[name] = _restored_value(value, here)
+    return restored
 
 
-def _one_restored(value: JsonValue, here: JsonValue) -> JsonValue:
+def _restored_value(value: JsonValue, here: JsonValue) -> JsonValue:
     if isinstance(value, Mapping):
         return _restored(value, here if isinstance(here, Mapping) else {})
     if isinstance(value, list):
         beside = here if isinstance(here, list) and len(here) == len(value) else [None] * len(value)
-        kept = [pair for pair in zip(value, beside, strict=True) if pair != (WITHHELD, None)]
-        return [_one_restored(*pair) for pair in kept]
+        pairs = [pair for pair in zip(value, beside, strict=True) if pair != (WITHHELD, None)]
+        return [_restored_value(*pair) for pair in pairs]
     return here if value == WITHHELD else value

@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 WORKERS = 16
 """How many calls have a thread at most: those that take long, and those nobody waits for too."""
-AT_ONCE = 1
+CONCURRENT_CALLS = 1
 """How many calls work at once; two take the interpreter from each other, and both end later."""
-LONG = 0.25
+TURN_SECONDS = 0.25
 """Seconds after which a call that still works no longer counts."""
-SWITCH = 0.0005
+SWITCH_SECONDS = 0.0005
 """Seconds after which a thread that computes lets another one have the interpreter.
 
 A message passes through three threads; with the default of 0.005 each of them would wait that long
@@ -28,14 +28,14 @@ for every call that computes.
 """
 
 
-class Turns:
+class Scheduler:
     """Calls get their turn in the order in which they came; one that takes long gives it up.
 
     So a call that reads a whole manual delays the short ones behind it, but does not stop them.
     """
 
     def __init__(self) -> None:
-        self._limiter = anyio.CapacityLimiter(AT_ONCE)
+        self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._counted: set[object] = set()
         self._threads = anyio.CapacityLimiter(WORKERS)
 
@@ -45,7 +45,7 @@ class Turns:
         When that is cancelled nobody waits for the thread any more, but it counts until it ends.
         """
         async with self._turn():
-            errand = _Errand(work, self._threads)
+            errand = _ThreadJob(work, self._threads)
             await self._threads.acquire_on_behalf_of(errand)
             try:
                 await to_thread.run_sync(errand.run, abandon_on_cancel=True)
@@ -55,7 +55,7 @@ class Turns:
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, and hold it while the body runs, or for ``LONG`` seconds."""
+        """Wait for a turn, and hold it while the body runs, or for ``TURN_SECONDS`` seconds."""
         caller = object()
         await self._limiter.acquire_on_behalf_of(caller)
         self._counted.add(caller)
@@ -68,7 +68,7 @@ class Turns:
             self._end(caller)
 
     async def _lapse(self, caller: object) -> None:
-        await anyio.sleep(LONG)
+        await anyio.sleep(TURN_SECONDS)
         self._end(caller)
 
     def _end(self, caller: object) -> None:
@@ -77,7 +77,7 @@ class Turns:
             self._limiter.release_on_behalf_of(caller)
 
 
-class _Errand(Generic[T]):
+class _ThreadJob(Generic[T]):
     """Some work in a thread, for which somebody waits or no longer does."""
 
     def __init__(self, work: Callable[[], T], threads: anyio.CapacityLimiter) -> None:

@@ -14,15 +14,15 @@ from pydantic import JsonValue
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.disk.roots import Root
-from fumishirube.engine.adaptive import Statistics
+from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
-from fumishirube.engine.pipeline import Named
+from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError
 from fumishirube.model import Trace
-from fumishirube.origins import Recipe
+from fumishirube.origins import PipelineSnapshot
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.plugins.registry import Registry
-from fumishirube.stages import Opening
+from fumishirube.plugins.registry import StageRegistry
+from fumishirube.stages import ResourceStage
 from fumishirube.surfaces import NamedEmbedder, Surface
 from fumishirube.traces.store import TraceStore
 
@@ -31,7 +31,7 @@ MANUALS = "manuals"
 
 
 @dataclass(frozen=True)
-class Furnished:
+class ConfiguredSurface:
     """A surface and its stages, as the configuration chose them: by shelf, in order.
 
     ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them.
@@ -39,7 +39,7 @@ class Furnished:
 
     name: str
     surface: Surface
-    stages: Mapping[str, Sequence[Named[Any]]]
+    stages: Mapping[str, Sequence[NamedStage[Any]]]
     pipeline_name: str
     plugins: Plugins
 
@@ -58,50 +58,54 @@ class Furnished:
         """What an index depends on: loaders, tokenizer and index, with their settings."""
         return "-".join(
             named.stage.fingerprint
-            for shelf in ("loaders", "tokenizers", "indexes")
-            for named in self.stages[shelf]
+            for kind_name in ("loaders", "tokenizers", "indexes")
+            for named in self.stages[kind_name]
         )
 
     @cached_property
     def pipeline(self) -> str:
         """What an answer depends on: the surface's name, and every stage with its settings."""
         uses = [
-            f"{shelf} {named.name} {named.stage.fingerprint}"
-            for shelf, stages in self.stages.items()
+            f"{kind_name} {named.name} {named.stage.fingerprint}"
+            for kind_name, stages in self.stages.items()
             for named in stages
         ]
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
 
-    def running(self, opening: ExitStack) -> Mapping[str, Sequence[Named[Any]]]:
+    def running(self, opening: ExitStack) -> Mapping[str, Sequence[NamedStage[Any]]]:
         """Return the stages in their running forms, which end with the stack, by shelf, in order.
 
         The index stays as it is: it is opened once a manual.
         """
         return {
-            shelf: stages if shelf == "indexes" else [running(one, opening) for one in stages]
-            for shelf, stages in self.stages.items()
+            kind_name: stages
+            if kind_name == "indexes"
+            else [running(stage, opening) for stage in stages]
+            for kind_name, stages in self.stages.items()
         }
 
     @cached_property
     def uses(self) -> Mapping[str, JsonValue]:
         """The stages as the file would name them: by key, each with all its settings."""
-        found: dict[str, JsonValue] = {}
-        for shelf, key in PIPELINE_KEYS.items():
-            uses = [use_of(shelf, named, self.plugins.registry) for named in self.stages[shelf]]
-            if key != SINGLE_KINDS.get(shelf):
-                found[key] = uses
+        by_key: dict[str, JsonValue] = {}
+        for kind_name, key in PIPELINE_KEYS.items():
+            uses = [
+                use_of(kind_name, named, self.plugins.registry) for named in self.stages[kind_name]
+            ]
+            if key != SINGLE_KINDS.get(kind_name):
+                by_key[key] = uses
             elif uses:
-                found[key] = uses[0]
-        return found
+                by_key[key] = uses[0]
+        return by_key
 
     @cached_property
-    def recipe(self) -> Recipe:
+    def recipe(self) -> PipelineSnapshot:
         """What the record of a search says of them."""
         offers = {
             offer.plugin
-            for shelf, stages in self.stages.items()
+            for kind_name, stages in self.stages.items()
             for named in stages
-            for offer in self.plugins.registry[shelf]
+            for offer in self.plugins.registry[kind_name]
             if offer.stage is type(named.stage)
         }
         makers = {
@@ -109,52 +113,52 @@ class Furnished:
             for report in self.plugins.reports
             if report.plugin in offers
         }
-        return Recipe(self.name, self.pipeline_name, self.pipeline, self.uses, makers)
+        return PipelineSnapshot(self.name, self.pipeline_name, self.pipeline, self.uses, makers)
 
 
-def searching(surfaces: Sequence[Furnished]) -> Furnished:
+def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:
     """Return the surface that searches the manuals: ``manual``, or the first alike.
 
     Raises:
         ConfigError: when none of them does.
     """
-    readers = sorted((one for one in surfaces if one.of_manuals), key=_is_not_first)
+    readers = sorted((surface for surface in surfaces if surface.of_manuals), key=_is_not_first)
     if not readers:
         raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
     return readers[0]
 
 
-def _is_not_first(one: Furnished) -> bool:
-    return one.name != "manual"
+def _is_not_first(surface: ConfiguredSurface) -> bool:
+    return surface.name != "manual"
 
 
-def use_of(shelf: str, named: Named[Any], registry: Registry) -> JsonValue:
+def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> JsonValue:
     """Return a stage as the file would name it, with all its settings."""
-    names = [offer.name for offer in registry[shelf] if offer.stage is type(named.stage)]
+    names = [offer.name for offer in registry[kind_name] if offer.stage is type(named.stage)]
     use = named.name if named.name in names else names[0]
     alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
     settings = named.stage.model_dump(mode="json", by_alias=True)
     return {"use": use, **alias, **({"with": settings} if settings else {})}
 
 
-def running(named: Named[Any], opening: ExitStack) -> Named[Any]:
+def running(named: NamedStage[Any], opening: ExitStack) -> NamedStage[Any]:
     """Return a stage in its running form, which ends with the stack."""
-    if isinstance(named.stage, Opening):
-        return Named(named.name, opening.enter_context(named.stage.open()))
+    if isinstance(named.stage, ResourceStage):
+        return NamedStage(named.name, opening.enter_context(named.stage.open()))
     return named
 
 
 def named_embedder(
-    chosen: Sequence[Named[Any]], begun: Sequence[Named[Any]]
+    chosen: Sequence[NamedStage[Any]], begun: Sequence[NamedStage[Any]]
 ) -> NamedEmbedder | None:
     """Return the first embedder, if there is one, given its settings and its running form."""
-    for one, works in zip(chosen, begun, strict=True):
-        return NamedEmbedder(one.name, one.stage.fingerprint, works.stage)
+    for stage, works in zip(chosen, begun, strict=True):
+        return NamedEmbedder(stage.name, stage.stage.fingerprint, works.stage)
     return None
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedServices:
     """What the desks of one application have in common.
 
     ``cached`` says whether a query that does not say so itself may be answered from the cache;
@@ -164,10 +168,10 @@ class Shared:
     state: Root
     traces: TraceStore
     cache: SearchCache
-    statistics: Statistics
+    statistics: SearchStatistics
     observe: Callable[[Trace], None]
     folder: Callable[[str], Path]
-    embedder: Callable[[str], Named[Any]]
+    embedder: Callable[[str], NamedStage[Any]]
     cached: bool = True
     versions: str = ""
     strict: bool = False

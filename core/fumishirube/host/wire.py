@@ -58,7 +58,7 @@ def claim_wire() -> Wire:
     return Wire(source, sink)
 
 
-def complain(line: str) -> None:
+def write_error_line(line: str) -> None:
     """Write one short line to standard error, or drop it when nobody empties that pipe."""
     data = line.encode("utf-8", "replace")[: ATOMIC - 1] + b"\n"
     with suppress(OSError, ValueError):
@@ -77,7 +77,7 @@ def exit_within(seconds: float, code: int = 0) -> None:
     threading.Thread(target=expire, name="fumishirube deadline", daemon=True).start()
 
 
-def leave(code: int = 0) -> NoReturn:
+def exit_now(code: int = 0) -> NoReturn:
     """End the process now: threads that still run are not waited for."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):

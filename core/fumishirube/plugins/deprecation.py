@@ -19,7 +19,7 @@ class Deprecation(DeprecationWarning):
     """
 
 
-class Renamed(NamedTuple):
+class RenamedExport(NamedTuple):
     """What a name of the façade is called now, since which version, and when the old one goes."""
 
     now: str
@@ -27,11 +27,11 @@ class Renamed(NamedTuple):
     until: str
 
 
-RENAMED: Mapping[str, Renamed] = {}
+RENAMED: Mapping[str, RenamedExport] = {}
 """The old names of the façade that still work."""
 
 
-def former(name: str) -> object:
+def resolve_former_name(name: str) -> object:
     """Return what an old name of the façade stands for, and warn whoever asks for it.
 
     Raises:
@@ -40,15 +40,15 @@ def former(name: str) -> object:
     renamed = RENAMED.get(name)
     if renamed is None:
         raise AttributeError(f"module {FACADE!r} has no attribute {name!r}")
-    told = (
+    message = (
         f"{FACADE}.{name} is called {renamed.now} since {renamed.since}; it goes in {renamed.until}"
     )
-    warnings.warn(told, Deprecation, stacklevel=2)
+    warnings.warn(message, Deprecation, stacklevel=2)
     return getattr(import_module(FACADE), renamed.now)
 
 
 @contextmanager
-def told() -> Iterator[list[str]]:
+def collect_deprecations() -> Iterator[list[str]]:
     """Give what is said of deprecated things meanwhile, each once. All warnings go their way."""
     messages: list[str] = []
     with warnings.catch_warnings():

@@ -15,9 +15,9 @@ import pluggy
 
 from fumishirube.errors import PluginError
 from fumishirube.plugins import hookspecs
-from fumishirube.plugins.deprecation import told
+from fumishirube.plugins.deprecation import collect_deprecations
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import KINDS, Offer, Register, Registry
+from fumishirube.plugins.registry import KINDS, Register, RegisteredStage, StageRegistry
 
 DISTRIBUTION = "fumishirube"
 """The distribution whose own plugins are the built-ins."""
@@ -28,7 +28,7 @@ Status = Literal["loaded", "refused", "disabled"]
 
 
 @dataclass(frozen=True)
-class Report:
+class PluginReport:
     """What became of one plugin."""
 
     plugin: str
@@ -52,16 +52,19 @@ class Plugins:
     ``revision`` tells how often this process has imported their code anew.
     """
 
-    registry: Registry
+    registry: StageRegistry
     manager: pluggy.PluginManager
-    reports: list[Report] = field(default_factory=list)
+    reports: list[PluginReport] = field(default_factory=list)
     revision: int = 0
 
     @property
     def code(self) -> str:
         """Name the plugins that may have a part in an answer, each with its version."""
         loaded = [report for report in self.reports if report.status == "loaded"]
-        names = " ".join(f"{one.plugin}={one.distribution}-{one.version}" for one in loaded)
+        names = " ".join(
+            f"{loaded_report.plugin}={loaded_report.distribution}-{loaded_report.version}"
+            for loaded_report in loaded
+        )
         return f"{names} #{self.revision}" if self.revision else names
 
     def check_against(self, former: Plugins) -> None:
@@ -86,16 +89,16 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
-    plugins = Plugins(Registry(), manager, revision=revision)
-    offered: list[_Loaded] = []
+    plugins = Plugins(StageRegistry(), manager, revision=revision)
+    offered: list[_LoadedPlugin] = []
     for plugin in installed():
         if not strangers and not plugin.builtin:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
         try:
-            with _stdout_to_stderr(), told() as deprecations:
+            with _stdout_to_stderr(), collect_deprecations() as deprecations:
                 offers = _load(manager, plugin)
-            offered.append(_Loaded(plugin, offers, deprecations))
+            offered.append(_LoadedPlugin(plugin, offers, deprecations))
         except PluginError as error:
             plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
     _settle(plugins, offered)
@@ -104,7 +107,7 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
     return plugins
 
 
-class Installed(NamedTuple):
+class InstalledPlugin(NamedTuple):
     """An entry point, and what it is called: by its name, or by its distribution too."""
 
     id: str
@@ -118,31 +121,31 @@ class Installed(NamedTuple):
         return self.distribution == DISTRIBUTION
 
 
-def installed() -> list[Installed]:
+def installed() -> list[InstalledPlugin]:
     """Return the plugins of this API version, the built-ins first, each with an id of its own."""
-    found = [
+    points = [
         (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
         for point in entry_points(group=GROUP)
     ]
-    names = Counter(point.name for point, _, _ in found)
-    own = {point.name for point, distribution, _ in found if distribution == DISTRIBUTION}
-    installed: list[Installed] = []
-    for point, distribution, version in found:
+    names = Counter(point.name for point, _, _ in points)
+    own = {point.name for point, distribution, _ in points if distribution == DISTRIBUTION}
+    installed: list[InstalledPlugin] = []
+    for point, distribution, version in points:
         alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
         name = point.name if alone else f"{distribution}:{point.name}"
-        installed.append(Installed(name, point, distribution, version))
+        installed.append(InstalledPlugin(name, point, distribution, version))
     return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
 
 
-class _Loaded(NamedTuple):
+class _LoadedPlugin(NamedTuple):
     """A plugin, what it offers by shelf, and what it uses that is deprecated."""
 
-    plugin: Installed
-    offers: list[tuple[str, Offer]]
+    plugin: InstalledPlugin
+    offers: list[tuple[str, RegisteredStage]]
     deprecations: list[str]
 
 
-def _of_other_versions() -> Iterator[Report]:
+def _of_other_versions() -> Iterator[PluginReport]:
     """Report the plugins of other versions of the API, which are never imported."""
     every = entry_points()
     ours = int(GROUP.removeprefix(_API))
@@ -157,7 +160,7 @@ def _of_other_versions() -> Iterator[Report]:
                 continue  # it has something for this version, too
             remedy = f"update {who[0]}" if int(version) < ours else "update fumishirube"
             problem = f"it is for the plugin API {group}, and this is {GROUP}: {remedy}"
-            yield Report(point.name, *who, "refused", problems=(problem,))
+            yield PluginReport(point.name, *who, "refused", problems=(problem,))
 
 
 @contextmanager
@@ -166,7 +169,7 @@ def _stdout_to_stderr() -> Iterator[None]:
     with redirect_stdout(sys.stderr):
         _flush()
         try:
-            kept = os.dup(1)
+            stdout_copy = os.dup(1)
         except OSError:  # there is no standard output to protect
             yield
             return
@@ -175,8 +178,8 @@ def _stdout_to_stderr() -> Iterator[None]:
             yield
         finally:
             _flush()
-            os.dup2(kept, 1)
-            os.close(kept)
+            os.dup2(stdout_copy, 1)
+            os.close(stdout_copy)
 
 
 def _flush() -> None:
@@ -184,7 +187,9 @@ def _flush() -> None:
         sys.__stdout__.flush()
 
 
-def _load(manager: pluggy.PluginManager, plugin: Installed) -> list[tuple[str, Offer]]:
+def _load(
+    manager: pluggy.PluginManager, plugin: InstalledPlugin
+) -> list[tuple[str, RegisteredStage]]:
     """Import and register one plugin, collect its offers, or leave no trace of it.
 
     All that it raises is its problem, even what is no ``Exception``: programs exit, and
@@ -223,51 +228,51 @@ def _hooks(manager: pluggy.PluginManager, module: object) -> set[str]:
     return {caller.name for caller in manager.get_hookcallers(module) or ()}
 
 
-def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, Offer]]:
+def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, RegisteredStage]]:
     others = [other for name, other in manager.list_name_plugin() if name != plugin]
-    offers: list[tuple[str, Offer]] = []
+    offers: list[tuple[str, RegisteredStage]] = []
     for kind in KINDS:
         register: Register[object] = Register(kind, plugin)
-        caller = manager.subset_hook_caller(f"register_{kind.shelf}", others)
+        caller = manager.subset_hook_caller(f"register_{kind.kind_name}", others)
         caller(register=register)
         names = [offer.name for offer in register.offers]
         for name in names:
             if names.count(name) > 1:
-                raise PluginError(f"it offers two {kind.shelf} called {name!r}")
-        offers.extend((kind.shelf, offer) for offer in register.offers)
+                raise PluginError(f"it offers two {kind.kind_name} called {name!r}")
+        offers.extend((kind.kind_name, offer) for offer in register.offers)
     return offers
 
 
-def _settle(plugins: Plugins, offered: list[_Loaded]) -> None:
-    claims: dict[tuple[str, str], list[Installed]] = {}
+def _settle(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
+    claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
     for plugin, offers, _ in offered:
-        for shelf, offer in offers:
-            claims.setdefault((shelf, offer.name), []).append(plugin)
+        for kind_name, offer in offers:
+            claims.setdefault((kind_name, offer.name), []).append(plugin)
     for plugin, offers, deprecations in offered:
-        problems, kept = [], []
-        for shelf, offer in offers:
-            rivals = [other for other in claims[shelf, offer.name] if other != plugin]
-            noun = plugins.registry[shelf].kind.noun
+        problems, accepted = [], []
+        for kind_name, offer in offers:
+            rivals = [other for other in claims[kind_name, offer.name] if other != plugin]
+            noun = plugins.registry[kind_name].kind.noun
             if not rivals or plugin.builtin:
-                plugins.registry[shelf].put(offer)
-                kept.append((noun, offer.name))
+                plugins.registry[kind_name].put(offer)
+                accepted.append((noun, offer.name))
             elif any(other.builtin for other in rivals):
                 problems.append(f"{noun} {offer.name!r} is the name of a built-in; choose another")
             else:
                 names = " and ".join(other.id for other in rivals)
                 problems.append(f"{noun} {offer.name!r} is also offered by {names}; none gets it")
-        plugins.reports.append(_report(plugin, "loaded", kept, problems, deprecations))
+        plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
 
 
 def _report(
-    plugin: Installed,
+    plugin: InstalledPlugin,
     status: Status,
     offers: Iterable[tuple[str, str]] = (),
     problems: Iterable[str] = (),
     deprecations: Iterable[str] = (),
-) -> Report:
+) -> PluginReport:
     who = (plugin.id, plugin.distribution, plugin.version)
-    return Report(*who, status, tuple(offers), tuple(problems), tuple(deprecations))
+    return PluginReport(*who, status, tuple(offers), tuple(problems), tuple(deprecations))
 
 
 def _said(error: BaseException) -> str:
@@ -276,7 +281,7 @@ def _said(error: BaseException) -> str:
 
 
 def _unknown_hook(error: pluggy.PluginValidationError) -> str:
-    known = ", ".join([*(f"register_{kind.shelf}" for kind in KINDS), "search_finished"])
+    known = ", ".join([*(f"register_{kind.kind_name}" for kind in KINDS), "search_finished"])
     text = str(error)
     if "unknown hook" in text:
         name = text.split("unknown hook")[1].split("'")[1]

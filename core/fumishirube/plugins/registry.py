@@ -17,28 +17,28 @@ NAME = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
 
 
 @dataclass(frozen=True)
-class Kind:
+class StageKind:
     """One kind of stage: its shelf's name, the word for one of it, and its methods."""
 
-    shelf: str
+    kind_name: str
     noun: str
     verbs: tuple[str, ...]
 
 
 KINDS = (
-    Kind("loaders", "loader", ("sources", "load")),
-    Kind("tokenizers", "tokenizer", ("terms", "narrow")),
-    Kind("embedders", "embedder", ("embed",)),
-    Kind("indexes", "index", ("open",)),
-    Kind("scorers", "scorer", ("score",)),
-    Kind("fusers", "fuser", ("plan", "fuse")),
-    Kind("refiners", "refiner", ("refine",)),
-    Kind("surfaces", "surface", ("tools",)),
+    StageKind("loaders", "loader", ("sources", "load")),
+    StageKind("tokenizers", "tokenizer", ("terms", "narrow")),
+    StageKind("embedders", "embedder", ("embed",)),
+    StageKind("indexes", "index", ("open",)),
+    StageKind("scorers", "scorer", ("score",)),
+    StageKind("fusers", "fuser", ("plan", "fuse")),
+    StageKind("refiners", "refiner", ("refine",)),
+    StageKind("surfaces", "surface", ("tools",)),
 )
 
 
 @dataclass(frozen=True)
-class Offer:
+class RegisteredStage:
     """A class offered under a name by a plugin."""
 
     name: str
@@ -49,10 +49,10 @@ class Offer:
 class Register(Generic[T]):
     """Takes the offers of one plugin for one shelf; ``Register[Scorer]`` takes scorers only."""
 
-    def __init__(self, kind: Kind, plugin: str) -> None:
+    def __init__(self, kind: StageKind, plugin: str) -> None:
         self._kind = kind
         self._plugin = plugin
-        self.offers: list[Offer] = []
+        self.offers: list[RegisteredStage] = []
 
     def __call__(self, name: str, stage: type[T]) -> None:
         """Offer a stage class under a kebab-case name.
@@ -71,27 +71,27 @@ class Register(Generic[T]):
             raise PluginError(
                 f"{stage.__name__} is no {self._kind.noun}: it has no method {missing[0]}()"
             )
-        self.offers.append(Offer(name, stage, self._plugin))
+        self.offers.append(RegisteredStage(name, stage, self._plugin))
 
 
-class Shelf:
+class StageKindRegistry:
     """The offers of one kind, by name."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: StageKind) -> None:
         self.kind = kind
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[str, RegisteredStage] = {}
 
-    def __iter__(self) -> Iterator[Offer]:
+    def __iter__(self) -> Iterator[RegisteredStage]:
         return iter(sorted(self._offers.values(), key=lambda offer: offer.name))
 
     def __contains__(self, name: str) -> bool:
         return name in self._offers
 
-    def put(self, offer: Offer) -> None:
+    def put(self, offer: RegisteredStage) -> None:
         """Put an offer on the shelf; whoever loads plugins has settled clashes before."""
         self._offers[offer.name] = offer
 
-    def take(self, name: str, coordinate: str) -> Offer:
+    def take(self, name: str, coordinate: str) -> RegisteredStage:
         """Return the offer of this name.
 
         Raises:
@@ -105,17 +105,17 @@ class Shelf:
         raise ConfigError(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
 
 
-class Registry:
+class StageRegistry:
     """All shelves, by kind."""
 
     def __init__(self) -> None:
-        self.shelves = {kind.shelf: Shelf(kind) for kind in KINDS}
+        self.kinds_by_name = {kind.kind_name: StageKindRegistry(kind) for kind in KINDS}
 
-    def __getitem__(self, shelf: str) -> Shelf:
-        return self.shelves[shelf]
+    def __getitem__(self, kind_name: str) -> StageKindRegistry:
+        return self.kinds_by_name[kind_name]
 
-    def offers(self) -> Iterator[tuple[Kind, Offer]]:
+    def offers(self) -> Iterator[tuple[StageKind, RegisteredStage]]:
         """Yield every offer with its kind, shelf by shelf, names sorted."""
-        for shelf in self.shelves.values():
-            for offer in shelf:
-                yield shelf.kind, offer
+        for registered in self.kinds_by_name.values():
+            for offer in registered:
+                yield registered.kind, offer

@@ -10,15 +10,14 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Contents,
     Corpus,
-    Desk,
     Document,
-    Entry,
-    Finding,
+    FolderEntry,
     Hit,
     Loader,
+    Manual,
     NamedEmbedder,
     NotFound,
     OpenIndex,
@@ -27,15 +26,16 @@ from fumishirube import (
     Query,
     Ranking,
     Root,
-    Row,
     Scorer,
-    Shelved,
+    SearchAssessment,
+    SearchResult,
     Source,
     Span,
-    Term,
+    SurfaceContext,
+    TermClause,
     Tokenizer,
     Trace,
-    Verdict,
+    TraceRow,
 )
 from fumishirube.engine.passages import passages
 from fumishirube.testing.corpora import MemoryCorpus
@@ -55,15 +55,17 @@ class MemoryManual:
         """The manual's id."""
         return self._id
 
-    def entries(self, path: str = "") -> Sequence[Entry]:
+    def entries(self, path: str = "") -> Sequence[FolderEntry]:
         """Return the folders and files of one folder, sorted by name."""
         prefix = f"{path}/" if path else ""
-        by_name: dict[str, Entry] = {}
+        by_name: dict[str, FolderEntry] = {}
         for name, document in self._documents.items():
             if name.startswith(prefix):
                 first, _, rest = name[len(prefix) :].partition("/")
                 size = 0 if rest else len(document.text.encode())
-                by_name[first] = Entry(prefix + first, first, "dir" if rest else "file", size, 0)
+                by_name[first] = FolderEntry(
+                    prefix + first, first, "dir" if rest else "file", size, 0
+                )
         return [by_name[name] for name in sorted(by_name)]
 
     def paths(self) -> Sequence[str]:
@@ -88,7 +90,7 @@ class MemoryContext:
         self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
         self._traces: dict[str, Trace] = {}
         self._memos: dict[str, Any] = {}
-        self.verdicts: dict[str, Verdict] = {}
+        self.verdicts: dict[str, SearchAssessment] = {}
 
     def loaders(self) -> Sequence[Loader]:
         """Return a loader that finds nothing in the folder: the manuals are in memory."""
@@ -108,13 +110,13 @@ class MemoryContext:
         """Return the ids of the manuals, sorted."""
         return sorted(self._manuals)
 
-    def manual(self, manual_id: str) -> Shelved:
+    def manual(self, manual_id: str) -> Manual:
         """Return one manual."""
         if manual_id not in self._manuals:
             raise NotFound("no such manual", manual_id=manual_id)
         return self._manuals[manual_id]
 
-    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> Finding:
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Find the sections that hold a term of the query, and keep the trace."""
         del progress  # a search in memory is over before anybody could watch it
         corpus = _corpus(self.manual(manual_id))
@@ -130,7 +132,7 @@ class MemoryContext:
             sections=corpus.size,
         )
         self._traces[trace.id] = trace
-        return Finding(trace, lambda: ranking)
+        return SearchResult(trace, lambda: ranking)
 
     def tokenizer(self) -> Tokenizer | None:
         """Return no tokenizer: a desk in memory knows words only."""
@@ -160,13 +162,13 @@ class MemoryContext:
         query: Query,  # noqa: ARG002
         *,
         written: bool = True,  # noqa: ARG002
-    ) -> Finding:
+    ) -> SearchResult:
         """Refuse: there is no pipeline here."""
         raise NotFound("a desk in memory has no pipeline", manual_id=corpus.manual_id)
 
-    def conclude(self, trace_id: str, verdict: Verdict) -> None:
+    def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Keep what the surface made of a search, in ``verdicts``."""
-        self.verdicts[trace_id] = verdict
+        self.verdicts[trace_id] = assessment
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Keep a trace with a value of the surface's own, and return it."""
@@ -184,13 +186,13 @@ class MemoryContext:
 class _TermScorer:
     """Finds the passages that hold a term of the query."""
 
-    nominates = True
+    generates = True
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         del candidates
-        clause = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
+        clause = BoolClause(should=tuple(TermClause(term) for term in corpus.terms(query.text)))
         limit = query.limit or corpus.size
         return [Hit(match.passage, match.estimate) for match in corpus.search(clause, limit)]
 
@@ -214,7 +216,7 @@ class _EmptyLoader:
         raise NotFound("no such file", path=path)
 
 
-def _corpus(manual: Shelved) -> MemoryCorpus:
+def _corpus(manual: Manual) -> MemoryCorpus:
     documents = [manual.document(path) for path in manual.paths()]
     sections = [
         section
@@ -225,12 +227,12 @@ def _corpus(manual: Shelved) -> MemoryCorpus:
     return MemoryCorpus(sections, manual_id=manual.id)
 
 
-def _row(hit: Hit) -> Row:
+def _row(hit: Hit) -> TraceRow:
     section = hit.passage
     place = (section.path, section.start_line, section.end_line, section.title, section.digest)
-    return Row(*place, hit.score, hit.coverage, hit.marks, hit.matched, hit.signals)
+    return TraceRow(*place, hit.score, hit.coverage, hit.labels, hit.matched, hit.signals)
 
 
-def _is_a_context(context: MemoryContext) -> Desk:
+def _is_a_context(context: MemoryContext) -> SurfaceContext:
     """Let the type checker hold this module to the protocol."""
     return context

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pytest
 from pydantic import ValidationError
 
-from fumishirube import Index, Opening, Stage
+from fumishirube import Index, ResourceStage, Stage
 from fumishirube.testing.process_records import (
     is_recording_process,
     other_process_record,
@@ -119,7 +119,7 @@ class StageContract(Generic[S]):
         """What ``open()`` gives, if the stage has it, has the same verb and the same answers."""
         stage = self.make()
         if (
-            isinstance(stage, Opening) and self.protocol is not Index
+            isinstance(stage, ResourceStage) and self.protocol is not Index
         ):  # an index is opened otherwise
             expected = self.exercise(stage, _folder(tmp_path, "stage"))
             with stage.open() as running:

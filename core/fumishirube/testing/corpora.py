@@ -6,21 +6,21 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
     Count,
-    Everything,
-    Floor,
-    Found,
     Hit,
-    Holds,
-    Pages,
-    Part,
+    IndexMatch,
+    InfixClause,
+    MatchAllClause,
+    OccursClause,
     Passage,
-    Phrase,
+    PathsClause,
+    PhraseClause,
     Ranking,
+    ScoreCutoff,
     Stage,
-    Term,
+    TermClause,
     Tokenizer,
     fold,
     occurs,
@@ -42,7 +42,11 @@ class PlainTokenizer(Stage):
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that holds wherever the folded text occurs, and also elsewhere."""
         terms = tuple(dict.fromkeys(self.terms(text)))
-        clause = Bool(must=tuple(Term(term) for term in terms)) if terms else Everything()
+        clause = (
+            BoolClause(must=tuple(TermClause(term) for term in terms))
+            if terms
+            else MatchAllClause()
+        )
         return clause, False
 
 
@@ -123,12 +127,16 @@ class MemoryCorpus:
         """Return the terms of a text, folded first."""
         return self._tokenizer.terms(fold(text))
 
-    def search(self, clause: Clause, limit: int, floor: Floor | None = None) -> Sequence[Found]:
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
         """Return the best matches of a clause above the floor, ties by path and line."""
         estimates = [(self._estimate(clause, item), item) for item in self._searched]
-        matches = [Found(item, estimate) for estimate, item in estimates if estimate is not None]
+        matches = [
+            IndexMatch(item, estimate) for estimate, item in estimates if estimate is not None
+        ]
         matches.sort(key=lambda item: (-item.estimate, item.passage.key))
-        return floor.hold(matches[:limit]) if floor else matches[:limit]
+        return cutoff.apply(matches[:limit]) if cutoff else matches[:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the passages that match a clause, up to a cap if one is given."""
@@ -152,28 +160,28 @@ class MemoryCorpus:
     def _estimate(self, clause: Clause, item: Passage) -> float | None:
         """Return the estimate of a passage, or ``None`` when the clause does not hold."""
         match clause:
-            case Term():
+            case TermClause():
                 number = sum(terms.count(clause.term) for terms in self._in(item, clause.field))
                 return self._rarity(clause.term) * clause.boost * number if number else None
-            case Phrase():
+            case PhraseClause():
                 holds = any(_follow(terms, clause.terms) for terms in self._in(item, clause.field))
                 rarity = sum(self._rarity(term) for term in clause.terms)
                 return rarity * clause.boost if holds else None
-            case Part():
+            case InfixClause():
                 terms = {term for terms in self._in(item, clause.field) for term in terms}
                 number = sum(clause.text in term for term in terms)
                 return number * clause.boost if number else None
-            case Holds():
+            case OccursClause():
                 folded = fold(clause.text)
                 return 1.0 if any(occurs(text, folded) for text in item.fields.values()) else None
-            case Pages():
+            case PathsClause():
                 return 1.0 if item.path in clause.paths else None
-            case Everything():
+            case MatchAllClause():
                 return 1.0
-            case Bool():
+            case BoolClause():
                 return self._bool_estimate(clause, item)
 
-    def _bool_estimate(self, clause: Bool, item: Passage) -> float | None:
+    def _bool_estimate(self, clause: BoolClause, item: Passage) -> float | None:
         if any(self._estimate(part, item) is not None for part in clause.must_not):
             return None
         musts = [self._estimate(part, item) for part in clause.must]

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Budget,
     Corpus,
-    Everything,
     Fields,
-    Floor,
     Index,
+    IndexedFile,
+    MatchAllClause,
     OpenIndex,
-    Page,
     Passage,
-    Phrase,
+    PhraseClause,
     Root,
-    Term,
+    ScoreCutoff,
+    TermClause,
 )
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
@@ -32,7 +32,7 @@ from fumishirube.testing.samples import BLANK, PASSAGES, TEXTS
 _LARGE = 1_000
 _AWKWARD = [(number, text) for number, text in enumerate(TEXTS) if text.strip()]
 
-Batch = tuple[Page, Sequence[Passage]]
+Batch = tuple[IndexedFile, Sequence[Passage]]
 
 
 class IndexSearchContract(StageContract[Index]):
@@ -90,7 +90,9 @@ class IndexSearchContract(StageContract[Index]):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            by_key = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
+            by_key = {
+                f.passage.key: f.passage for f in corpus.search(MatchAllClause(), corpus.size)
+            }
             assert by_key == {item.key: item for item in PASSAGES}
             for path in {item.path for item in PASSAGES}:
                 assert list(corpus.page(path)) == [item for item in PASSAGES if item.path == path]
@@ -108,7 +110,7 @@ class IndexSearchContract(StageContract[Index]):
 
     def test_pages_come_back_as_they_went_in(self, folder: Root) -> None:
         """Stamps and reasons are kept as given, for files without passages too."""
-        skipped = Page("broken.md", "stamp 1", "undecodable", 0, 2)
+        skipped = IndexedFile("broken.md", "stamp 1", "undecodable", 0, 2)
         with self.opened(folder) as index:
             sync(index, [(skipped, ()), *batched(PASSAGES)])
             expected = {page.path: page for page, _ in (*batched(PASSAGES), (skipped, ()))}
@@ -122,7 +124,11 @@ class IndexSearchContract(StageContract[Index]):
             for batch in reversed(batched(many)):
                 sync(index, [batch])
             corpus = index.corpus("manual")
-            for clause in (Term("equal"), Bool(should=(Term("equal"), Term("同"))), Everything()):
+            for clause in (
+                TermClause("equal"),
+                BoolClause(should=(TermClause("equal"), TermClause("同"))),
+                MatchAllClause(),
+            ):
                 for limit in (1, 7, 30, 100):
                     ordered = [match.passage.key for match in corpus.search(clause, limit)]
                     assert ordered == sorted(item.key for item in many)[:limit], (
@@ -136,18 +142,20 @@ class IndexSearchContract(StageContract[Index]):
         with self.opened(folder) as index:
             sync(index, batched(many))
             corpus = index.corpus("manual")
-            whole = corpus.search(Term("word"), 100)
+            whole = corpus.search(TermClause("word"), 100)
             assert len(whole) == len(many) - 1, "a section without text was returned"
-            for floor in (Floor(sure, share) for sure in (0, 1, 7, 90) for share in (0, 0.5, 1)):
-                matches = corpus.search(Term("word"), 100, floor)
-                assert list(matches) == list(floor.hold(whole)), f"{floor}"
+            for cutoff in (
+                ScoreCutoff(sure, share) for sure in (0, 1, 7, 90) for share in (0, 0.5, 1)
+            ):
+                matches = corpus.search(TermClause("word"), 100, cutoff)
+                assert list(matches) == list(cutoff.apply(whole)), f"{cutoff}"
 
     def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
         """Whoever builds a phrase from a text need not count its terms."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            assert keys(corpus, Phrase(("link",))) == keys(corpus, Term("link"))
+            assert keys(corpus, PhraseClause(("link",))) == keys(corpus, TermClause("link"))
 
     def test_the_best_come_first(self, folder: Root) -> None:
         """Estimates never rise, and a boost lifts what it is on."""
@@ -155,8 +163,8 @@ class IndexSearchContract(StageContract[Index]):
             sync(index, batched([passage("a.md", body="left"), passage("b.md", body="right")]))
             corpus = index.corpus("manual")
             for boosts, first in (((1.0, 9.0), "b.md"), ((9.0, 1.0), "a.md")):
-                parts = (Term("left", boost=boosts[0]), Term("right", boost=boosts[1]))
-                matches = corpus.search(Bool(should=parts), 10)
+                parts = (TermClause("left", boost=boosts[0]), TermClause("right", boost=boosts[1]))
+                matches = corpus.search(BoolClause(should=parts), 10)
                 estimates = [match.estimate for match in matches]
                 assert matches[0].passage.path == first, f"boosts {boosts} do not count"
                 assert estimates == sorted(estimates, reverse=True)
@@ -166,10 +174,10 @@ class IndexSearchContract(StageContract[Index]):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            assert corpus.count(Everything()) == (len(PASSAGES), False)
-            assert corpus.count(Everything(), len(PASSAGES) + 1) == (len(PASSAGES), False)
+            assert corpus.count(MatchAllClause()) == (len(PASSAGES), False)
+            assert corpus.count(MatchAllClause(), len(PASSAGES) + 1) == (len(PASSAGES), False)
             cap = len(PASSAGES) - 2
-            capped = corpus.count(Everything(), cap)
+            capped = corpus.count(MatchAllClause(), cap)
             assert capped.at_least, f"{capped} is not all, and does not say so"
             assert capped.number >= cap, f"{capped} stopped before the cap"
 
@@ -179,7 +187,7 @@ class IndexSearchContract(StageContract[Index]):
         with self.opened(folder) as index:
             sync(index, batched([long, *PASSAGES]))
             corpus = index.corpus("manual")
-            assert [f.passage for f in corpus.search(Phrase(("終", "わ", "り")), 9)] == [long]
+            assert [f.passage for f in corpus.search(PhraseClause(("終", "わ", "り")), 9)] == [long]
 
     def test_awkward_texts_and_paths_come_back(self, folder: Root) -> None:
         """Every script, control characters and long names are kept letter for letter."""
@@ -210,14 +218,14 @@ class IndexSearchContract(StageContract[Index]):
             sync(index, batched(many))
             corpus = index.corpus("manual")
             assert corpus.size == _LARGE
-            assert corpus.count(Term("link")) == (_LARGE, False)
-            assert len(corpus.search(Term("link"), _LARGE)) == _LARGE
+            assert corpus.count(TermClause("link")) == (_LARGE, False)
+            assert len(corpus.search(TermClause("link"), _LARGE)) == _LARGE
 
     def test_no_limit_means_no_hits(self, folder: Root) -> None:
         """Zero is a limit like any other."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
-            assert list(index.corpus("manual").search(Everything(), 0)) == []
+            assert list(index.corpus("manual").search(MatchAllClause(), 0)) == []
 
 
 def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -> None:
@@ -232,4 +240,4 @@ def batched(passages: Iterable[Passage]) -> list[Batch]:
     by_path: dict[str, list[Passage]] = {}
     for item in passages:
         by_path.setdefault(item.path, []).append(item)
-    return [(Page(p, f"stamp of {p}", None, len(each)), each) for p, each in by_path.items()]
+    return [(IndexedFile(p, f"stamp of {p}", None, len(each)), each) for p, each in by_path.items()]

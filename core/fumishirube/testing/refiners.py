@@ -124,7 +124,7 @@ class RefinerContract(StageContract[Refiner]):
             for hit in refined.hits:
                 before = by_key[hit.passage.key]
                 assert _scorer_details(hit) == _scorer_details(before), f"{query.text!r}: {hit}"
-                assert hit.marks >= before.marks, f"{query.text!r}: {hit.marks}"
+                assert hit.labels >= before.labels, f"{query.text!r}: {hit.labels}"
 
     def test_a_large_ranking_is_no_trouble(self) -> None:
         """A thousand hits are refined, and accounted for."""
@@ -142,7 +142,7 @@ class RefinerContract(StageContract[Refiner]):
 
 def _sample_ranking() -> Ranking:
     hits = tuple(
-        hit._replace(marks=frozenset({"phrase"}), coverage=0.5, matched=("休",))
+        hit._replace(labels=frozenset({"phrase"}), coverage=0.5, matched=("休",))
         for hit in ranking(PASSAGES).hits
     )
     return Ranking(hits, left_out=(_BEFORE,), notes={"before": "noted"})

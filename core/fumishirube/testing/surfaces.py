@@ -19,19 +19,19 @@ from fumishirube import (
     Budget,
     Call,
     Cancelled,
-    Desk,
     Document,
+    HasPrompts,
+    HasResources,
     Params,
-    Prompting,
-    Readable,
     Section,
     Session,
     Surface,
+    SurfaceContext,
     Tool,
     ToolError,
 )
 from fumishirube.config.configuration import PIPELINE_KEYS
-from fumishirube.config.sections import Roots
+from fumishirube.config.sections import RootSettings
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.samples import TEXTS
@@ -48,7 +48,7 @@ class SurfaceContract(StageContract[Surface]):
 
     protocol = Surface
 
-    def desk(self) -> Desk:
+    def context(self) -> SurfaceContext:
         """Return the desk that the tools work at; override it for a surface that needs another."""
         return MemoryContext({"m1": [_sample()]})
 
@@ -56,24 +56,24 @@ class SurfaceContract(StageContract[Surface]):
         """Take the tools and their schemas."""
         return [
             (tool.name, tool.params.model_json_schema(), tool.answer.model_json_schema())
-            for tool in stage.tools(self.desk())
+            for tool in stage.tools(self.context())
         ]
 
     def use(self, stage: Surface, folder: Path) -> None:
         """Take the tools, and call each with its examples."""
         self.exercise(stage, folder)
-        for tool in stage.tools(self.desk()):
+        for tool in stage.tools(self.context()):
             for example in tool.examples:
                 self._call(tool, example, _discovered())
 
     def own(self, folder: Path) -> Path:  # noqa: ARG002
         """Return the root that the surface is given with its desk."""
-        return self.desk().root.path
+        return self.context().root.path
 
     def test_it_says_which_root_it_reads_and_how_it_searches(self) -> None:
         """``root`` names a root of the configuration, ``pipeline`` holds defaults by kind."""
         surface = self.make()
-        assert surface.root in Roots.model_fields, f"there is no root {surface.root!r}"
+        assert surface.root in RootSettings.model_fields, f"there is no root {surface.root!r}"
         assert isinstance(surface.pipeline, Mapping), f"pipeline is {surface.pipeline!r}"
         assert json.dumps(dict(surface.pipeline)), "the pipeline is no plain data"
         unknown = set(surface.pipeline) - set(PIPELINE_KEYS.values())
@@ -190,9 +190,9 @@ class SurfaceContract(StageContract[Surface]):
     def test_what_is_listed_can_be_read(self) -> None:
         """Each resource gives its text by its URI, and what is not there fails with a code."""
         surface = self.make()
-        if not isinstance(surface, Readable):
+        if not isinstance(surface, HasResources):
             return
-        resources = surface.resources(self.desk())
+        resources = surface.resources(self.context())
         for resource in resources.listed():
             assert resource.uri.startswith(f"{resources.scheme}:"), (
                 f"{resource.uri!r}: other scheme"
@@ -205,14 +205,14 @@ class SurfaceContract(StageContract[Surface]):
     def test_prompts_are_written_from_their_arguments(self) -> None:
         """What a person filled in stands in the text."""
         surface = self.make()
-        for prompt in surface.prompts(self.desk()) if isinstance(surface, Prompting) else ():
+        for prompt in surface.prompts(self.context()) if isinstance(surface, HasPrompts) else ():
             values = {argument.name: f"<{argument.name} {{}} %s>" for argument in prompt.arguments}
             text = prompt.write(values)
             missing = [value for value in values.values() if value not in text]
             assert not missing, f"{prompt.name} leaves out {missing}"
 
     def _tools(self) -> Sequence[Tool[Any, Any]]:
-        return self.make().tools(self.desk())
+        return self.make().tools(self.context())
 
     def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> Answer | None:
         """Call a tool, and return its answer, if it did not refuse."""

@@ -67,8 +67,8 @@ def chunks(text: str) -> tuple[Chunk, ...]:
 @lru_cache(maxsize=_QUERIES_KEPT)
 def concepts(text: str) -> tuple[Concept, ...]:
     """Return the concepts of a query, each once, in order."""
-    found = [concept for chunk in chunks(text) for concept in chunk.concepts]
-    return tuple(dict.fromkeys(found))
+    every_concept = [concept for chunk in chunks(text) for concept in chunk.concepts]
+    return tuple(dict.fromkeys(every_concept))
 
 
 def is_function(term: str) -> bool:
@@ -82,16 +82,16 @@ def rarity(size: int, count: int) -> float:
 
 
 def _concepts(folded: str) -> tuple[Concept, ...]:
-    found = []
+    result = []
     for script, run, _ in runs(folded):
         if script in _SCRIPTS_OF_ONE_WORD:
             if run not in _ENGLISH:
-                found.append(_concept(run))
+                result.append(_concept(run))
         elif not _ONLY_FUNCTION.fullmatch(run):
             core = _LEADING.sub("", run)
             if len(core) > 1:
-                found.append(_concept(core))
-    return tuple(found)
+                result.append(_concept(core))
+    return tuple(result)
 
 
 def _concept(text: str) -> Concept:

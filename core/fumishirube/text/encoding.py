@@ -28,7 +28,7 @@ _PLAUSIBLE = (
 _KANA = "[\u3041-\u30fe]"
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """The text of a file with its own line ends, and how it was written: encoding, and BOM."""
 
     text: str
@@ -50,15 +50,15 @@ def decode(data: bytes) -> str:
     Raises:
         Unreadable: see :func:`decoded`.
     """
-    return unified(decoded(data).text)
+    return unify_line_ends(decode_with_encoding(data).text)
 
 
-def unified(text: str) -> str:
+def unify_line_ends(text: str) -> str:
     """Return a text with CRLF and CR as LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def decoded(data: bytes) -> Decoded:
+def decode_with_encoding(data: bytes) -> DecodedText:
     """Return the text of a file as it stands there.
 
     A byte order mark decides; else strict UTF-8 does, unless its NUL bytes betray UTF-16; else the
@@ -71,41 +71,41 @@ def decoded(data: bytes) -> Decoded:
         if data.startswith(bom):
             return _best(_readings(data[len(bom) :], name))._replace(bom=bom)
     try:
-        plain = Decoded(data.decode("utf-8"), "utf-8")
+        plain = DecodedText(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
         return _best([*_utf16(data), *_readings(data, *_JAPANESE)])
     doubtful = "\0" in plain.text and _plausibility(plain) < _PLAUSIBLE_UTF8
     return _best([plain, *_utf16(data)]) if doubtful else plain
 
 
-def _utf16(data: bytes) -> Iterator[Decoded]:
+def _utf16(data: bytes) -> Iterator[DecodedText]:
     """Yield what the bytes may say as UTF-16, when there are NUL bytes to suggest it."""
-    for one in _readings(data, *_UTF16) if b"\0" in data else ():
-        if _plausibility(one) >= _PLAUSIBLE_UTF16:
-            yield one
+    for reading in _readings(data, *_UTF16) if b"\0" in data else ():
+        if _plausibility(reading) >= _PLAUSIBLE_UTF16:
+            yield reading
 
 
-def _readings(data: bytes, *names: str) -> Iterator[Decoded]:
+def _readings(data: bytes, *names: str) -> Iterator[DecodedText]:
     for name in names:
         try:
-            yield Decoded(data.decode(name), name)
+            yield DecodedText(data.decode(name), name)
         except UnicodeDecodeError:
             continue
 
 
-def _best(readings: Iterable[Decoded]) -> Decoded:
+def _best(readings: Iterable[DecodedText]) -> DecodedText:
     """Return the most plausible reading, the earlier one of equals."""
-    found = list(readings)
-    if not found:
+    candidates = list(readings)
+    if not candidates:
         raise Unreadable(
             "the file is in no known encoding; save it as UTF-8 (CP932, EUC-JP, UTF-16 also work)",
             reason="undecodable",
         )
-    return found[0] if len(found) == 1 else max(found, key=_plausibility)
+    return candidates[0] if len(candidates) == 1 else max(candidates, key=_plausibility)
 
 
-def _plausibility(one: Decoded) -> float:
+def _plausibility(reading: DecodedText) -> float:
     """Return the share of characters that texts are made of; kana, hard to hit, count twice."""
-    sample = one.text[:_SAMPLE]
-    found = len(re.findall(_PLAUSIBLE, sample)) + len(re.findall(_KANA, sample))
-    return found / max(1, len(sample))
+    sample = reading.text[:_SAMPLE]
+    plausible = len(re.findall(_PLAUSIBLE, sample)) + len(re.findall(_KANA, sample))
+    return plausible / max(1, len(sample))

@@ -128,10 +128,10 @@ def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> 
         return 1 if most == 1 else folded_text.count(folded_term)
     if len(folded_term) <= _TINY and folded_text.isascii() and folded_term.isalnum():
         # Such a word stands inside others thirty times a section.
-        found = _whole(folded_term)
+        pattern = _whole(folded_term)
         if most == 1:
-            return int(found.search(folded_text) is not None)
-        return len(found.findall(folded_text)[:most])
+            return int(pattern.search(folded_text) is not None)
+        return len(pattern.findall(folded_text)[:most])
     number = 0
     while place >= 0 and number != most:
         end = place + len(folded_term)
@@ -157,7 +157,11 @@ def _in_word(character: str) -> bool:
 
 def estimate_tokens(text: str) -> int:
     """Return about how many model tokens a text costs: one a CJK character, one per four others."""
-    wide = 0 if text.isascii() else sum(n for one, n in Counter(text).items() if is_cjk(one))
+    wide = (
+        0
+        if text.isascii()
+        else sum(n for character, n in Counter(text).items() if is_cjk(character))
+    )
     return wide + -(-(len(text) - wide) // 4)
 
 

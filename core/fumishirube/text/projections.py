@@ -28,7 +28,7 @@ _PLAIN = "\0-\x7f\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uff01-\uff
 _PARTS = f"(?P<plain>[{_PLAIN}]+(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
 
 
-class Stretch(NamedTuple):
+class TextRange(NamedTuple):
     """A stretch of a text, in code points, and whether more was cut away on either side."""
 
     start: int
@@ -42,38 +42,38 @@ class Stretch(NamedTuple):
         return f"{before}{text[self.start : self.end].strip()}{after}"
 
 
-class Stretches(Sequence[Stretch]):
+class TextRanges(Sequence[TextRange]):
     """Many stretches, of which each takes a few bytes and is made when it is asked for."""
 
-    def __init__(self, found: Iterable[Stretch]) -> None:
+    def __init__(self, ranges: Iterable[TextRange]) -> None:
         self._flat = array("L")
-        for start, end, before, after in found:
+        for start, end, before, after in ranges:
             self._flat.extend((start, end, before + 2 * after))
 
     def __len__(self) -> int:
         return len(self._flat) // 3
 
     @overload
-    def __getitem__(self, place: int) -> Stretch: ...
+    def __getitem__(self, place: int) -> TextRange: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Stretch]: ...
+    def __getitem__(self, place: slice) -> Sequence[TextRange]: ...
 
-    def __getitem__(self, place: int | slice) -> Stretch | Sequence[Stretch]:
+    def __getitem__(self, place: int | slice) -> TextRange | Sequence[TextRange]:
         if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
+            return [self[position] for position in range(*place.indices(len(self)))]
         first = 3 * range(len(self))[place]
         start, end, cut = self._flat[first : first + 3]
-        return Stretch(start, end, bool(cut & 1), bool(cut & 2))
+        return TextRange(start, end, bool(cut & 1), bool(cut & 2))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stretches) and self._flat == other._flat
+        return isinstance(other, TextRanges) and self._flat == other._flat
 
     def __hash__(self) -> int:
         return hash(self._flat.tobytes())
 
 
-class Form(NamedTuple):
+class TextForm(NamedTuple):
     """How a text is projected: NFKC always, then case folded, then without separators.
 
     ``separators`` are the further characters left out of the loose form; ``None`` keeps all.
@@ -83,13 +83,13 @@ class Form(NamedTuple):
     separators: str | None = None
 
 
-NORMAL = Form(fold=False)
+NORMAL = TextForm(fold=False)
 """Exactly NFKC."""
-LOOSE = Form(fold=False, separators="")
+LOOSE = TextForm(fold=False, separators="")
 """NFKC without separators, the case as written."""
 
 
-class Way(NamedTuple):
+class OffsetMap(NamedTuple):
     """The way back from one text to the one it was made of.
 
     ``here`` and ``there`` are the offsets at which pieces begin, in either text. Pieces take turns:
@@ -111,23 +111,23 @@ class Projection(NamedTuple):
     """A projected text, and the ways back to the original, the last one taken first."""
 
     text: str
-    ways: tuple[Way, ...] = ()
+    offset_maps: tuple[OffsetMap, ...] = ()
 
     @property
     def weight(self) -> int:
         """How many bytes it takes in memory."""
-        arrays = (offsets for way in self.ways for offsets in way)
+        arrays = (offsets for way in self.offset_maps for offsets in way)
         return sum(map(sys.getsizeof, arrays), sys.getsizeof(self.text))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the original characters that a match covers, each of them whole."""
-        for way in reversed(self.ways):
+        for way in reversed(self.offset_maps):
             began = way.back(start)
             start, end = began, way.back(end - 1, last=True) if end > start else began
         return start, end
 
 
-def project(text: str, form: Form) -> Projection:
+def project(text: str, form: TextForm) -> Projection:
     """Return a text in a form."""
     projection = normal(text)
     if form.fold:
@@ -137,9 +137,9 @@ def project(text: str, form: Form) -> Projection:
 
 def normal(text: str) -> Projection:
     """Return the NFKC form of a text."""
-    written = _Written()
-    found = re.compile(_PARTS).finditer
-    for part in chain.from_iterable(map(found, pieces(text))):
+    written = _ProjectionBuilder()
+    find_parts = re.compile(_PARTS).finditer
+    for part in chain.from_iterable(map(find_parts, pieces(text))):
         if part["plain"]:
             written.same(nfkc(part.group()))
         else:
@@ -153,38 +153,38 @@ def folded(below: Projection) -> Projection:
     if text == below.text:
         return below
     if len(text) == len(below.text):
-        return Projection(text, below.ways)
+        return Projection(text, below.offset_maps)
     wide = "".join(re.escape(c) for c in {*below.text} if len(c.casefold()) > 1)
-    written = _Written()
+    written = _ProjectionBuilder()
     for piece in re.compile(f"[{wide}]|[^{wide}]{{1,{_BLOCK}}}").finditer(below.text):
         part = piece.group().casefold()
         if len(part) == piece.end() - piece.start():
             written.same(part)
         else:
             written.cluster(1, part)
-    return written.projection(below.ways)
+    return written.projection(below.offset_maps)
 
 
 def loose(below: Projection, extra: str = "") -> Projection:
     """Return a projection without its separators."""
-    written = _Written()
+    written = _ProjectionBuilder()
     place = 0
-    for match in _found(_separating(extra), below.text):
+    for match in _class_matches(_separating(extra), below.text):
         written.same(below.text[place : match.start()])
         written.cluster(match.end() - match.start(), "")
         place = match.end()
     written.same(below.text[place:])
-    return written.projection(below.ways)
+    return written.projection(below.offset_maps)
 
 
-def form_of(query: str, form: Form) -> str:
+def form_of(query: str, form: TextForm) -> str:
     """Return a query in a form; its own text, without the way back."""
     query = nfkc(query)
     query = query.casefold() if form.fold else query
     return query if form.separators is None else _separating(form.separators).sub("", query)
 
 
-class _Written:
+class _ProjectionBuilder:
     """A projection while it is written, piece by piece."""
 
     def __init__(self) -> None:
@@ -209,19 +209,19 @@ class _Written:
 
     def clusters(self, part: str) -> None:
         """Write the NFKC form of a part, divided where nothing joins."""
-        found = [*_clusters(part)]
+        clusters = [*_clusters(part)]
         whole = nfkc(part)
-        if "".join(new for _, new in found) != whole:
+        if "".join(new for _, new in clusters) != whole:
             self.cluster(len(part), whole)
             return
-        for length, new in found:
+        for length, new in clusters:
             if length == len(new) == 1:
                 self.same(new)
             else:
                 self.cluster(length, new)
 
-    def projection(self, ways: tuple[Way, ...]) -> Projection:
-        return Projection("".join(self._parts), (*ways, Way(self._here, self._there)))
+    def projection(self, offset_maps: tuple[OffsetMap, ...]) -> Projection:
+        return Projection("".join(self._parts), (*offset_maps, OffsetMap(self._here, self._there)))
 
     def _end_piece(self) -> None:
         self._here.append(self._at)
@@ -244,7 +244,7 @@ def _separating(extra: str) -> re.Pattern[str]:
     return re.compile(f"[\\s{SEPARATORS}{further}]{{1,{_BLOCK}}}")
 
 
-def _found(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def _class_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a class, in blocks that do not keep other threads waiting."""
     for start in range(0, len(text), _BLOCK):
         yield from pattern.finditer(text, start, start + _BLOCK)

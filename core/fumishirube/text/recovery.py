@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import NamedTuple
 
-from fumishirube.text.encoding import unified
+from fumishirube.text.encoding import unify_line_ends
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -19,7 +19,7 @@ _HALF_WIDTH_KANA = "[\uff65-\uff9f]"
 _BLOCK = 65_536
 
 
-class Salvaged(NamedTuple):
+class LossyText(NamedTuple):
     """A text with LF line ends, its encoding, and whether some of its bytes could not be read."""
 
     text: str
@@ -27,7 +27,7 @@ class Salvaged(NamedTuple):
     damaged: bool = False
 
 
-def salvaged(data: bytes) -> Salvaged:
+def decode_lossy(data: bytes) -> LossyText:
     """Return the text of a file whatever its bytes; what cannot be read becomes U+FFFD.
 
     A byte order mark decides; else strict UTF-8 does; else the reading as UTF-8, CP932 or EUC-JP
@@ -37,19 +37,19 @@ def salvaged(data: bytes) -> Salvaged:
         if data.startswith(mark):
             return _read(data, name)
     try:
-        return Salvaged(unified(data.decode("utf-8")), "utf-8")
+        return LossyText(unify_line_ends(data.decode("utf-8")), "utf-8")
     except UnicodeDecodeError:
         return min((_read(data, name) for name in _NAMES), key=_damage)
 
 
-def _read(data: bytes, name: str) -> Salvaged:
+def _read(data: bytes, name: str) -> LossyText:
     try:
-        return Salvaged(unified(data.decode(name)), name)
+        return LossyText(unify_line_ends(data.decode(name)), name)
     except UnicodeDecodeError:
-        return Salvaged(unified(data.decode(name, "replace")), name, damaged=True)
+        return LossyText(unify_line_ends(data.decode(name, "replace")), name, damaged=True)
 
 
-def _damage(read: Salvaged) -> float:
+def _damage(read: LossyText) -> float:
     # Block by block, because a search through a long text keeps all other threads waiting.
     blocks = [read.text[start : start + _BLOCK] for start in range(0, len(read.text), _BLOCK)]
     broken = sum(len(re.findall(_DAMAGE, block)) for block in blocks)

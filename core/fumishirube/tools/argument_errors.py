@@ -75,7 +75,7 @@ class FailsWith:
         return {**handler(schema), FAILS_WITH: self.error.code}
 
 
-class Place(NamedTuple):
+class ArgumentLocation(NamedTuple):
     """An argument: its name with its parents', and its schema where there is one."""
 
     name: str
@@ -111,19 +111,19 @@ def of_shape(error: ErrorDetails) -> bool:
     return error["type"] not in _KINDS or error["type"] == InvalidParameter.code
 
 
-def _located(error: ErrorDetails, shape: Schema) -> Place:
+def _located(error: ErrorDetails, shape: Schema) -> ArgumentLocation:
     """Return the argument that an error speaks of; pydantic's tags of union arms are left out."""
     unknown = error["type"] == "extra_forbidden"
     place = _walked(error["loc"][:-1] if unknown else error["loc"], shape)
-    return Place(joined(place.name, error["loc"][-1]), {}) if unknown else place
+    return ArgumentLocation(joined(place.name, error["loc"][-1]), {}) if unknown else place
 
 
-def _walked(steps: Sequence[str | int], shape: Schema) -> Place:
-    place = Place("", shape)
+def _walked(steps: Sequence[str | int], shape: Schema) -> ArgumentLocation:
+    place = ArgumentLocation("", shape)
     for step in steps:
         inner = _inside(place.schema, step)
         if inner is not None:
-            place = Place(joined(place.name, step), inner)
+            place = ArgumentLocation(joined(place.name, step), inner)
     return place
 
 
@@ -149,10 +149,10 @@ def json_type(value: object) -> str:
 def accepted(schema: Schema) -> frozenset[str]:
     """Return the JSON types that a schema takes; none when it does not say."""
     kinds = schema.get("type", ())
-    found = {kinds} if isinstance(kinds, str) else set(kinds)
+    types = {kinds} if isinstance(kinds, str) else set(kinds)
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
-    found.update(json_type(value) for value in values)
-    return frozenset(found.union(*(accepted(arm) for arm in _arms(schema))))
+    types.update(json_type(value) for value in values)
+    return frozenset(types.union(*(accepted(arm) for arm in _arms(schema))))
 
 
 def _inside(schema: Schema, step: str | int) -> Schema | None:
@@ -182,7 +182,7 @@ def _misfit(error: ErrorDetails, schema: Schema) -> bool:
     return arm != error["type"] or json_type(error["input"]) not in kinds
 
 
-def _complaint(error: ErrorDetails, place: Place, shape: Schema) -> ToolError:
+def _complaint(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> ToolError:
     kind, name, schema = error["type"], place.name, place.schema
     context: dict[str, Any] = error.get("ctx", {})
     if kind in _KINDS:
@@ -209,7 +209,7 @@ def _complaint(error: ErrorDetails, place: Place, shape: Schema) -> ToolError:
     return _unusable(place, error["msg"])
 
 
-def _mistyped(place: Place) -> ToolError:
+def _mistyped(place: ArgumentLocation) -> ToolError:
     arms = _arms(place.schema) or [place.schema]
     allowed = [value for arm in arms for value in _choices(arm)]
     nouns = [_NOUNS[arm["type"]] for arm in arms if not _choices(arm) and arm.get("type") in _NOUNS]
@@ -229,12 +229,12 @@ def _choices(schema: Schema) -> list[JsonValue]:
     return list(schema.get("enum", ()))
 
 
-def _unusable(place: Place, why: str) -> ToolError:
+def _unusable(place: ArgumentLocation, why: str) -> ToolError:
     name = place.name or "arguments"
     return place.kind(f"{name} cannot be used: {why}", parameter=name)
 
 
-def _out_of_bounds(place: Place, keys: tuple[str, str, str]) -> ToolError | None:
+def _out_of_bounds(place: ArgumentLocation, keys: tuple[str, str, str]) -> ToolError | None:
     low_key, high_key, unit = keys
     arms = [arm for arm in (place.schema, *_arms(place.schema)) if arm.keys() & {low_key, high_key}]
     if not arms:

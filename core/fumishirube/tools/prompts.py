@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fumishirube.tools.resources import Complete, no_values
+from fumishirube.tools.resources import Completer, no_values
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
-class Argument(NamedTuple):
+class PromptParameter(NamedTuple):
     """What a prompt has to be told."""
 
     name: str
@@ -32,8 +32,8 @@ class Prompt:
     title: str
     summary: str
     write: Callable[[Mapping[str, str]], str]
-    arguments: Sequence[Argument] = ()
-    complete: Complete = no_values
+    arguments: Sequence[PromptParameter] = ()
+    complete: Completer = no_values
 
 
 def check_prompt(prompt: Prompt) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from fumishirube.model import Call
 
-Complete: TypeAlias = Callable[[str, str, Mapping[str, str]], Iterable[str]]
+Completer: TypeAlias = Callable[[str, str, Mapping[str, str]], Iterable[str]]
 """Proposes values: for an argument, given what has been typed of it and the other arguments."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
@@ -59,7 +59,7 @@ class Resources:
     listed: Callable[[], Iterable[Resource]]
     read: Callable[[str, Call], Sequence[Content]]
     templates: Sequence[Template] = ()
-    complete: Complete = no_values
+    complete: Completer = no_values
 
 
 def check_resources(resources: Resources) -> Iterator[str]:

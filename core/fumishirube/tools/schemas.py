@@ -190,8 +190,10 @@ def _inlined(schema: Schema, definitions: Schema, above: tuple[str, ...]) -> Sch
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return _inlined({**definitions[name], **beside}, definitions, (*above, name))
     # A discriminator points into the definitions; a title repeats the name it stands at.
-    kept = {key: value for key, value in schema.items() if key not in ("title", "discriminator")}
-    return _rebuilt(kept, lambda child: _inlined(child, definitions, above))
+    remaining = {
+        key: value for key, value in schema.items() if key not in ("title", "discriminator")
+    }
+    return _rebuilt(remaining, lambda child: _inlined(child, definitions, above))
 
 
 def _without_nulls(schema: Schema) -> Schema:

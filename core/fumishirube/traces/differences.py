@@ -10,34 +10,34 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.model import Row, Span, Trace
+from fumishirube.model import Span, Trace, TraceRow
 
 Pair = tuple[float, float]
 _Key = tuple[str, str, int]
 
 
-class Place(NamedTuple):
+class RankedRow(NamedTuple):
     """A hit in one ranking."""
 
     rank: int
-    row: Row
+    row: TraceRow
 
 
-class Moved(NamedTuple):
+class RowChange(NamedTuple):
     """A section in two rankings; a side is ``None`` where it is not among the hits."""
 
-    before: Place | None
-    after: Place | None
+    before: RankedRow | None
+    after: RankedRow | None
 
     @property
-    def row(self) -> Row:
+    def row(self) -> TraceRow:
         """The section as the later ranking has it, or else the earlier."""
         place = self.after or self.before
         assert place is not None
         return place.row
 
     @property
-    def climbed(self) -> int | None:
+    def ranks_gained(self) -> int | None:
         """By how many ranks it is further up; ``None`` when it came or went."""
         return self.before.rank - self.after.rank if self.before and self.after else None
 
@@ -64,7 +64,7 @@ class Moved(NamedTuple):
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-class Timed(NamedTuple):
+class StageTiming(NamedTuple):
     """A stage in two trees of spans, by the way to it; a side that lacks it is ``None``."""
 
     way: tuple[str, ...]
@@ -72,7 +72,7 @@ class Timed(NamedTuple):
     after: Span | None
 
 
-class Setting(NamedTuple):
+class SettingChange(NamedTuple):
     """A setting of a pipeline in two configurations; a side that lacks it is ``None``."""
 
     name: str
@@ -81,65 +81,70 @@ class Setting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Difference:
+class TraceDifference:
     """Two searches side by side."""
 
     before: Trace
     after: Trace
 
     @cached_property
-    def rows(self) -> tuple[Moved, ...]:
+    def rows(self) -> tuple[RowChange, ...]:
         """Every hit of either, in the order of the later one, those that are gone last.
 
         A hit is the same section if path and line are; or else, where lines were put in above it,
         if its file and its text are.
         """
-        gone = {_key(row): Place(rank, row) for rank, row in _ranked(self.before)}
-        places = [Place(rank, row) for rank, row in _ranked(self.after)]
+        gone = {_key(row): RankedRow(rank, row) for rank, row in _ranked(self.before)}
+        places = [RankedRow(rank, row) for rank, row in _ranked(self.after)]
         partners = {place.rank: gone.pop(_key(place.row), None) for place in places}
-        by_text = {(one.row.path, one.row.digest): key for key, one in gone.items()}
-        found = []
+        by_text = {
+            (gone_place.row.path, gone_place.row.digest): key for key, gone_place in gone.items()
+        }
+        changes = []
         for place in places:
             partner = partners[place.rank]
             if partner is None:
                 key = by_text.pop((place.row.path, place.row.digest), None)
                 partner = gone.pop(key) if key else None
-            found.append(Moved(partner, place))
-        return (*found, *(Moved(place, None) for place in gone.values()))
+            changes.append(RowChange(partner, place))
+        return (*changes, *(RowChange(place, None) for place in gone.values()))
 
     @cached_property
     def same_ranking(self) -> bool:
         """Whether both name the same sections in the same order."""
-        return all(moved.climbed == 0 for moved in self.rows)
+        return all(moved.ranks_gained == 0 for moved in self.rows)
 
     @cached_property
     def same_scores(self) -> bool:
         """Whether they also give them the same scores."""
-        return self.same_ranking and all(one.scores[0] == one.scores[1] for one in self.rows)
+        return self.same_ranking and all(row.scores[0] == row.scores[1] for row in self.rows)
 
     @cached_property
-    def changed(self) -> tuple[Moved, ...]:
+    def changed(self) -> tuple[RowChange, ...]:
         """The hits with another rank, score, signal or text."""
         return tuple(
-            one
-            for one in self.rows
-            if one.climbed != 0 or one.scores[0] != one.scores[1] or one.signals or one.rewritten
+            row
+            for row in self.rows
+            if row.ranks_gained != 0
+            or row.scores[0] != row.scores[1]
+            or row.signals
+            or row.rewritten
         )
 
     @cached_property
-    def stages(self) -> tuple[Timed, ...]:
+    def stages(self) -> tuple[StageTiming, ...]:
         """Every stage of either, as the trees of spans have them, the outer ones first."""
         return tuple(_timed((), self.before.search, self.after.search))
 
     @cached_property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[SettingChange, ...]:
         """The settings of the pipelines that differ."""
         return settings_between(self.before.origin.recipe.stages, self.after.origin.recipe.stages)
 
 
 def settings_between(
     before: Mapping[str, JsonValue], after: Mapping[str, JsonValue]
-) -> tuple[Setting, ...]:
+) -> tuple[SettingChange, ...]:
     """Return what differs between two pipelines, each as the file would name its stages.
 
     A stage is known by its name: ``scorers`` tells which there are, in order, and
@@ -147,11 +152,11 @@ def settings_between(
     """
     ours, theirs = dict(_flat(before)), dict(_flat(after))
     names = [*theirs, *(name for name in ours if name not in theirs)]
-    found = (Setting(name, ours.get(name), theirs.get(name)) for name in names)
+    changes = (SettingChange(name, ours.get(name), theirs.get(name)) for name in names)
     return tuple(
-        one
-        for one in found
-        if one.before != one.after and not _belongs_to_missing(one.name, ours, theirs)
+        change
+        for change in changes
+        if change.before != change.after and not _belongs_to_missing(change.name, ours, theirs)
     )
 
 
@@ -170,10 +175,10 @@ def _names(value: JsonValue) -> list[JsonValue]:
 
 def _flat(stages: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
     for kind, uses in stages.items():
-        given = [use for use in _names(uses) if isinstance(use, Mapping)]
-        known: list[JsonValue] = [str(use.get("as") or use.get("use")) for use in given]
+        configured = [use for use in _names(uses) if isinstance(use, Mapping)]
+        known: list[JsonValue] = [str(use.get("as") or use.get("use")) for use in configured]
         yield kind, known if isinstance(uses, list) else next(iter(known), None)
-        for name, use in zip(known, given, strict=True):
+        for name, use in zip(known, configured, strict=True):
             if "as" in use:
                 yield f"{kind}.{name}.use", use.get("use")
             settings = use.get("with")
@@ -181,19 +186,19 @@ def _flat(stages: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
                 yield from ((f"{kind}.{name}.{key}", value) for key, value in settings.items())
 
 
-def _ranked(trace: Trace) -> Iterator[tuple[int, Row]]:
+def _ranked(trace: Trace) -> Iterator[tuple[int, TraceRow]]:
     yield from enumerate(trace.search.rows, 1)
 
 
-def _key(row: Row) -> tuple[str, int]:
+def _key(row: TraceRow) -> tuple[str, int]:
     return row.path, row.start_line
 
 
-def _timed(way: tuple[str, ...], before: Span | None, after: Span | None) -> Iterator[Timed]:
+def _timed(way: tuple[str, ...], before: Span | None, after: Span | None) -> Iterator[StageTiming]:
     span = after or before
     assert span is not None
     here = (*way, span.kind if span.kind == span.name else f"{span.kind} {span.name}")
-    yield Timed(here, before, after)
+    yield StageTiming(here, before, after)
     ours, theirs = _children(before), _children(after)
     for key in _merged([*ours], [*theirs]):
         yield from _timed(here, ours.get(key), theirs.get(key))
@@ -202,25 +207,25 @@ def _timed(way: tuple[str, ...], before: Span | None, after: Span | None) -> Ite
 def _children(span: Span | None) -> dict[_Key, Span]:
     """Return the spans below by kind, name, and how many equal ones came before."""
     met: Counter[tuple[str, str]] = Counter()
-    found: dict[_Key, Span] = {}
+    by_key: dict[_Key, Span] = {}
     for child in span.children if span else ():
-        found[child.kind, child.name, met[child.kind, child.name]] = child
+        by_key[child.kind, child.name, met[child.kind, child.name]] = child
         met[child.kind, child.name] += 1
-    return found
+    return by_key
 
 
 def _merged(before: Sequence[_Key], after: Sequence[_Key]) -> Iterator[_Key]:
     """Yield the keys of both in the later order; what is gone stands where it stood."""
-    told: set[_Key] = set()
+    yielded: set[_Key] = set()
     rest = iter(before)
     for key in after:
-        if key in before and key not in told:
+        if key in before and key not in yielded:
             for gone in rest:
                 if gone == key:
                     break
                 if gone not in after:
-                    told.add(gone)
+                    yielded.add(gone)
                     yield gone
-        told.add(key)
+        yielded.add(key)
         yield key
-    yield from (key for key in before if key not in told)
+    yield from (key for key in before if key not in yielded)

@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from fumishirube.errors import InvalidParameter
-from fumishirube.model import Row, Span, Trace
+from fumishirube.model import Span, Trace, TraceRow
 
-FORM = 1
+FORMAT_VERSION = 1
 """The form of the files; what a later version wrote is not read."""
 WITHHELD = "(an absolute path, which is not exported)"
 """What stands in a file for a setting that would tell of somebody's disk."""
@@ -27,7 +27,7 @@ _REST = ("degraded", "cache", "thresholds", "annotations", "own")
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedTrace:
     """A trace, the programs that made it, and a fingerprint of the files' content, if known.
 
     ``content`` depends on no time stamps: it is the same wherever the same files are.
@@ -43,16 +43,16 @@ def programs(version: str) -> dict[str, str]:
     return {"fumishirube": version, "python": platform.python_version()}
 
 
-def exported(one: Exported) -> dict[str, Any]:
+def export_document(export: ExportedTrace) -> dict[str, Any]:
     """Return the JSON object of a file: the hits of the ranking first, then other stages' rows."""
-    trace, recipe = one.trace, one.trace.origin.recipe
-    rows = _Rows()
+    trace, recipe = export.trace, export.trace.origin.recipe
+    rows = _ExportedRows()
     search = _span(trace.search, rows)
-    shown = [row._asdict() for row in rows.kept]
+    shown = [row._asdict() for row in rows.ordered]
     returned = len(dict.fromkeys(search["rows"]))
     return {
-        _MARK: FORM,
-        "program": dict(one.program),
+        _MARK: FORMAT_VERSION,
+        "program": dict(export.program),
         "id": trace.id,
         "created": trace.created,
         "manual_id": trace.manual_id,
@@ -65,10 +65,10 @@ def exported(one: Exported) -> dict[str, Any]:
         },
         "corpus": {
             "fingerprint": trace.origin.corpus,
-            "content": one.content,
+            "content": export.content,
             **_members(trace, _CORPUS),
         },
-        "pipeline": {**recipe._asdict(), "stages": withheld(recipe.stages)},
+        "pipeline": {**recipe._asdict(), "stages": withhold_paths(recipe.stages)},
         "ranking": shown[:returned],
         "other_rows": shown[returned:],
         "search": search,
@@ -76,13 +76,13 @@ def exported(one: Exported) -> dict[str, Any]:
     }
 
 
-def encoded(one: Exported) -> bytes:
+def encode_export(export: ExportedTrace) -> bytes:
     """Return a file's bytes: JSON that is indented for the eye."""
-    text = json.dumps(exported(one), ensure_ascii=False, indent=1, default=_plain)
+    text = json.dumps(export_document(export), ensure_ascii=False, indent=1, default=_plain)
     return f"{text}\n".encode("utf-8", "surrogatepass")
 
 
-def decoded(data: bytes, name: str) -> Exported:
+def decode_export(data: bytes, name: str) -> ExportedTrace:
     """Read a file; ``name`` is how errors call it.
 
     Raises:
@@ -96,7 +96,7 @@ def decoded(data: bytes, name: str) -> Exported:
     form = document.get(_MARK) if isinstance(document, dict) else None
     if not isinstance(form, int):
         raise InvalidParameter(f"{name} is no exported trace; {again}")
-    if form > FORM:
+    if form > FORMAT_VERSION:
         raise InvalidParameter(
             f"{name} was written by a later version of Fumishirube; update this one"
         )
@@ -109,22 +109,22 @@ def decoded(data: bytes, name: str) -> Exported:
         raise InvalidParameter(f"{name} is damaged; {again}") from error
 
 
-class _Rows:
+class _ExportedRows:
     """The rows of a tree, each once, in the order in which they are met."""
 
     def __init__(self) -> None:
-        self.kept: list[Row] = []
+        self.ordered: list[TraceRow] = []
         self._known: dict[int, int] = {}
 
-    def number(self, row: Row) -> int:
+    def number(self, row: TraceRow) -> int:
         if id(row) not in self._known:
-            self._known[id(row)] = len(self.kept)
-            self.kept.append(row)
+            self._known[id(row)] = len(self.ordered)
+            self.ordered.append(row)
         return self._known[id(row)]
 
 
-def _span(span: Span, rows: _Rows) -> dict[str, Any]:
-    plain = {one.name: getattr(span, one.name) for one in fields(span)}
+def _span(span: Span, rows: _ExportedRows) -> dict[str, Any]:
+    plain = {span_field.name: getattr(span, span_field.name) for span_field in fields(span)}
     plain["rows"] = [rows.number(row) for row in span.rows]
     plain["left_out"] = _named(span.left_out)
     plain["children"] = [_span(child, rows) for child in span.children]
@@ -147,21 +147,21 @@ def _plain(value: object) -> object:
     return sorted(value) if isinstance(value, frozenset) else dict(value)  # type: ignore[call-overload]
 
 
-def _document(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of an :class:`Exported`, of which nothing has been checked yet."""
-    query, corpus = given["query"], given["corpus"]
-    rows = [*given["ranking"], *given["other_rows"]]
+def _document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of an :class:`ExportedTrace`, of which nothing has been checked yet."""
+    query, corpus = document["query"], document["corpus"]
+    rows = [*document["ranking"], *document["other_rows"]]
     rest = {name: query.pop(name) for name in ("limit", "must", "case_sensitive", "more")}
     fingerprint, content = corpus.pop("fingerprint"), corpus.pop("content")
     trace = {
-        **{name: given[name] for name in ("id", "created", "manual_id")},
+        **{name: document[name] for name in ("id", "created", "manual_id")},
         **{name: query[name] for name in _QUERY},
         **{name: corpus[name] for name in _CORPUS},
-        **{name: given["rest"][name] for name in _REST},
-        "search": _with_rows(given["search"], rows),
-        "origin": {"recipe": given["pipeline"], "corpus": fingerprint, **rest},
+        **{name: document["rest"][name] for name in _REST},
+        "search": _with_rows(document["search"], rows),
+        "origin": {"recipe": document["pipeline"], "corpus": fingerprint, **rest},
     }
-    return {"trace": trace, "content": content, "program": given["program"]}
+    return {"trace": trace, "content": content, "program": document["program"]}
 
 
 def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
@@ -171,12 +171,12 @@ def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
     return {**span, "rows": [rows[number] for number in span["rows"]], "children": children}
 
 
-def withheld(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
+def withhold_paths(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
     """Return settings with no absolute path in them."""
     if isinstance(value, Mapping):
-        return {name: withheld(member) for name, member in value.items()}
+        return {name: withhold_paths(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [withheld(member) for member in value]
+        return [withhold_paths(member) for member in value]
     return WITHHELD if isinstance(value, str) and _is_absolute(value) else value
 
 
@@ -188,18 +188,20 @@ def _is_absolute(text: str) -> bool:
     )
 
 
-def withheld_in(stages: JsonValue | Mapping[str, JsonValue], where: str = "") -> Iterator[str]:
+def withheld_coordinates(
+    stages: JsonValue | Mapping[str, JsonValue], where: str = ""
+) -> Iterator[str]:
     """Yield the coordinates of settings that were not exported."""
     if isinstance(stages, Mapping):
         for name, member in stages.items():
-            yield from withheld_in(member, f"{where}.{name}" if where else name)
+            yield from withheld_coordinates(member, f"{where}.{name}" if where else name)
     elif isinstance(stages, list):
         for place, member in enumerate(stages):
-            yield from withheld_in(member, f"{where}[{place}]")
+            yield from withheld_coordinates(member, f"{where}[{place}]")
     elif stages == WITHHELD:
         yield where
 
 
 @lru_cache(maxsize=1)
-def _adapter() -> TypeAdapter[Exported]:
-    return TypeAdapter(Exported)
+def _adapter() -> TypeAdapter[ExportedTrace]:
+    return TypeAdapter(ExportedTrace)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fumishirube.citations import Citation
-from fumishirube.model import Document, LeftOut, Row, Span, Trace
+from fumishirube.model import Document, LeftOut, Span, Trace, TraceRow
 
-Key = tuple[str, int]
+SectionKey = tuple[str, int]
 
 _WORDS = {
     "candidate_cap": "it ranked below the number of hits that was asked for",
@@ -20,7 +20,7 @@ _WORDS = {
 }
 
 
-class Step(NamedTuple):
+class FateStep(NamedTuple):
     """What one stage did with the section; ``rank`` is ``None`` where it was not among the hits."""
 
     depth: int
@@ -31,36 +31,38 @@ class Step(NamedTuple):
     left_out: str | None
 
 
-class Fate(NamedTuple):
+class SectionFate(NamedTuple):
     """What became of a section: where it ranks, or which stage lost it, and for what reason."""
 
     place: Citation
     rank: int | None
     stage: str | None
     reason: str | None
-    told: str
-    steps: tuple[Step, ...]
+    explanation: str
+    steps: tuple[FateStep, ...]
 
 
-def fate(trace: Trace, path: str, start_line: int) -> Fate:
+def section_fate(trace: Trace, path: str, start_line: int) -> SectionFate:
     """Follow a section, by its path and first line, through a trace."""
     key = (path, start_line)
     steps = tuple(_steps(trace.search, key, 1))
     cite = Citation(trace.manual_id, path, start_line)
     rank = _rank(trace.search.rows, key)
     if rank is not None:
-        told = f"it ranks {rank} of {len(trace.search.rows)}"
-        return Fate(cite, rank, None, None, told, steps)
-    return Fate(cite, None, *_lost(trace, key), steps)
+        explanation = f"it ranks {rank} of {len(trace.search.rows)}"
+        return SectionFate(cite, rank, None, None, explanation, steps)
+    return SectionFate(cite, None, *_lost(trace, key), steps)
 
 
 def section_at(document: Document, line: int | None) -> int:
     """Return the first line of the section that holds a line of a document."""
-    starts = (one.start_line for one in document.sections if one.start_line <= (line or 1))
+    starts = (
+        section.start_line for section in document.sections if section.start_line <= (line or 1)
+    )
     return max(starts, default=line or 1)
 
 
-def _lost(trace: Trace, key: Key) -> tuple[str | None, str, str]:
+def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
     """Return the stage that lost the section, the reason, and a sentence about both."""
     whole = {row.path: row.reason for row in trace.skipped}
     if key[0] in whole:
@@ -69,17 +71,17 @@ def _lost(trace: Trace, key: Key) -> tuple[str | None, str, str]:
         return None, "excluded_by_trace", "it was left out because an earlier search returned it"
     losing = _losing(trace.search, key)
     if losing is None:
-        told = "no stage nominated it: it holds too little of what was asked, or nothing"
-        return None, "not_nominated", told
+        explanation = "no stage nominated it: it holds too little of what was asked, or nothing"
+        return None, "not_nominated", explanation
     name = _named(losing)
     reason = _reason(losing.left_out, key) or "not_returned"
     return name, reason, f"{name} left it out: {_WORDS.get(reason, reason.replace('_', ' '))}"
 
 
-def _losing(span: Span, key: Key) -> Span | None:
+def _losing(span: Span, key: SectionKey) -> Span | None:
     """Return the stage at which a section was among the hits for the last time, outermost first."""
     runs = [child for child in span.children if child.kind == "run"]
-    held = any(_rank(run.rows, key) is not None for run in runs)
+    was_present = any(_rank(run.rows, key) is not None for run in runs)
     for stage in span.children:
         if stage.kind == "run":
             continue
@@ -87,20 +89,20 @@ def _losing(span: Span, key: Key) -> Span | None:
             return stage
         if stage.kind != "scorer":
             present = _rank(stage.rows, key) is not None
-            if held and not present:
+            if was_present and not present:
                 return stage
-            held = present
+            was_present = present
     return next((lost for run in runs if (lost := _losing(run, key))), None)
 
 
-def _steps(span: Span, key: Key, depth: int) -> Iterator[Step]:
+def _steps(span: Span, key: SectionKey, depth: int) -> Iterator[FateStep]:
     for child in span.children:
         if child.kind == "scorer":
             continue
         rank = _rank(child.rows, key)
         score = child.rows[rank - 1].score if rank is not None else None
         reason = None if rank is not None else _reason(child.left_out, key)
-        yield Step(depth, _named(child), rank, len(child.rows), score, reason)
+        yield FateStep(depth, _named(child), rank, len(child.rows), score, reason)
         yield from _steps(child, key, depth + 1)
 
 
@@ -108,10 +110,10 @@ def _named(span: Span) -> str:
     return f"{span.kind} {span.name}"
 
 
-def _rank(rows: Sequence[Row], key: Key) -> int | None:
+def _rank(rows: Sequence[TraceRow], key: SectionKey) -> int | None:
     places = ((row.path, row.start_line) for row in rows)
     return next((rank for rank, place in enumerate(places, 1) if place == key), None)
 
 
-def _reason(left_out: Sequence[LeftOut], key: Key) -> str | None:
+def _reason(left_out: Sequence[LeftOut], key: SectionKey) -> str | None:
     return next((out.reason for out in left_out if (out.path, out.start_line) == key), None)

@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json
 
-from fumishirube.model import LeftOut, Row, Span, Trace
+from fumishirube.model import LeftOut, Span, Trace, TraceRow
 
 VERSION = 1
 """The form of the documents; what a later version wrote is not read."""
@@ -45,7 +45,7 @@ class TraceFiles:
         handle, part = tempfile.mkstemp(_UNFINISHED, trace.id, self._folder)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(encoded(trace))
+                stream.write(encode_trace(trace))
             Path(part).replace(self._file(trace.id))
         except BaseException:
             Path(part).unlink(missing_ok=True)
@@ -56,7 +56,7 @@ class TraceFiles:
         if not (trace_id.isascii() and trace_id.isalnum()):
             return None
         try:
-            trace = decoded(self._file(trace_id).read_bytes())
+            trace = decode_trace(self._file(trace_id).read_bytes())
         except (OSError, *_DAMAGED):
             return None
         fresh = trace.created >= time.time() - self._seconds
@@ -71,7 +71,7 @@ class TraceFiles:
             trace_id = entry.name.removesuffix(_SUFFIX)
             if entry.name.endswith(_SUFFIX) and trace_id not in known:
                 try:
-                    trace = decoded(self._file(trace_id).read_bytes())
+                    trace = decode_trace(self._file(trace_id).read_bytes())
                 except _DAMAGED:
                     yield entry.name, None
                 except OSError:
@@ -92,23 +92,23 @@ class TraceFiles:
     def tidy(self) -> None:
         """Delete what is too old or too much, the oldest first, whoever wrote it."""
         now = time.time()
-        kept: list[tuple[float, str]] = []
+        remaining: list[tuple[float, str]] = []
         for entry in self._entries():
             try:
                 written = entry.stat().st_mtime
             except OSError:
                 continue  # another process was quicker
             if entry.name.endswith(_SUFFIX) and written >= now - self._seconds:
-                kept.append((written, entry.path))
+                remaining.append((written, entry.path))
             elif entry.name.endswith(_SUFFIX) or written < now - _UNFINISHED_SECONDS:
                 _delete(entry.path)
-        for _, path in sorted(kept)[: max(0, len(kept) - self._keep)]:
+        for _, path in sorted(remaining)[: max(0, len(remaining) - self._keep)]:
             _delete(path)
 
     def _entries(self) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self._folder) as scanned:
-                return [one for one in scanned if one.name.endswith((_SUFFIX, _UNFINISHED))]
+                return [entry for entry in scanned if entry.name.endswith((_SUFFIX, _UNFINISHED))]
         except OSError:
             return []
 
@@ -127,7 +127,7 @@ def _delete(path: str) -> None:
 
 
 @dataclass
-class _Rows:
+class _StoredRows:
     """Every row once, and the place of its section in a list of their own.
 
     Stages hand most rows on as they are; a tree would repeat them at every span.
@@ -137,7 +137,7 @@ class _Rows:
     rows: list[Any] = field(default_factory=list)
     known: dict[int, int] = field(default_factory=dict)
 
-    def number(self, row: Row) -> int:
+    def number(self, row: TraceRow) -> int:
         if id(row) not in self.known:
             place = self.places.setdefault(row[:5], len(self.places))
             self.known[id(row)] = len(self.rows)
@@ -145,10 +145,14 @@ class _Rows:
         return self.known[id(row)]
 
 
-def encoded(trace: Trace) -> bytes:
+def encode_trace(trace: Trace) -> bytes:
     """Return a trace as a JSON document."""
-    rows = _Rows()
-    members = {one.name: getattr(trace, one.name) for one in fields(trace) if one.name != "search"}
+    rows = _StoredRows()
+    members = {
+        member.name: getattr(trace, member.name)
+        for member in fields(trace)
+        if member.name != "search"
+    }
     search = _span(trace.search, rows)
     document = {
         "version": VERSION,
@@ -164,7 +168,7 @@ def encoded(trace: Trace) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def decoded(data: bytes) -> Trace:
+def decode_trace(data: bytes) -> Trace:
     """Read a trace; what an older form lacks has its default.
 
     Raises:
@@ -195,15 +199,15 @@ def _plain(value: object) -> object:
     raise TypeError(f"a trace cannot keep {type(value).__name__}")
 
 
-def _span(span: Span, rows: _Rows) -> dict[str, Any]:
-    plain = {one.name: getattr(span, one.name) for one in fields(span)}
+def _span(span: Span, rows: _StoredRows) -> dict[str, Any]:
+    plain = {member.name: getattr(span, member.name) for member in fields(span)}
     plain["rows"] = [rows.number(row) for row in span.rows]
     plain["children"] = [_span(child, rows) for child in span.children]
     return plain
 
 
-def _read_span(plain: dict[str, Any], rows: list[Row]) -> Span:
-    known = {one.name for one in fields(Span)}
+def _read_span(plain: dict[str, Any], rows: list[TraceRow]) -> Span:
+    known = {member.name for member in fields(Span)}
     members = {name: value for name, value in plain.items() if name in known}
     if not all(isinstance(members.get(name, 0), (int, float)) for name in _NUMBERS):
         raise TypeError("a time is a number")
@@ -213,17 +217,17 @@ def _read_span(plain: dict[str, Any], rows: list[Row]) -> Span:
     return Span(**members)
 
 
-def _row(place: list[Any], rest: list[Any]) -> Row:
+def _row(place: list[Any], rest: list[Any]) -> TraceRow:
     path, start, end, title, digest = place
-    score, coverage, marks, matched, signals = rest
+    score, coverage, labels, matched, signals = rest
     if not all(isinstance(value, (int, float)) for value in (score, coverage, *signals.values())):
         raise TypeError("a score is a number")
-    known, spans = frozenset(marks), tuple(matched)
-    return Row(path, start, end, title, digest, score, coverage, known, spans, signals)
+    known, spans = frozenset(labels), tuple(matched)
+    return TraceRow(path, start, end, title, digest, score, coverage, known, spans, signals)
 
 
 @lru_cache(maxsize=1)
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     hints = get_type_hints(Trace)
-    names = [one.name for one in fields(Trace) if one.name != "search"]
+    names = [member.name for member in fields(Trace) if member.name != "search"]
     return {name: TypeAdapter(hints[name]) for name in names}

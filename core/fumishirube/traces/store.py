@@ -48,7 +48,7 @@ class TraceStore:
         self._seconds = seconds
         self._files = TraceFiles(folder, keep, seconds) if folder else None
         self._gone: set[str] = set()
-        self._writer = _Writer(self._files, self._is_kept, self._gone) if self._files else None
+        self._writer = _TraceWriter(self._files, self._is_kept, self._gone) if self._files else None
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._lock = Lock()
 
@@ -95,8 +95,8 @@ class TraceStore:
             trace = self._files.read(trace_id)
         if trace is None:
             # What cannot be an id, such as a path, is not repeated.
-            told = trace_id[:64] if trace_id.replace("-", "").isalnum() else None
-            raise NotFound("trace is unknown or expired", trace_id=told)
+            shown_id = trace_id[:64] if trace_id.replace("-", "").isalnum() else None
+            raise NotFound("trace is unknown or expired", trace_id=shown_id)
         return trace
 
     def take_over(self, other: TraceStore) -> None:
@@ -107,21 +107,21 @@ class TraceStore:
             self._traces = OrderedDict({**known, **self._traces})
             self._expire()
 
-    def kept(self) -> tuple[Sequence[Trace], Sequence[str]]:
+    def all_traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
         """Return every trace there is, newest first, and the names of files that hold none.
 
         Those of other processes are among them.
         """
         with self._lock:
             self._expire()
-            found = dict(self._traces)
+            by_id = dict(self._traces)
         damaged = []
-        for name, trace in self._files.all(found) if self._files else ():
+        for name, trace in self._files.all(by_id) if self._files else ():
             if trace is None:
                 damaged.append(name)
             else:
-                found[trace.id] = trace
-        traces = sorted(found.values(), key=lambda trace: trace.created, reverse=True)
+                by_id[trace.id] = trace
+        traces = sorted(by_id.values(), key=lambda trace: trace.created, reverse=True)
         return traces, sorted(damaged)
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class TraceStore:
                 self._gone.add(first.id)  # the thread that writes removes its file
 
 
-class _Writer:
+class _TraceWriter:
     """Writes traces one after the other, when no search is at work, so that none is slowed."""
 
     def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool], gone: set[str]) -> None:
@@ -176,27 +176,27 @@ class _Writer:
 
     def _collected(self) -> list[Trace | None]:
         """Wait for a trace, and then until no more come for a moment, but not for ever."""
-        found = [self._waiting.get()]
+        collected = [self._waiting.get()]
         latest = time.monotonic() + _LATEST
         while not self._closing.wait(_QUIET) and time.monotonic() < latest:
             more = self._arrived()
             if not more:
                 break
-            found += more
-        return found
+            collected += more
+        return collected
 
     def _arrived(self) -> list[Trace | None]:
         """Return what has come meanwhile; to wait for each would wake this thread every time."""
-        found: list[Trace | None] = []
+        arrived: list[Trace | None] = []
         with suppress(Empty):
             while True:
-                found.append(self._waiting.get_nowait())
-        return found
+                arrived.append(self._waiting.get_nowait())
+        return arrived
 
-    def _write_all(self, found: Sequence[Trace | None]) -> None:
+    def _write_all(self, traces: Sequence[Trace | None]) -> None:
         """Write what is still kept, with pauses while more are waiting."""
         try:
-            for trace in found:
+            for trace in traces:
                 if trace is not None and self._wanted(trace):
                     self._files.write(trace)
                     if not self._waiting.empty():

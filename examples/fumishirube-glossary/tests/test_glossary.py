@@ -6,7 +6,15 @@ import pytest
 from fumishirube_glossary import Glossary
 from fumishirube_glossary.definitions import definitions
 
-from fumishirube import Call, Desk, Document, Heading, NotFound, ToolError, divided
+from fumishirube import (
+    Call,
+    Document,
+    Heading,
+    NotFound,
+    SurfaceContext,
+    ToolError,
+    divide_at_headings,
+)
 from fumishirube.testing import MemoryContext, SurfaceContract
 
 RULES = """# 用語
@@ -35,17 +43,17 @@ def document(path: str, text: str) -> Document:
         for number, line in enumerate(lines, start=1)
         if line.startswith("# ")
     ]
-    return Document(path, "md", text, tuple(divided(text, headings, "x")))
+    return Document(path, "md", text, tuple(divide_at_headings(text, headings, "x")))
 
 
 @pytest.fixture
-def context() -> Desk:
+def context() -> SurfaceContext:
     return MemoryContext(
         {"rules": [document("rules.md", RULES)], "guide": [document("guide.md", GUIDE)]}
     )
 
 
-def ask(context: Desk, **arguments: Any) -> list[tuple[str, int, str]]:
+def ask(context: SurfaceContext, **arguments: Any) -> list[tuple[str, int, str]]:
     (tool,) = Glossary().tools(context)
     answer = tool.run(tool.params.model_validate(arguments), Call())
     return [
@@ -58,44 +66,44 @@ class TestGlossary(SurfaceContract):
     stage = Glossary()
 
 
-def test_an_entry_goes_before_a_section_of_that_name(context: Desk) -> None:
+def test_an_entry_goes_before_a_section_of_that_name(context: SurfaceContext) -> None:
     assert ask(context, term="有給休暇") == [
         ("entry", 2, "- **有給休暇**: 賃金が支払われる休暇"),
         ("heading", 9, "入社から六か月で十日になる。\n取り消しはできる。"),
     ]
 
 
-def test_tables_and_other_marks_are_entries_too(context: Desk) -> None:
+def test_tables_and_other_marks_are_entries_too(context: SurfaceContext) -> None:
     assert ask(context, term="欠勤") == [("entry", 6, "| 欠勤 | 届け出て休むこと |")]
     assert ask(context, term="代休") == [
         ("entry", 3, "- 代休(だいきゅう) … 休日に働いた代わりの休み")
     ]
 
 
-def test_a_sentence_may_say_what_a_term_is(context: Desk) -> None:
+def test_a_sentence_may_say_what_a_term_is(context: SurfaceContext) -> None:
     line = "A token is a piece of text. Every token costs time."
     assert ask(context, term="Token", manual_id="guide") == [("sentence", 2, line)]
     (definition,) = ask(context, term="index")
     assert definition[:2] == ("sentence", 3)
 
 
-def test_a_citation_names_the_lines(context: Desk) -> None:
+def test_a_citation_names_the_lines(context: SurfaceContext) -> None:
     (tool,) = Glossary().tools(context)
     (definition,) = tool.run(tool.params(term="欠勤"), Call()).definitions
     assert definition.cite == "manual://rules/rules.md#L6-L6"
     assert definition.section == "用語"
 
 
-def test_the_limit_is_kept(context: Desk) -> None:
+def test_the_limit_is_kept(context: SurfaceContext) -> None:
     assert len(ask(context, term="有給休暇", limit=1)) == 1
 
 
-def test_a_term_that_nobody_defines_has_no_definitions(context: Desk) -> None:
+def test_a_term_that_nobody_defines_has_no_definitions(context: SurfaceContext) -> None:
     assert ask(context, term="取り消し") == []
     assert ask(context, term="absent") == []
 
 
-def test_what_cannot_be_looked_up_is_refused(context: Desk) -> None:
+def test_what_cannot_be_looked_up_is_refused(context: SurfaceContext) -> None:
     with pytest.raises(ToolError, match="term is blank"):
         ask(context, term="　")
     with pytest.raises(NotFound):
@@ -134,5 +142,5 @@ def test_a_section_that_is_headed_by_the_term_defines_it(title: str) -> None:
     ] == [(2, 3)]
 
 
-def test_a_term_of_marks_is_no_pattern(context: Desk) -> None:
+def test_a_term_of_marks_is_no_pattern(context: SurfaceContext) -> None:
     assert ask(context, term="(.*)+[") == []

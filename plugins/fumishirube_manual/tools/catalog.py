@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fumishirube import Desk, Tool
+from fumishirube import SurfaceContext, Tool
 from fumishirube_manual.full_answer import full_tool
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find import find_tool
@@ -16,7 +16,9 @@ from fumishirube_manual.tools.scan import scan_tool
 from fumishirube_manual.tools.toc import toc_tool
 
 
-def tools(context: Desk, settings: ManualSettings, scan_max_chars: int) -> Sequence[Tool[Any, Any]]:
+def tools(
+    context: SurfaceContext, settings: ManualSettings, scan_max_chars: int
+) -> Sequence[Tool[Any, Any]]:
     """Return the six tools, in the order in which an agent meets them."""
     return (
         ls_tool(context),
@@ -28,6 +30,6 @@ def tools(context: Desk, settings: ManualSettings, scan_max_chars: int) -> Seque
     )
 
 
-def commands(context: Desk, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:
+def commands(context: SurfaceContext, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:
     """Return the tools whose whole answer callers inside the process may have."""
     return (full_tool(context, settings),)

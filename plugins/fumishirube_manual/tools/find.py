@@ -8,17 +8,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from fumishirube import (
-    Account,
     Answer,
     Budget,
     Call,
-    Desk,
+    CoverageReport,
     InvalidParameter,
     Params,
     Query,
+    SearchAssessment,
+    SurfaceContext,
     Tool,
     Trace,
-    Verdict,
     estimate_tokens,
     fold,
 )
@@ -149,13 +149,13 @@ class FindAnswer(LeanAnswer):
     degraded: str | None = None
 
 
-def find_tool(context: Desk, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
+def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
     """Return the tool."""
 
     def run(params: FindParams, call: Call) -> FindAnswer:
         trace = search(context, params, call, settings)
         wanted = params.inline_hits.limit if params.inline_hits else None
-        diagnosis, account = diagnose(trace, settings.coverage_min), Account.of(trace)
+        diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
         answer = compact(trace, diagnosis, account, limit, settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
@@ -185,7 +185,9 @@ def find_tool(context: Desk, settings: ManualSettings) -> Tool[FindParams, FindA
     )
 
 
-def search(context: Desk, params: FindParams, call: Call, settings: ManualSettings) -> Trace:
+def search(
+    context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
+) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
     manual_by_id(context, params.manual_id)
     limits = params.budget or FindBudget()
@@ -209,7 +211,11 @@ def search(context: Desk, params: FindParams, call: Call, settings: ManualSettin
 
 
 def compact(
-    trace: Trace, diagnosis: Diagnosis, account: Account, limit: int, settings: ManualSettings
+    trace: Trace,
+    diagnosis: Diagnosis,
+    account: CoverageReport,
+    limit: int,
+    settings: ManualSettings,
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows = trace.search.rows
@@ -243,9 +249,11 @@ def tokens(answer: Answer) -> int:
     return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
 
-def assessment(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Answer) -> Verdict:
+def assessment(
+    trace: Trace, diagnosis: Diagnosis, account: CoverageReport, answer: Answer
+) -> SearchAssessment:
     """Return what is said of a search to the cache and to the statistics."""
-    return Verdict(
+    return SearchAssessment(
         status=diagnosis.status,
         cutoff_reason=diagnosis.cutoff_reason,
         recall_ok=recall_ok(trace),
@@ -257,7 +265,7 @@ def assessment(trace: Trace, diagnosis: Diagnosis, account: Account, answer: Ans
     )
 
 
-def _seen(context: Desk, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
+def _seen(context: SurfaceContext, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
     trace_id = params.only_unscanned_from_trace_id
     if trace_id is None:
         return frozenset()

@@ -7,7 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from fumishirube import Account, Call, Desk, InvalidParameter, Params, Span, Tool, Trace
+from fumishirube import (
+    Call,
+    CoverageReport,
+    InvalidParameter,
+    Params,
+    Span,
+    SurfaceContext,
+    Tool,
+    Trace,
+)
 from fumishirube.tools.answers import LeanAnswer, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
@@ -72,7 +81,7 @@ class HitsAnswer(LeanAnswer):
     items: tuple[dict[str, JsonValue], ...]
 
 
-def hits_tool(context: Desk, settings: ManualSettings) -> Tool[HitsParams, HitsAnswer]:
+def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsParams, HitsAnswer]:
     """Return the tool."""
 
     def run(params: HitsParams, _call: Call) -> HitsAnswer:
@@ -142,7 +151,7 @@ def _unscanned(trace: Trace) -> list[Json]:
             "start_line": out.start_line,
             "reason": unread_reason(out.reason, whole_file=out.start_line is None),
         }
-        for out in Account.of(trace).unread
+        for out in CoverageReport.of(trace).unread
     ]
 
 
@@ -211,7 +220,7 @@ def _fusion_debug(trace: Trace) -> list[Json]:
                     "signals": [*signals(row)],
                 },
                 "contributions": contributions,
-                "guaranteed_top": "pinned" in row.marks,
+                "guaranteed_top": "pinned" in row.labels,
             }
         )
     return items

@@ -11,11 +11,11 @@ from pydantic import Field
 
 from fumishirube import (
     Call,
-    Desk,
-    Entry,
+    FolderEntry,
     InvalidParameter,
     NotFound,
     Params,
+    SurfaceContext,
     Tool,
     clean_name,
     clean_path,
@@ -60,7 +60,7 @@ class _Place(NamedTuple):
     path: str
 
 
-def ls_tool(context: Desk) -> Tool[ManualLsParams, ManualLsAnswer]:
+def ls_tool(context: SurfaceContext) -> Tool[ManualLsParams, ManualLsAnswer]:
     """Return the tool; any successful call opens the other manual tools to its session."""
 
     def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
@@ -99,11 +99,11 @@ def _wanted(raw: str | None) -> str:
     return clean_name(wanted, "id")
 
 
-def _manuals(context: Desk) -> list[ManualLsItem]:
+def _manuals(context: SurfaceContext) -> list[ManualLsItem]:
     return [ManualLsItem(id=name, name=name, kind="dir") for name in context.manuals()]
 
 
-def _children(context: Desk, wanted: str) -> list[ManualLsItem]:
+def _children(context: SurfaceContext, wanted: str) -> list[ManualLsItem]:
     place = _decoded(wanted) if "::" in wanted else _Place(wanted, "")
     manual = context.manual(place.manual_id)
     try:
@@ -113,7 +113,7 @@ def _children(context: Desk, wanted: str) -> list[ManualLsItem]:
     return [_item(place.manual_id, entry) for entry in entries]
 
 
-def _item(manual_id: str, entry: Entry) -> ManualLsItem:
+def _item(manual_id: str, entry: FolderEntry) -> ManualLsItem:
     if entry.kind == "dir":
         return ManualLsItem(
             id=_encoded(_FOLDER, manual_id, entry.path), name=entry.name, kind="dir"

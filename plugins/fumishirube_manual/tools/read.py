@@ -9,14 +9,14 @@ from pydantic import ConfigDict, Field
 from fumishirube import (
     Answer,
     Call,
-    Desk,
     Document,
     InvalidScope,
     NotFound,
     Params,
-    Reading,
+    ReadPosition,
     Section,
     Session,
+    SurfaceContext,
     Tool,
 )
 from fumishirube.tools.answers import LeanAnswer
@@ -77,7 +77,9 @@ class ManualReadAnswer(LeanAnswer):
     addressed: Tags | None = None
 
 
-def read_tool(context: Desk, settings: ManualSettings) -> Tool[ManualReadParams, ManualReadAnswer]:
+def read_tool(
+    context: SurfaceContext, settings: ManualSettings
+) -> Tool[ManualReadParams, ManualReadAnswer]:
     """Return the tool."""
 
     def run(params: ManualReadParams, call: Call) -> ManualReadAnswer:
@@ -99,7 +101,9 @@ def read_tool(context: Desk, settings: ManualSettings) -> Tool[ManualReadParams,
             read = page(document.text, section.start, min(section.extent, section.start + most))
             truncated, mode = read.next_offset < section.extent, "read"
         _remember(
-            call.session, place, Reading(section.start_line, read.next_offset, hash(document.text))
+            call.session,
+            place,
+            ReadPosition(section.start_line, read.next_offset, hash(document.text)),
         )
         record(call.session, manual.id, document, read)
         return ManualReadAnswer(
@@ -158,7 +162,7 @@ def _before(
     return reading.next_offset if reading.start_line == section.start_line else None
 
 
-def _remember(session: Session | None, place: tuple[str, str], reading: Reading) -> None:
+def _remember(session: Session | None, place: tuple[str, str], reading: ReadPosition) -> None:
     if session is not None:
         with session.lock:
             session.readings[place] = reading

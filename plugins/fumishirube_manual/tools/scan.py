@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Desk, Params, Tool
+from fumishirube import Answer, Call, Params, SurfaceContext, Tool
 from fumishirube.tools.answers import LeanAnswer
 from fumishirube.tools.text_pages import (
     LineRange,
@@ -58,7 +58,7 @@ class ManualScanAnswer(LeanAnswer):
 
 
 def scan_tool(
-    context: Desk, settings: ManualSettings, page_chars: int
+    context: SurfaceContext, settings: ManualSettings, page_chars: int
 ) -> Tool[ManualScanParams, ManualScanAnswer]:
     """Return the tool; ``page_chars`` is the size of a page when the caller names none."""
 

@@ -11,13 +11,13 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from fumishirube import (
     Answer,
     Call,
-    Desk,
     FailsWith,
     InvalidParameter,
     InvalidPath,
+    Manual,
     NeedsNarrowScope,
     Params,
-    Shelved,
+    SurfaceContext,
     Tool,
     Unreadable,
     clean_path,
@@ -127,7 +127,7 @@ class TocAnswer(Answer):
     items: tuple[TocItem, ...]
 
 
-def toc_tool(context: Desk) -> Tool[TocParams, TocAnswer]:
+def toc_tool(context: SurfaceContext) -> Tool[TocParams, TocAnswer]:
     """Return the tool."""
 
     def run(params: TocParams, _call: Call) -> TocAnswer:
@@ -209,7 +209,7 @@ def _below(paths: Sequence[str], prefix: str) -> list[str]:
     return [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
 
 
-def _item(manual: Shelved, path: str, applied: TocApplied) -> TocItem:
+def _item(manual: Manual, path: str, applied: TocApplied) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
     try:

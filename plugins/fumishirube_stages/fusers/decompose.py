@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Corpus, Env, Holds, Outcome, Query, Ranking, Run, Stage, fold
+from fumishirube import Corpus, Env, OccursClause, Outcome, Query, Ranking, Run, Stage, fold
 from fumishirube_stages.fusers.rrf import merge, normal, ranked
 
 BASE = "base"
@@ -98,7 +98,9 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
         pair = _sound(both[:place], both[place + 1 :])
         around = (both[place - 1 : place], both[place + 1 : place + 2])
         inside = all(_HIRAGANA.fullmatch(character) for character in around)
-        if pair and (not inside or all(corpus.count(Holds(side), 1).number for side in pair)):
+        if pair and (
+            not inside or all(corpus.count(OccursClause(side), 1).number for side in pair)
+        ):
             return pair
     return ()
 

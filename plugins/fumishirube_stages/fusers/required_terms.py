@@ -12,8 +12,8 @@ from pydantic import Field, JsonValue
 from fumishirube import (
     Corpus,
     Hit,
-    Holds,
     LeftOut,
+    OccursClause,
     Outcome,
     Query,
     Ranking,
@@ -83,13 +83,13 @@ class RequiredTerms(Stage):
         dropped: list[LeftOut] = []
         if relaxed:
             hits, dropped = self._without_noise(hits)
-        marked = [_marked(hit, terms) for hit in hits]
-        ranking = ranked([hit for hit, _ in marked], outcomes)
+        labelled = [_marked(hit, terms) for hit in hits]
+        ranking = ranked([hit for hit, _ in labelled], outcomes)
         return ranking._replace(
             left_out=(*ranking.left_out, *dropped),
             notes={
                 **ranking.notes,
-                **self._notes(terms, marked, gated=bool(gated)),
+                **self._notes(terms, labelled, gated=bool(gated)),
                 "near": {} if query.budget.spent else _near(terms, corpus),
             },
         )
@@ -105,7 +105,7 @@ class RequiredTerms(Stage):
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             requested = picked = _rarest(query.text, corpus)
-        counts = {term: corpus.count(Holds(term)).number for term in requested}
+        counts = {term: corpus.count(OccursClause(term)).number for term in requested}
         flagged: dict[str, Literal["too_rare", "too_common"]] = {}
         for term, count in counts.items():
             share = normal(count, corpus.size)
@@ -139,14 +139,14 @@ class RequiredTerms(Stage):
         strong: list[Hit] = []
         dropped: list[LeftOut] = []
         for hit in hits:
-            if hit.coverage >= self.weak_coverage or hit.marks & _STRONG:
+            if hit.coverage >= self.weak_coverage or hit.labels & _STRONG:
                 strong.append(hit)
             else:
                 dropped.append(LeftOut(*hit.passage.key, "weak_match"))
         return strong, dropped
 
     def _notes(
-        self, terms: _Terms, marked: Sequence[_Marked], *, gated: bool
+        self, terms: _Terms, labelled: Sequence[_Marked], *, gated: bool
     ) -> Mapping[str, JsonValue]:
         size = terms.size
         notes: dict[str, JsonValue] = {
@@ -163,8 +163,8 @@ class RequiredTerms(Stage):
                 }
                 for term, reason in terms.flagged.items()
             ],
-            "strict": sum(bool(present) for _, present in marked),
-            "filtered": sum(not present.isdisjoint(terms.effective) for _, present in marked),
+            "strict": sum(bool(present) for _, present in labelled),
+            "filtered": sum(not present.isdisjoint(terms.effective) for _, present in labelled),
             "gated": gated,
             "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
             "rrf_k": self.k,
@@ -202,13 +202,13 @@ def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
     """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
     if len(passes) == 1:
         return passes[0].ranking.hits
-    return tuple(fused.hit.marked("required_terms_rrf") for fused in merge(passes, k))
+    return tuple(fused.hit.labelled("required_terms_rrf") for fused in merge(passes, k))
 
 
 def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
     """Mark the best hit of each gate, so that no later stage drops it."""
     best = {gate.ranking.hits[0].passage.key for gate in gates if gate.ranking.hits}
-    return [hit.marked("pinned") if hit.passage.key in best else hit for hit in hits]
+    return [hit.labelled("pinned") if hit.passage.key in best else hit for hit in hits]
 
 
 def _marked(hit: Hit, terms: _Terms) -> _Marked:
@@ -218,7 +218,7 @@ def _marked(hit: Hit, terms: _Terms) -> _Marked:
     if not present:
         return hit, present
     label = "required_term_and" if len(present) == len(terms.requested) > 1 else "required_term"
-    return hit.marked(label), present
+    return hit.labelled(label), present
 
 
 def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
         for word in words:
             longest = _longest_present(word, corpus)
             if len(longest) > 1 and not longest.isdigit() and not is_function(longest):
-                counts[longest] = corpus.count(Holds(longest)).number
+                counts[longest] = corpus.count(OccursClause(longest)).number
     rarest = sorted((count, word) for word, count in counts.items())
     return tuple(word for _, word in rarest[:_PICKED])
 
@@ -242,6 +242,6 @@ def _longest_present(word: str, corpus: Corpus) -> str:
     for length in range(min(len(word), _LONGEST), shortest - 1, -1):
         for start in range(len(word) - length + 1):
             part = word[start : start + length]
-            if corpus.count(Holds(part), 1).number:
+            if corpus.count(OccursClause(part), 1).number:
                 return part
     return ""

@@ -59,11 +59,11 @@ def united_hit(first: Hit, second: Hit) -> Hit:
     if first is second:
         return first
     better, worse = (first, second) if first.score >= second.score else (second, first)
-    same = better.marks == worse.marks and better.matched == worse.matched
+    same = better.labels == worse.labels and better.matched == worse.matched
     if same and better.coverage >= worse.coverage:
         return better
     return better._replace(
-        marks=better.marks | worse.marks,
+        labels=better.labels | worse.labels,
         matched=better.matched + tuple(m for m in worse.matched if m not in better.matched),
         coverage=max(better.coverage, worse.coverage),
     )

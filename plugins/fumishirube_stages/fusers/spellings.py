@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fumishirube import Bool, Clause, Corpus, Part, Passage, Term, fold, is_cjk, runs, words
+from fumishirube import (
+    BoolClause,
+    Clause,
+    Corpus,
+    InfixClause,
+    Passage,
+    TermClause,
+    fold,
+    is_cjk,
+    runs,
+    words,
+)
 
 NEAR = 3
 """How many spellings are named at most."""
@@ -41,10 +52,10 @@ def near_spellings(term: str, corpus: Corpus) -> list[str]:
 
 def _sharing(wanted: str, corpus: Corpus) -> Clause | None:
     """Return a clause for the sections that share something with the term."""
-    parts: list[Clause] = [Term(term) for term in corpus.terms(wanted)]
+    parts: list[Clause] = [TermClause(term) for term in corpus.terms(wanted)]
     for run, japanese in words(wanted):
-        parts += [Part(piece, None, 0.5) for piece in (run if japanese else _pieces(run))]
-    return Bool(should=tuple(dict.fromkeys(parts))) if parts else None
+        parts += [InfixClause(piece, None, 0.5) for piece in (run if japanese else _pieces(run))]
+    return BoolClause(should=tuple(dict.fromkeys(parts))) if parts else None
 
 
 def _pieces(word: str) -> set[str]:

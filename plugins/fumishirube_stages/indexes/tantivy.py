@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import tantivy
 from pydantic import Field
 
-from fumishirube import Budget, Corpus, Fields, OpenIndex, Page, Passage, Root, Stage
+from fumishirube import Budget, Corpus, Fields, IndexedFile, OpenIndex, Passage, Root, Stage
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
 
@@ -42,7 +42,7 @@ class Tantivy(Stage):
 
 
 class _IndexedPage(NamedTuple):
-    page: Page
+    page: IndexedFile
     lengths: Mapping[str, int]
 
 
@@ -76,7 +76,7 @@ class TantivyIndex:
         self._view: TantivyCorpus | None = None
         self.refresh()
 
-    def pages(self) -> Mapping[str, Page]:
+    def pages(self) -> Mapping[str, IndexedFile]:
         """Return what the last commit holds, by path."""
         return self._pages
 
@@ -92,7 +92,7 @@ class TantivyIndex:
         if generation != self._generation:
             self._indexed, self._lengths = {}, Counter()
             for *row, lengths in self._stored(searcher, "page"):
-                page = Page(*row)
+                page = IndexedFile(*row)
                 self._indexed[page.path] = _IndexedPage(page, lengths)
                 self._lengths.update(lengths)
             self._see(searcher, generation)
@@ -123,7 +123,9 @@ class TantivyIndex:
                 self._writer.wait_merging_threads()
             self._writer = None
 
-    def sync(self, gone: Collection[str], pages: Iterable[tuple[Page, Sequence[Passage]]]) -> None:
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
         """Replace the named pages and commit; on any error nothing of it stays."""
         writer = self._writer
         if writer is None:
@@ -197,7 +199,7 @@ class TantivyIndex:
             time.sleep(_RETRY_SECONDS)
 
     def _add(
-        self, writer: tantivy.IndexWriter, page: Page, passages: Sequence[Passage]
+        self, writer: tantivy.IndexWriter, page: IndexedFile, passages: Sequence[Passage]
     ) -> _IndexedPage:
         lengths: Counter[str] = Counter()
         for passage in passages:

@@ -9,15 +9,15 @@ import tantivy
 from tantivy import Query
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
     Count,
     Fields,
-    Floor,
-    Found,
-    Pages,
+    IndexMatch,
     Passage,
-    Term,
+    PathsClause,
+    ScoreCutoff,
+    TermClause,
     fold,
     occurs,
 )
@@ -66,9 +66,11 @@ class TantivyCorpus(Translator):
         """Return the terms of a text, as they stand in the index."""
         return self._terms.of(text, lambda text: self._fields.tokenizer.terms(fold(text)))
 
-    def search(self, clause: Clause, limit: int, cutoff: Floor | None = None) -> Sequence[Found]:
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
         """Return the best matches above the floor, best first, ties by path and line."""
-        cutoff = cutoff or Floor()
+        cutoff = cutoff or ScoreCutoff()
         query, among = self._query(clause), self.size + self._blank
         if not of_texts(clause):
             query, among = both(query, self._searched), self.size
@@ -78,21 +80,21 @@ class TantivyCorpus(Translator):
             matches, whole = self._read_hits(hits, cutoff)
             if whole or len(matches) >= limit or len(hits) < wanted:
                 matches.sort(key=lambda match: (-match.estimate, match.passage.key))
-                return cutoff.hold(matches[:limit])
+                return cutoff.apply(matches[:limit])
             wanted *= 2
 
     def _read_hits(
-        self, hits: Sequence[tuple[float, tantivy.DocAddress]], cutoff: Floor
-    ) -> tuple[list[Found], bool]:
+        self, hits: Sequence[tuple[float, tantivy.DocAddress]], cutoff: ScoreCutoff
+    ) -> tuple[list[IndexMatch], bool]:
         """Read the hits that are searched sections; tell whether the floor was reached."""
-        matches: list[Found] = []
+        matches: list[IndexMatch] = []
         for score, at in hits:
             last = matches[-1].estimate if len(matches) >= max(1, cutoff.sure) else score
             if score < last and score < cutoff.share * matches[0].estimate:
                 return matches, True
             passage = self._passage(at.segment_ord, at.doc)
             if passage.fields["body"]:
-                matches.append(Found(passage, score))
+                matches.append(IndexMatch(passage, score))
         return matches, False
 
     def _best(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
@@ -128,7 +130,7 @@ class TantivyCorpus(Translator):
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of one file, in order."""
-        passages = self._all(both(self._query(Pages((path,))), self._any_section))
+        passages = self._all(both(self._query(PathsClause((path,))), self._any_section))
         return sorted(passages, key=lambda passage: passage.start_line)
 
     def _has_deletions(self) -> bool:
@@ -139,9 +141,9 @@ class TantivyCorpus(Translator):
     def _surely(self, clause: Clause) -> int:
         """Return how many sections match at the least, as far as that is known without looking."""
         match clause:
-            case Term(term, None):
+            case TermClause(term, None):
                 return self._frequency(term)
-            case Bool(should, (), ()):
+            case BoolClause(should, (), ()):
                 return max(map(self._surely, should), default=0)
         return 0
 
@@ -150,7 +152,7 @@ class TantivyCorpus(Translator):
 
     def _count_term(self, term: str) -> int:
         if self._dirty:
-            return _number(self._searcher, self._query(Term(term)))
+            return _number(self._searcher, self._query(TermClause(term)))
         return sum(self._searcher.doc_freq(field, term) for field in self._anywhere)
 
     def _all(self, query: Query) -> list[Passage]:
@@ -180,7 +182,7 @@ class TantivyCorpus(Translator):
             return Query.empty_query()
         clause, exact = self._fields.tokenizer.narrow(text)
         query = self._query(clause)
-        exact = exact or (clause == Term(text) and self._is_no_part(text))
+        exact = exact or (clause == TermClause(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
             return query
         passages = self._all(both(query, self._any_section))

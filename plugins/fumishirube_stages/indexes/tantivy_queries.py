@@ -10,14 +10,14 @@ from typing import TypeVar
 from tantivy import Occur, Query, Schema
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
-    Everything,
-    Holds,
-    Pages,
-    Part,
-    Phrase,
-    Term,
+    InfixClause,
+    MatchAllClause,
+    OccursClause,
+    PathsClause,
+    PhraseClause,
+    TermClause,
     fold,
     is_cjk,
 )
@@ -44,7 +44,7 @@ _COUNTED = "freq"
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
 
-_TEXTS = frozenset({Term, Phrase, Part, Holds})
+_TEXTS = frozenset({TermClause, PhraseClause, InfixClause, OccursClause})
 """What matches by what stands in a section."""
 
 K = TypeVar("K")
@@ -81,32 +81,34 @@ class Translator(ABC):
 
     def _query(self, clause: Clause) -> Query:
         """Translate a clause; the runs of one search share most of theirs, as the same objects."""
-        if not isinstance(clause, Bool):
+        if not isinstance(clause, BoolClause):
             return self._translate(clause)
         return self._translated.of(id(clause), lambda _: (clause, self._translate(clause)))[1]
 
     def _translate(self, clause: Clause) -> Query:
         match clause:
-            case Term():
+            case TermClause():
                 return self._term(clause)
-            case Phrase(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
-                return self._query(Bool(should=tuple(Term(t, field, boost) for t in terms)))
-            case Phrase(terms, field, boost):
+            case PhraseClause(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
+                return self._query(
+                    BoolClause(should=tuple(TermClause(t, field, boost) for t in terms))
+                )
+            case PhraseClause(terms, field, boost):
                 fields = [field] if field else self._names
                 phrases = [Query.phrase_query(self._schema, f"in_{f}", [*terms]) for f in fields]
                 return _weighed(_either(phrases), boost)
-            case Part(text, field, boost):
+            case InfixClause(text, field, boost):
                 return _weighed(self._part(text, field), boost)
-            case Holds(text):
+            case OccursClause(text):
                 return Query.const_score_query(self._holding(fold(text)), 0.0)
-            case Bool(should, must, must_not):
+            case BoolClause(should, must, must_not):
                 return self._bool(should, must, must_not)
-            case Pages(paths):
+            case PathsClause(paths):
                 return Query.term_set_query(self._schema, "of", [*paths])
-            case Everything():
+            case MatchAllClause():
                 return Query.all_query()
 
-    def _term(self, clause: Term) -> Query:
+    def _term(self, clause: TermClause) -> Query:
         if clause.field:
             query = Query.term_query(self._schema, f"in_{clause.field}", clause.term, _COUNTED)
         else:
@@ -138,9 +140,12 @@ class Translator(ABC):
     ) -> Query:
         # Most clauses are terms, a hundred in every search, and most stand in one field only.
         parts = [
-            (Occur.Should, self._term(clause) if type(clause) is Term else self._query(clause))
+            (
+                Occur.Should,
+                self._term(clause) if type(clause) is TermClause else self._query(clause),
+            )
             for clause in should
-            if type(clause) is not Term
+            if type(clause) is not TermClause
             or clause.field is None
             or self._stands(clause.field, clause.term)
         ]
@@ -160,11 +165,11 @@ def both(query: Query, filtering: Query) -> Query:
 def of_texts(clause: Clause) -> bool:
     """Tell whether a clause matches by what stands in a section, and so matches nothing else."""
     match clause:
-        case Bool((), (), _) | Pages() | Everything():
+        case BoolClause((), (), _) | PathsClause() | MatchAllClause():
             return False
-        case Bool(should, (), _):
+        case BoolClause(should, (), _):
             return _TEXTS.issuperset(map(type, should)) or all(map(of_texts, should))
-        case Bool(_, must, _):
+        case BoolClause(_, must, _):
             return any(map(of_texts, must))
     return True
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Remark
+from fumishirube import LoaderRemark
 from fumishirube_stages.loaders.sections import mended
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class FrontMatter(NamedTuple):
 
     end: int = 0
     facts: Mapping[str, JsonValue] = {}
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[LoaderRemark, ...] = ()
 
 
 def front_matter(text: str) -> FrontMatter:
@@ -47,7 +47,7 @@ def front_matter(text: str) -> FrontMatter:
     try:
         return FrontMatter(closing.end(), _facts(text[opening.end() : closing.start()]))
     except ValueError as error:
-        remark = Remark("front_matter_invalid", 1, f"the front matter is ignored: {error}")
+        remark = LoaderRemark("front_matter_invalid", 1, f"the front matter is ignored: {error}")
         return FrontMatter(closing.end(), {}, (remark,))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from fumishirube import LINK_KINDS, Lines, Link, Remark
+from fumishirube import LINK_KINDS, Lines, Link, LoaderRemark
 
 _PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)
@@ -29,7 +29,7 @@ class ParsedLinks(NamedTuple):
     """The links of a text, in order, and what is odd about them."""
 
     links: tuple[Link, ...]
-    remarks: tuple[Remark, ...]
+    remarks: tuple[LoaderRemark, ...]
 
 
 def links(
@@ -40,7 +40,7 @@ def links(
         return ParsedLinks((), ())
     lines = Lines(text)
     collected: list[Link] = []
-    remarks: list[Remark] = []
+    remarks: list[LoaderRemark] = []
     for start, end in _clear(begin, len(text), opaque, lines):
         for paragraph in _PARAGRAPHS.finditer(text, start, end):
             if "[" in paragraph.group():
@@ -62,7 +62,7 @@ def _clear(
         yield begin, end
 
 
-_LocatedLink = tuple[int, Link, Remark | None]
+_LocatedLink = tuple[int, Link, LoaderRemark | None]
 
 
 def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]:
@@ -102,7 +102,7 @@ def _closed(text: str, at: int, ticks: str) -> int:
 # --- wikilinks ------------------------------------------------------------------------------
 
 
-def _wiki(inner: str, *, embedded: bool) -> tuple[Link, Remark | None] | None:
+def _wiki(inner: str, *, embedded: bool) -> tuple[Link, LoaderRemark | None] | None:
     place, *labels = (part.strip() for part in inner.replace("\\|", "|").split("|"))
     target, _, anchor = (part.strip() for part in place.partition("#"))
     extension = target.rpartition("/")[2].rpartition(".")
@@ -121,12 +121,12 @@ def _wiki(inner: str, *, embedded: bool) -> tuple[Link, Remark | None] | None:
     return Link(target, shown, 0, anchor, LINK_KINDS[0] if embedded else kind, wiki=True), remark
 
 
-def _like_a_kind(label: str) -> Remark | None:
+def _like_a_kind(label: str) -> LoaderRemark | None:
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few links need it: 10 ms
 
     for kind in LINK_KINDS:
         if Levenshtein.distance(label.casefold(), kind, score_cutoff=_NEAR) <= _NEAR:
-            return Remark("type_like_label", 0, f"did '{label}' mean the link type '{kind}'?")
+            return LoaderRemark("type_like_label", 0, f"did '{label}' mean the link type '{kind}'?")
     return None
 
 

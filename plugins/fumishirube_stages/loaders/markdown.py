@@ -14,14 +14,14 @@ from fumishirube import (
     Document,
     Heading,
     Lines,
-    Remark,
+    LoaderRemark,
     Root,
     Section,
     Source,
     Stage,
     decode,
-    divided,
-    headed,
+    divide_at_headings,
+    heading_sections,
 )
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import parsed
@@ -74,7 +74,7 @@ class Markdown(Stage):
         sections = tuple(_sections(text, PurePosixPath(path).stem, self.heading_levels or 6))
         return Document(path, "md", text, sections, navigation=is_navigation(path))
 
-    def study(self, root: Root, source: Source) -> Document:
+    def load_with_links(self, root: Root, source: Source) -> Document:
         """Read a file and divide it, with its links and what its front matter says.
 
         Raises:
@@ -91,7 +91,9 @@ class Markdown(Stage):
             heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
         ]
         linked = links(text, front.end, structure.opaque, structure.references)
-        remarks = () if whole else (Remark("undecodable", 1, "bytes that are no UTF-8 read as �"),)
+        remarks = (
+            () if whole else (LoaderRemark("undecodable", 1, "bytes that are no UTF-8 read as �"),)
+        )
         return Document(
             path=source.path,
             file_type="md",
@@ -136,7 +138,7 @@ def _sections(text: str, stem: str, levels: int) -> Iterator[Section]:
     front = _front_matter(text)
     structure = parsed(text, front.end, lines)
     headings = [heading for heading in structure.headings if heading.level <= levels]
-    return divided(text, headings, front.title or stem, front.end, lines)
+    return divide_at_headings(text, headings, front.title or stem, front.end, lines)
 
 
 def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
@@ -147,7 +149,7 @@ def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -
         start = begin + len(before) - len(before.lstrip())
         last = lines.at(begin + len(before.rstrip()) - 1)
         yield Section("", lines.at(start), last, begin, first, first, begin, level=0)
-    yield from headed(text, headings, lines)
+    yield from heading_sections(text, headings, lines)
 
 
 # --- front matter ---------------------------------------------------------------------------

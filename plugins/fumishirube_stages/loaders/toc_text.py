@@ -18,8 +18,8 @@ from fumishirube import (
     Stage,
     ToolError,
     decode,
+    decode_lossy,
     nfc,
-    salvaged,
 )
 from fumishirube_stages.loaders.contents import named, parsed
 from fumishirube_stages.loaders.names import is_navigation
@@ -70,7 +70,7 @@ class TocText(Stage):
             Unreadable: when it cannot be used; the message says why.
             NotFound: when there is no such file.
         """
-        decoded = salvaged(self._read(root, path))
+        decoded = decode_lossy(self._read(root, path))
         contents = parsed(decoded.text, path)
         folder = root.path.name
         manual = named(decoded.text)
@@ -88,7 +88,7 @@ class TocText(Stage):
             Unreadable: when it is too large.
             NotFound: when there is no such file.
         """
-        text, encoding, damaged = salvaged(self._read(root, path))
+        text, encoding, damaged = decode_lossy(self._read(root, path))
         sections = whole(text, PurePosixPath(path).stem)
         return Document(path, "txt", text, sections, encoding=encoding, damaged=damaged)
 

@@ -26,7 +26,7 @@ class Cutoff(Stage):
         """Return the beginning of the ranking; the rest is named as left out."""
         hits = self._lifted(ranking.hits)
         end = self._end(hits)
-        remaining = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.marks)][
+        remaining = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.labels)][
             : self.limit
         ]
         wanted = remaining if query.limit is None else remaining[: query.limit]
@@ -53,10 +53,10 @@ class Cutoff(Stage):
 
     def _lifted(self, hits: Sequence[Hit]) -> list[Hit]:
         """Move the best hit of each side of a comparison into the first ones."""
-        late = [hit for hit in hits[self.sure :] if "pinned_top" in hit.marks]
+        late = [hit for hit in hits[self.sure :] if "pinned_top" in hit.labels]
         if not late:
             return list(hits)
-        yielding = [hit for hit in hits[1 : self.sure] if "pinned_top" not in hit.marks]
+        yielding = [hit for hit in hits[1 : self.sure] if "pinned_top" not in hit.labels]
         yielding = yielding[-len(late) :]
         first = [*(hit for hit in hits[: self.sure] if hit not in yielding), *late]
         return _non_increasing([*first, *(hit for hit in hits if hit not in first)])

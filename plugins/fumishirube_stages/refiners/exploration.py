@@ -50,7 +50,7 @@ class Exploration(Stage):
         deferred: list[Hit] = []
         for hit in hits:
             taken[hit.passage.path] += 1
-            enters = taken[hit.passage.path] <= self.per_file or "pinned" in hit.marks
+            enters = taken[hit.passage.path] <= self.per_file or "pinned" in hit.labels
             (first if enters else deferred).append(hit)
         return first, deferred
 

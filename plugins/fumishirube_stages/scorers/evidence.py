@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from fumishirube import Found, Query
+from fumishirube import IndexMatch, Query
 
 MAX_CANDIDATES = 200
 PER_DOCUMENT = 10
@@ -24,10 +24,10 @@ def store_document_scores(query: Query, scorer: str, values: dict[str, float]) -
     query.shared("documents", dict[str, dict[str, float]]())[scorer] = values
 
 
-def candidate_sections(matches: Iterable[Found]) -> list[Found]:
+def candidate_sections(matches: Iterable[IndexMatch]) -> list[IndexMatch]:
     """Return the best sections, best first, so many of them and not too many of one document."""
     counts: defaultdict[str, int] = defaultdict(int)
-    chosen: list[Found] = []
+    chosen: list[IndexMatch] = []
     for match in matches:
         counts[match.passage.path] += 1
         if counts[match.passage.path] <= PER_DOCUMENT:
@@ -37,7 +37,7 @@ def candidate_sections(matches: Iterable[Found]) -> list[Found]:
     return chosen
 
 
-def by_document(matches: Iterable[Found]) -> dict[str, Sequence[float]]:
+def by_document(matches: Iterable[IndexMatch]) -> dict[str, Sequence[float]]:
     """Return the estimates of each document's sections, best first."""
     values: defaultdict[str, list[float]] = defaultdict(list)
     for match in matches:

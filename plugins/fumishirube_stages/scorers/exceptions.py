@@ -10,16 +10,16 @@ from pydantic import Field
 
 from fumishirube import (
     Corpus,
-    Form,
     Hit,
     Lines,
     Passage,
+    PassageText,
     Projection,
     Query,
     Stage,
-    Stretch,
-    Stretches,
-    Text,
+    TextForm,
+    TextRange,
+    TextRanges,
     form_of,
     texts_of,
 )
@@ -53,7 +53,7 @@ class Exceptions(Stage):
     text of the query does not matter.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     vocabulary: tuple[Annotated[str, Field(min_length=1)], ...] = VOCABULARY
     extra_words: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -67,15 +67,15 @@ class Exceptions(Stage):
     ) -> Iterable[Hit]:
         """Score 1 for each passage with such a line; its places are the stretches, in order."""
         del candidates
-        form = Form(fold=True, separators="" if self.loose else None)
+        form = TextForm(fold=True, separators="" if self.loose else None)
         words = [form_of(word, form) for word in (*self.vocabulary, *self.extra_words)]
         for text in texts_of(corpus):
             windows = self._windows(text, text.form(form), [word for word in words if word])
-            places = Stretches(self._narrowed(text.own, windows, query))
+            places = TextRanges(self._narrowed(text.own, windows, query))
             if places and passes_filter(text.passage, query):
                 yield Hit(text.passage, 1.0, places=places)
 
-    def _narrowed(self, text: str, windows: Iterable[_Window], query: Query) -> Iterator[Stretch]:
+    def _narrowed(self, text: str, windows: Iterable[_Window], query: Query) -> Iterator[TextRange]:
         query.budget.check()
         for number, window in enumerate(windows, 1):
             if number % _CHECKED == 0:
@@ -83,7 +83,7 @@ class Exceptions(Stage):
             yield window.narrowed(text, self.max_chars)
 
     def _windows(
-        self, text: Text, projection: Projection, words: Iterable[str]
+        self, text: PassageText, projection: Projection, words: Iterable[str]
     ) -> Iterator[_Window]:
         # Merged and not sorted, so that many matches do not keep other threads waiting.
         matches = merge(*(_matches(text.own, projection, word) for word in words))
@@ -115,16 +115,16 @@ class _Window(NamedTuple):
     word_start: int
     word_end: int
 
-    def narrowed(self, text: str, most: int) -> Stretch:
+    def narrowed(self, text: str, most: int) -> TextRange:
         """Return the window without outer white space, and at most so long beside the word."""
         shown = text[self.start : self.end]
         start = self.start + len(shown) - len(shown.lstrip())
         end = self.start + len(shown.rstrip())
         if end - start <= most:
-            return Stretch(start, end)
+            return TextRange(start, end)
         left = max(start, self.word_start - most // 2)
         right = min(end, self.word_end + most // 2)
-        return Stretch(left, right, left > start, right < end)
+        return TextRange(left, right, left > start, right < end)
 
 
 def _matches(text: str, projection: Projection, word: str) -> Iterator[tuple[int, int]]:

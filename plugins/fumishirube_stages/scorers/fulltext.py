@@ -9,18 +9,18 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
     Corpus,
     Hit,
-    Holds,
-    Linked,
-    Pages,
+    LinkedCorpus,
+    OccursClause,
     Passage,
+    PathsClause,
     Query,
     Ranking,
     Stage,
-    Standing,
+    TextMatches,
     fold,
     words,
 )
@@ -43,7 +43,7 @@ class Fulltext(Stage):
     sections that hold less than ``min_coverage`` of them are left out, and the answer says so.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.2
 
@@ -59,9 +59,9 @@ class Fulltext(Stage):
             texts = tuple(dict.fromkeys(p for unit in wanted for p in _pieces(fold(unit))))
             share = min(self.min_coverage, 1 - 1e-9)
             matches = _text_matches(corpus, texts, query, share)
-        best = candidate_sections(matches.found)
-        if len(best) < MAX_CANDIDATES and len(matches.found) < matches.total:
-            best = candidate_sections(_text_matches(corpus, texts, query, share, None).found)
+        best = candidate_sections(matches.matches)
+        if len(best) < MAX_CANDIDATES and len(matches.matches) < matches.total:
+            best = candidate_sections(_text_matches(corpus, texts, query, share, None).matches)
         greatest = best[0].estimate if best else 0.0
         if best:
             values = by_document(best)
@@ -78,20 +78,20 @@ def _text_matches(
     query: Query,
     share: float = 1.0,
     limit: int | None = _LOOKED_AT,
-) -> Standing:
+) -> TextMatches:
     """Return where texts stand; a corpus that does not look at letters knows words at least."""
-    if isinstance(corpus, Linked):
-        matches = corpus.standing(texts, limit, query.within, share)
-        filtered = [match for match in matches.found if passes_filter(match.passage, query)]
-        return matches._replace(found=filtered) if query.must else matches
-    each = tuple(Holds(fold(text)) for text in texts)
-    clause: Clause = Bool(must=each) if share == 1 else Bool(should=each)
+    if isinstance(corpus, LinkedCorpus):
+        matches = corpus.search_texts(texts, limit, query.within, share)
+        filtered = [match for match in matches.matches if passes_filter(match.passage, query)]
+        return matches._replace(matches=filtered) if query.must else matches
+    each = tuple(OccursClause(fold(text)) for text in texts)
+    clause: Clause = BoolClause(must=each) if share == 1 else BoolClause(should=each)
     if query.must:
-        clause = Bool(must=(clause, *map(Holds, query.must)))
+        clause = BoolClause(must=(clause, *map(OccursClause, query.must)))
     if query.within is not None:
-        clause = Bool(must=(clause, Pages(tuple(query.within))))
+        clause = BoolClause(must=(clause, PathsClause(tuple(query.within))))
     sections = [match._replace(estimate=1.0) for match in corpus.search(clause, MAX_CANDIDATES)]
-    return Standing(sections, len(sections))
+    return TextMatches(sections, len(sections))
 
 
 def _pieces(unit: str) -> Iterator[str]:

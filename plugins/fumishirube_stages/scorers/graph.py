@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Corpus, Hit, Linked, Passage, Query, Stage, levels
+from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
 from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
 
 Weigh = Callable[[bool], tuple[float, float, float]]
@@ -20,7 +20,7 @@ class Graph(Stage):
     vectors and full text found, so it comes last; without vectors it has nothing to add.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
     last: ClassVar[bool] = True
 
     seeds: Annotated[int, Field(ge=1)] = 5
@@ -31,9 +31,9 @@ class Graph(Stage):
     ) -> Iterable[Hit]:
         """Return the first section of every document that was reached."""
         similar = document_scores(query, "vector")
-        if not isinstance(corpus, Linked) or similar is None:
+        if not isinstance(corpus, LinkedCorpus) or similar is None:
             return ()
-        options = query.asked.get("graph", {})
+        options = query.stage_arguments.get("graph", {})
         depth = options.get("depth", self.depth)
         hops = _hops(corpus, self._best(query, similar), depth, options.get("link_types", ()))
         reached = {p: n for p, n in hops.items() if query.within is None or p in query.within}
@@ -61,9 +61,9 @@ def _evenly(any_text: bool) -> tuple[float, float, float]:  # noqa: FBT001 - a r
 
 
 def _hops(
-    pages: Linked, seeds: Sequence[str], depth: int, kinds: Collection[str]
+    pages: LinkedCorpus, seeds: Sequence[str], depth: int, kinds: Collection[str]
 ) -> dict[str, int]:
     hops = dict.fromkeys(seeds, 0)
-    for number, reached in enumerate(levels(seeds, depth, pages.neighbours, kinds), start=1):
+    for number, reached in enumerate(link_levels(seeds, depth, pages.neighbours, kinds), start=1):
         hops.update(dict.fromkeys(reached, number))
     return hops

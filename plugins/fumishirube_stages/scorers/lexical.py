@@ -8,19 +8,19 @@ from typing import Annotated, ClassVar, TypeAlias
 from pydantic import Field
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
     Corpus,
     Env,
-    Floor,
     Hit,
-    Holds,
-    Part,
+    InfixClause,
+    OccursClause,
     Passage,
     Query,
     Ranking,
+    ScoreCutoff,
     Stage,
-    Term,
+    TermClause,
     chunks,
     concepts,
     fold,
@@ -61,7 +61,7 @@ class Lexical(Stage):
     bonus for covering the query's concepts, minus a penalty for very long sections.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     coverage_weight: Annotated[float, Field(ge=0), Env("LEXICAL_COVERAGE_WEIGHT")] = 0.5
     sparse_coverage_weight: Annotated[float, Field(ge=0), Env("SPARSE_QUERY_COVERAGE_WEIGHT")] = (
@@ -95,7 +95,7 @@ class Lexical(Stage):
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
         if query.budget.spent:
             limit = min(limit, _LATE)
-        cutoff = Floor(self.sure, self.promising)
+        cutoff = ScoreCutoff(self.sure, self.promising)
         clause = self._candidate_clause(query, analysis, extras)
         matches = corpus.search(clause, limit + len(query.exclude), cutoff)
         hits = self._scored([match.passage for match in matches], query, analysis, extras)
@@ -170,8 +170,8 @@ class Lexical(Stage):
             for extra in extras
             for clause in self._named(extra.term, _REQUIRED_ONLY, extra.value)
         ]
-        wanted = Bool(should=(analysis.clause, *more)) if more else analysis.clause
-        return Bool(must=(wanted, *map(Holds, query.must)))
+        wanted = BoolClause(should=(analysis.clause, *more)) if more else analysis.clause
+        return BoolClause(must=(wanted, *map(OccursClause, query.must)))
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         wanted = concepts(text)
@@ -188,14 +188,16 @@ class Lexical(Stage):
         # Only these say that a section matches: what spans two words of a query is in any text.
         matching_terms = [term for term in chosen if term in content or term in singles]
         counts = dict(corpus.frequencies(chosen))
-        counts |= {single: corpus.count(Part(single)).number for single in singles}
+        counts |= {single: corpus.count(InfixClause(single)).number for single in singles}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
         groups = tuple(weighted_concept(concept, corpus, idf) for concept in wanted)
         shares = coverage_shares(groups)
         return QueryAnalysis(
             clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
-            anywhere=Bool(should=tuple(map(_anywhere, matching_terms or self._content(chosen)))),
+            anywhere=BoolClause(
+                should=tuple(map(_anywhere, matching_terms or self._content(chosen)))
+            ),
             groups=groups,
             terms=tuple(
                 weighted_term(term, weight * idf[term], shares.get(term, 0.0))
@@ -225,17 +227,17 @@ class Lexical(Stage):
             if place >= self.nominating and idf[term] < least:
                 continue
             should += self._named(term, weights[term], value[term])
-        return Bool(should=tuple(should))
+        return BoolClause(should=tuple(should))
 
     def _named(self, term: str, weight: float, value: float) -> Sequence[Clause]:
         """Return a term in each field, by what it is worth there; a part of terms in any."""
         if _is_single(term):
-            return (Part(term, None, value),)
+            return (InfixClause(term, None, value),)
         return (
-            Term(term, "body", weight),
-            Term(term, "title", weight * self.title_boost),
-            Term(term, "headings", weight * self.headings_boost),
-            Term(term, "path", weight * self.path_boost),
+            TermClause(term, "body", weight),
+            TermClause(term, "title", weight * self.title_boost),
+            TermClause(term, "headings", weight * self.headings_boost),
+            TermClause(term, "path", weight * self.path_boost),
         )
 
     def _score(self, passage: Passage, analysis: QueryAnalysis) -> Hit:
@@ -296,4 +298,4 @@ def _is_single(term: str) -> bool:
 
 
 def _anywhere(term: str) -> Clause:
-    return Part(term) if _is_single(term) else Term(term)
+    return InfixClause(term) if _is_single(term) else TermClause(term)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from fumishirube import Corpus, Form, Hit, Passage, Query, Stage
+from fumishirube import Corpus, Hit, Passage, Query, Stage, TextForm
 from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
@@ -15,7 +15,7 @@ class Loose(Stage):
     ``extra_separators`` are further characters to leave out. A query of nothing else finds nothing.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     extra_separators: str = ""
 
@@ -24,5 +24,5 @@ class Loose(Stage):
     ) -> Iterable[Hit]:
         """Score 1 for each passage that holds the query, in the order of the manual."""
         del candidates
-        form = Form(fold=not query.case_sensitive, separators=self.extra_separators)
+        form = TextForm(fold=not query.case_sensitive, separators=self.extra_separators)
         return first_text_hits(query, corpus, form)

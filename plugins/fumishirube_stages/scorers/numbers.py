@@ -24,7 +24,7 @@ class Numbers(Stage):
     At most two numbers count. ``code`` is added once for a code of letters and digits.
     """
 
-    nominates: ClassVar[bool] = False
+    generates: ClassVar[bool] = False
 
     context: Annotated[float, Field(ge=0), Env("LEXICAL_NUMBER_CONTEXT_BONUS")] = 0.8
     code: Annotated[float, Field(ge=0)] = 1.6

@@ -37,7 +37,7 @@ class PhraseScorer(Stage):
     that were nominated first are looked at.
     """
 
-    nominates: ClassVar[bool] = False
+    generates: ClassVar[bool] = False
 
     weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
     depth: Annotated[int, Field(ge=1)] = 20
@@ -52,7 +52,7 @@ class PhraseScorer(Stage):
         for key, passage in islice(candidates.items(), self.depth):
             if key not in known:
                 known[key] = self._score(passage, wanted, rarities)
-            if known[key].marks:
+            if known[key].labels:
                 yield known[key]
 
     def _score(self, passage: Passage, wanted: _QueryPhrases, rarities: _SpanRarity) -> Hit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from fumishirube import Corpus, Form, Hit, Passage, Query, Stage
+from fumishirube import Corpus, Hit, Passage, Query, Stage, TextForm
 from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
@@ -15,11 +15,11 @@ class Plain(Stage):
     Case is ignored unless the query says otherwise.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score 1 for each passage that holds the query, in the order of the manual."""
         del candidates
-        return first_text_hits(query, corpus, Form(fold=not query.case_sensitive))
+        return first_text_hits(query, corpus, TextForm(fold=not query.case_sensitive))

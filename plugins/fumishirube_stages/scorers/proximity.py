@@ -20,7 +20,7 @@ class Proximity(Stage):
     Only the ``depth`` passages that were nominated first are looked at.
     """
 
-    nominates: ClassVar[bool] = False
+    generates: ClassVar[bool] = False
 
     near: Annotated[float, Field(ge=0), Env("LEXICAL_PROXIMITY_BONUS_NEAR")] = 1.0
     far: Annotated[float, Field(ge=0), Env("LEXICAL_PROXIMITY_BONUS_FAR")] = 0.5

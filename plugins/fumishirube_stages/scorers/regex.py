@@ -13,14 +13,14 @@ from pydantic import Field
 from fumishirube import (
     NORMAL,
     Corpus,
-    Form,
     Hit,
     LeftOut,
     Passage,
+    PassageText,
     Query,
     Ranking,
     Stage,
-    Text,
+    TextForm,
     texts_of,
 )
 from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
@@ -43,7 +43,7 @@ class Regex(Stage):
     out. What is no expression is looked for word for word.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     deadline_ms: Annotated[int, Field(ge=1)] = 1000
     chapter_deadline_ms: Annotated[int, Field(ge=1)] = 250
@@ -69,7 +69,7 @@ class Regex(Stage):
 class RunningRegex:
     """The scorer with its processes."""
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     def __init__(self, settings: Regex, workers: WorkerPool) -> None:
         self._settings = settings
@@ -98,7 +98,7 @@ class RunningRegex:
         return _word_for_word(query, corpus) if hits is None else hits
 
     def _in_worker(
-        self, pattern: Pattern, query: Query, texts: list[Text], until: float
+        self, pattern: Pattern, query: Query, texts: list[PassageText], until: float
     ) -> Ranking | None:
         """Search in a process; ``None`` when there the pattern turns out to be none."""
         hits: list[Hit] = []
@@ -120,7 +120,7 @@ class RunningRegex:
         return _ranking(hits, late)
 
 
-def _may_match(text: Text, pattern: Pattern) -> bool:
+def _may_match(text: PassageText, pattern: Pattern) -> bool:
     whole = text.form(NORMAL).text
     return all(literal in whole for literal in pattern.needed)
 
@@ -128,7 +128,7 @@ def _may_match(text: Text, pattern: Pattern) -> bool:
 def _search(
     worker: Worker,
     query: Query,
-    waiting: list[Text],
+    waiting: list[PassageText],
     results: tuple[list[Hit], list[Passage]],
     until: float,
     patience: float,
@@ -149,7 +149,7 @@ def _search(
             hits.append(hit_at(text.passage, projection, *span))
 
 
-def _in_thread(compiled: Any, query: Query, texts: Iterable[Text], until: float) -> Ranking:
+def _in_thread(compiled: Any, query: Query, texts: Iterable[PassageText], until: float) -> Ranking:
     hits: list[Hit] = []
     late: list[Passage] = []
     for text in texts:
@@ -172,7 +172,7 @@ def _ranking(hits: list[Hit], late: list[Passage]) -> Ranking:
 
 
 def _word_for_word(query: Query, corpus: Corpus) -> Ranking:
-    return Ranking(tuple(first_text_hits(query, corpus, Form(fold=not query.case_sensitive))))
+    return Ranking(tuple(first_text_hits(query, corpus, TextForm(fold=not query.case_sensitive))))
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from fumishirube import (
     Corpus,
-    Form,
     Hit,
     Passage,
     Projection,
     Query,
-    Stretch,
+    TextForm,
+    TextRange,
     fold,
     form_of,
     occurs,
@@ -19,7 +19,7 @@ from fumishirube import (
 )
 
 
-def first_text_hits(query: Query, corpus: Corpus, form: Form) -> Iterator[Hit]:
+def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hit]:
     """Yield a hit for each text that holds the query in this form, where it first stands.
 
     Raises:
@@ -47,4 +47,4 @@ def passes_filter(passage: Passage, query: Query) -> bool:
 
 def hit_at(passage: Passage, projection: Projection, start: int, end: int) -> Hit:
     """Return the hit of a match in a projected text."""
-    return Hit(passage, 1.0, places=(Stretch(*projection.span(start, end)),))
+    return Hit(passage, 1.0, places=(TextRange(*projection.span(start, end)),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, Linked, Passage, Query, Stage
+from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage
 from fumishirube_stages.scorers.evidence import (
     by_document,
     candidate_sections,
@@ -20,13 +20,13 @@ _BEST, _REST = 0.8, 0.2
 class Vector(Stage):
     """Nominates the sections with the most similar vectors; without vectors, nothing."""
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Return the best sections, by the cosine of their best passage."""
-        if not isinstance(corpus, Linked) or not corpus.vectors:
+        if not isinstance(corpus, LinkedCorpus) or not corpus.vectors:
             return ()
         best = candidate_sections(corpus.nearest(query.text, _MANY, query.within))
         values = by_document(best)

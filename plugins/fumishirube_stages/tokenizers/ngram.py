@@ -9,7 +9,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Bool, Clause, Everything, Part, Phrase, Stage, Term, words
+from fumishirube import (
+    BoolClause,
+    Clause,
+    InfixClause,
+    MatchAllClause,
+    PhraseClause,
+    Stage,
+    TermClause,
+    words,
+)
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 _END = "\n"
@@ -47,7 +56,7 @@ class NGram(Stage):
         """Return what holds of every text in which this one occurs: exact for one Japanese run."""
         pieces = list(words(text))
         if not pieces:
-            return Everything(), False
+            return MatchAllClause(), False
         if all(not japanese for _, japanese in pieces):
             return phrase(run for run, _ in pieces), False
         last = len(pieces) - 1
@@ -57,12 +66,12 @@ class NGram(Stage):
         )
         if len(clauses) == 1:
             return clauses[0], pieces[0][0] == text
-        return Bool(must=clauses), False
+        return BoolClause(must=clauses), False
 
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
         if japanese and edge and len(run) < self.n:
-            return Part(run)
-        return phrase(grams(run, self.n)) if japanese else Term(run)
+            return InfixClause(run)
+        return phrase(grams(run, self.n)) if japanese else TermClause(run)
 
 
 def grams(run: str, n: int) -> list[str]:
@@ -93,4 +102,4 @@ def windows(text: str, n: int) -> list[str]:
 def phrase(terms: Iterable[str]) -> Clause:
     """Return a phrase, or the plain term when there is only one."""
     sequence = tuple(terms)
-    return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)
+    return TermClause(sequence[0]) if len(sequence) == 1 else PhraseClause(sequence)

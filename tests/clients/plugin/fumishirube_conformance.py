@@ -12,19 +12,19 @@ from typing import Any, ClassVar
 
 from fumishirube import (
     Answer,
-    Argument,
     Call,
     Content,
-    Desk,
     InvalidParameter,
     NotFound,
     Params,
     Prompt,
+    PromptParameter,
     Register,
     Resource,
     Resources,
     Stage,
     Surface,
+    SurfaceContext,
     Template,
     Tool,
     hook,
@@ -83,7 +83,7 @@ class Conformance(Stage):
     pipeline: ClassVar[Mapping[str, Any]] = {}
     root: ClassVar[str] = "manuals"
 
-    def tools(self, _: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, _: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools."""
         return [
             Tool(name, name, "For the suite.", NoParams, TextAnswer, run)
@@ -95,12 +95,12 @@ class Conformance(Stage):
             )
         ]
 
-    def resources(self, _: Desk) -> Resources:
+    def resources(self, _: SurfaceContext) -> Resources:
         """Return the resources."""
         template = Template(f"{BEFORE}{{id}}{AFTER}", "data", "Data", "Data of an id.")
         return Resources("test", _listed, _read, (template,))
 
-    def prompts(self, _: Desk) -> Sequence[Prompt]:
+    def prompts(self, _: SurfaceContext) -> Sequence[Prompt]:
         """Return the prompts."""
         return (
             Prompt(
@@ -114,7 +114,7 @@ class Conformance(Stage):
                 "With arguments",
                 "For the suite.",
                 lambda given: f"Prompt with arguments: {dict(given)}",
-                (Argument("arg1", "First."), Argument("arg2", "Second.")),
+                (PromptParameter("arg1", "First."), PromptParameter("arg2", "Second.")),
                 lambda _name, typed, _others: [f"{typed}ing"],
             ),
         )

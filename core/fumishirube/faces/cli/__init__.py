@@ -10,11 +10,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
 
-from fumishirube.errors import Cancelled, ConfigError, Held, InternalError, ToolError
+from fumishirube.errors import AlreadyServed, Cancelled, ConfigError, InternalError, ToolError
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import COMMANDS, Parser, build_parser
 from fumishirube.faces.cli.streams import complain, discard_output, use_utf8_streams
-from fumishirube.host.wire import leave
+from fumishirube.host.wire import exit_now
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What a short process makes, it keeps: looking for garbage would take a tenth of its time,
         # and so would taking everything apart at the end.
         gc.disable()
-        leave(_guarded(sys.argv[1:]))
+        exit_now(_guarded(sys.argv[1:]))
     return _guarded(argv)
 
 
@@ -53,7 +53,7 @@ def _guarded(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         discard_output()
         return INTERRUPTED
-    except Held as error:
+    except AlreadyServed as error:
         complain(f"error: {error}")
         return LOCKED
     except ConfigError as error:

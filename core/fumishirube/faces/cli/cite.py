@@ -17,7 +17,7 @@ from fumishirube.faces.cli.output import listed, print_json
 from fumishirube.faces.cli.parser import Commands, add_common, add_json
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened, search_context
-from fumishirube.host.citation_checks import Checked, Checker, cited_in
+from fumishirube.host.citation_checks import CheckedCitation, CitationChecker, find_citations
 from fumishirube.text.encoding import decode
 
 _STATES = ("valid", "moved", "changed", "gone")
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
     with opened(options) as application:
         if not options.sources:
             cited = list(_noted(application.loaded.folder("vault")))
-        checker = Checker(search_context(application).manual)
+        checker = CitationChecker(search_context(application).manual)
         checked = [(source, checker.check(text)) for source, text in cited]
     if options.json:
         print_json([_plain(source, result) for source, result in checked])
@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
         for source, result in checked:
             print(f"{result.state:8}{result.text}" + (f"  ({source})" if source else ""))
             if result.state != "valid":
-                print(f"        {result.told}")
+                print(f"        {result.explanation}")
         counts: Counter[str] = Counter(result.state for _, result in checked)
         summary = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
         print(", ".join(summary) or "no citations")
@@ -66,9 +66,9 @@ def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
             yield "", source
         elif source == "-":
             data = sys.stdin.buffer.read() if sys.stdin else b""
-            yield from (("-", text) for text in cited_in(data.decode("utf-8-sig", "replace")))
+            yield from (("-", text) for text in find_citations(data.decode("utf-8-sig", "replace")))
         else:
-            yield from ((source, text) for text in cited_in(_text(source, options)))
+            yield from ((source, text) for text in find_citations(_text(source, options)))
 
 
 def _noted(folder: Path) -> Iterator[tuple[str, str]]:
@@ -81,7 +81,9 @@ def _noted(folder: Path) -> Iterator[tuple[str, str]]:
         except ToolError:
             unread.append(entry.path)
         else:
-            yield from ((f"{folder.name}/{entry.path}", citation) for citation in cited_in(text))
+            yield from (
+                (f"{folder.name}/{entry.path}", citation) for citation in find_citations(text)
+            )
     if unread:
         complain(f"not read, because they are no text: {listed(unread)}")
 
@@ -94,11 +96,11 @@ def _text(source: str, options: Namespace) -> str:
         sys.exit(2)
 
 
-def _plain(source: str, result: Checked) -> JsonValue:
+def _plain(source: str, result: CheckedCitation) -> JsonValue:
     return {
         "citation": result.text,
         "file": source or None,
         "state": result.state,
-        "told": result.told,
+        "told": result.explanation,
         "now": str(result.now) if result.now else None,
     }

@@ -9,12 +9,12 @@ from pydantic import JsonValue
 
 from fumishirube.faces.cli.output import strip_controls, table
 from fumishirube.model import Span, Trace
-from fumishirube.traces.differences import Difference, Moved, Setting, Timed
+from fumishirube.traces.differences import RowChange, SettingChange, StageTiming, TraceDifference
 
 _SIGNALS = 4
 
 
-def difference_lines(difference: Difference, *, stages: bool = False) -> Iterator[str]:
+def difference_lines(difference: TraceDifference, *, stages: bool = False) -> Iterator[str]:
     """Yield what differs; the times of the ``stages`` are told too if that is wanted."""
     before, after = difference.before, difference.after
     if stages:
@@ -51,7 +51,7 @@ def _makers(trace: Trace) -> str:
     return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or "unknown"
 
 
-def _setting(setting: Setting) -> str:
+def _setting(setting: SettingChange) -> str:
     return f"{_value(setting.before)} -> {_value(setting.after)}"
 
 
@@ -59,21 +59,21 @@ def _value(value: JsonValue) -> str:
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _ranking_lines(difference: Difference) -> Iterator[str]:
+def _ranking_lines(difference: TraceDifference) -> Iterator[str]:
     rows = difference.rows
     if not difference.changed:
         yield f"the ranking is the same, scores included: {len(rows)} hits"
         return
     came = sum(row.before is None for row in rows)
     went = sum(row.after is None for row in rows)
-    moved = sum(bool(row.climbed) for row in rows)
-    unmoved = sum(row.climbed == 0 for row in rows)
+    moved = sum(bool(row.ranks_gained) for row in rows)
+    unmoved = sum(row.ranks_gained == 0 for row in rows)
     yield f"ranking: {moved} moved, {came} came, {went} went, {unmoved} kept their rank"
     head = ("  A", "B", "SCORE A", "B", "", "SECTION")
     yield from table([head, *(_hit_cells(row) for row in difference.changed)])
 
 
-def _hit_cells(row: Moved) -> tuple[str, ...]:
+def _hit_cells(row: RowChange) -> tuple[str, ...]:
     ranks = [str(place.rank) if place else "-" for place in (row.before, row.after)]
     scores = ["" if score is None else f"{score:.2f}" for score in row.scores]
     details = [f"{row.row.path}#L{row.row.start_line}"]
@@ -84,13 +84,13 @@ def _hit_cells(row: Moved) -> tuple[str, ...]:
     return f"  {ranks[0]}", ranks[1], *scores, _way(row), "  ".join(details)
 
 
-def _way(row: Moved) -> str:
-    if row.climbed is None:
+def _way(row: RowChange) -> str:
+    if row.ranks_gained is None:
         return "new" if row.before is None else "gone"
-    return f"{row.climbed:+d}" if row.climbed else "="
+    return f"{row.ranks_gained:+d}" if row.ranks_gained else "="
 
 
-def _stage_cells(stage: Timed) -> tuple[str, str, str, str]:
+def _stage_cells(stage: StageTiming) -> tuple[str, str, str, str]:
     times = [f"{span.ms:.2f} ms" if span else "-" for span in (stage.before, stage.after)]
     rows = [_rows(span) for span in (stage.before, stage.after)]
     counts = "" if rows[0] == rows[1] == "" else f"{rows[0] or '-'} -> {rows[1] or '-'} rows"
@@ -101,7 +101,7 @@ def _rows(span: Span | None) -> str:
     return "" if span is None or span.kind == "scorer" else str(len(span.rows))
 
 
-def difference_json(difference: Difference) -> dict[str, JsonValue]:
+def difference_json(difference: TraceDifference) -> dict[str, JsonValue]:
     """Return all of it as JSON; a side that lacks something is null there."""
     before, after = difference.before, difference.after
     return {
@@ -130,7 +130,7 @@ def _side(trace: Trace) -> JsonValue:
     }
 
 
-def _hit(row: Moved) -> JsonValue:
+def _hit(row: RowChange) -> JsonValue:
     ranks = [place.rank if place else None for place in (row.before, row.after)]
     return {
         "path": row.row.path,
@@ -145,7 +145,7 @@ def _hit(row: Moved) -> JsonValue:
     }
 
 
-def _stage(stage: Timed) -> JsonValue:
+def _stage(stage: StageTiming) -> JsonValue:
     sides = {"before": stage.before, "after": stage.after}
     return {
         "stage": [*stage.way],

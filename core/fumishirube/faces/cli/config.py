@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic.fields import FieldInfo
 
 from fumishirube.config.classic import FILE as CLASSIC
-from fumishirube.config.classic import imported, takes
+from fumishirube.config.classic import import_classic, takes
 from fumishirube.config.configuration import FILE, Config, build
 from fumishirube.config.environment import expectation, variables
 from fumishirube.config.process import ProcessSettings
@@ -25,7 +25,7 @@ from fumishirube.faces.cli.parser import Commands, add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
 from fumishirube.faces.cli.workspace import folder, opened, plugins_of
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.plugins.registry import Registry
+from fumishirube.plugins.registry import StageRegistry
 
 
 class Variable(NamedTuple):
@@ -101,7 +101,7 @@ def _import(options: Namespace) -> None:
         raise ConfigError(f"there is no file {source.name!r}; name the one to import")
     registry = load_plugins(strangers=not options.no_plugins).registry
     offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
-    made = imported(read_yaml(source).values, offer.stage, offer.name)
+    made = import_classic(read_yaml(source).values, offer.stage, offer.name)
     build(Config, made, "", {}, {})
     target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
     print(f"{FILE}: written; {source.name} is no longer needed")
@@ -128,7 +128,7 @@ _PARTS: Mapping[str, Callable[[Namespace], int | None]] = {
 }
 
 
-def all_variables(registry: Registry) -> Iterator[Variable]:
+def all_variables(registry: StageRegistry) -> Iterator[Variable]:
     """Yield every variable that decides something, the process's own first."""
     yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
     for name, _, info in variables(ProcessSettings):

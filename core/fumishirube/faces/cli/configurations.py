@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.config.configuration import Config, Loaded, load_config
+from fumishirube.config.configuration import Config, LoadedConfig, load_config
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.effective_config import effective, origins
 from fumishirube.faces.cli.workspace import folder, opened
@@ -59,7 +59,7 @@ def configured(name: str, options: Namespace) -> Configured:
     if file is not None and not file.is_file():
         raise ConfigError(f"config diff: there is no file {file.name!r}")
     place = folder(options)
-    loaded = load_config(place, file, {}) if file else Loaded(Config(), place, None, {})
+    loaded = load_config(place, file, {}) if file else LoadedConfig(Config(), place, None, {})
     application = Application(loaded, load_plugins(strangers=not options.no_plugins))
     try:
         return Configured(name, effective(application), origins(application))

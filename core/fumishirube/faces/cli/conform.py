@@ -22,9 +22,9 @@ from fumishirube.config.configuration import build
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import counted, print_json, table
 from fumishirube.faces.cli.parser import Commands, add_json, not_known
-from fumishirube.plugins.discovery import Plugins, Report, load_plugins
+from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import Kind, Offer
+from fumishirube.plugins.registry import RegisteredStage, StageKind
 
 _TESTS = """
 from pathlib import Path
@@ -83,7 +83,7 @@ def run(options: Namespace) -> int:
     return int(bool(problems) or any(result.status != "passed" for result in results))
 
 
-def _reports(plugins: Plugins, package: str) -> Sequence[Report]:
+def _reports(plugins: Plugins, package: str) -> Sequence[PluginReport]:
     """Return the plugins of this name, or of the package of this name."""
     named = [report for report in plugins.reports if report.plugin == package]
     matching = named or [o for o in plugins.reports if _plain(o.distribution) == _plain(package)]
@@ -107,7 +107,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _checked(plugins: Plugins, reports: Sequence[Report], options: Namespace) -> Iterator[Result]:
+def _checked(
+    plugins: Plugins, reports: Sequence[PluginReport], options: Namespace
+) -> Iterator[Result]:
     """Yield a result a stage, in the order of the shelves."""
     ids = {report.plugin for report in reports}
     offers = [
@@ -119,19 +121,19 @@ def _checked(plugins: Plugins, reports: Sequence[Report], options: Namespace) ->
     for kind, offer in offers:
         lacking = _lacking(kind, offer, stage_settings, options.files)
         if lacking:
-            unchecked[kind.shelf, offer.name] = lacking
+            unchecked[kind.kind_name, offer.name] = lacking
             continue
         build(offer.stage, stage_settings.get(offer.name, {}), f"--with {offer.name}", {}, {})
-        entries[kind.shelf, offer.name] = {
+        entries[kind.kind_name, offer.name] = {
             "class": f"Test_{kind.noun}_{offer.name.replace('-', '_')}",
-            "shelf": kind.shelf,
+            "shelf": kind.kind_name,
             "name": offer.name,
             "settings": stage_settings.get(offer.name, {}),
-            "files": str(options.files.resolve()) if kind.shelf == "loaders" else None,
+            "files": str(options.files.resolve()) if kind.kind_name == "loaders" else None,
         }
     cases = _run(list(entries.values())) if entries else {}
     for kind, offer in offers:
-        key = (kind.shelf, offer.name)
+        key = (kind.kind_name, offer.name)
         if key in unchecked:
             yield Result(offer.name, kind.noun, "not checked", reason=unchecked[key])
         else:
@@ -157,15 +159,18 @@ def _settings_by_stage(
 
 
 def _lacking(
-    kind: Kind, offer: Offer, stage_settings: Mapping[str, Mapping[str, Any]], files: Path | None
+    kind: StageKind,
+    offer: RegisteredStage,
+    stage_settings: Mapping[str, Mapping[str, Any]],
+    files: Path | None,
 ) -> str:
     """Say what a stage lacks to be checked, if anything."""
     needed = [name for name, field in offer.stage.model_fields.items() if field.is_required()]
     if needed and offer.name not in stage_settings:
         return f"it needs settings: {', '.join(needed)}; give --with {offer.name}='{{…}}'"
-    if kind.shelf == "loaders" and files is None:
+    if kind.kind_name == "loaders" and files is None:
         return "a loader needs files to read; give --files DIR"
-    if kind.shelf == "loaders" and files is not None and not files.is_dir():
+    if kind.kind_name == "loaders" and files is not None and not files.is_dir():
         raise ConfigError(f"--files: there is no folder {files.name!r}")
     return ""
 

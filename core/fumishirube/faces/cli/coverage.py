@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fumishirube.faces.cli.output import command, counted, listed
 from fumishirube.faces.cli.results import SearchResults, picked
 from fumishirube.model import Trace
-from fumishirube.report import Account
+from fumishirube.report import CoverageReport
 
 _MEANINGS = {
     "navigation_file": "a table of contents",
@@ -137,7 +137,7 @@ def _near(term: str, traces: Sequence[Trace]) -> Iterator[str]:
     for trace in traces:
         yield from (
             near
-            for required in Account.of(trace).terms
+            for required in CoverageReport.of(trace).terms
             if required.term == term
             for near in required.near
         )

@@ -17,8 +17,8 @@ from fumishirube.faces.cli.output import command, counted, listed, print_json, t
 from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import opened, search_context
 from fumishirube.model import LeftOut, Skipped, Trace
-from fumishirube.report import Account, Asked
-from fumishirube.traces.fates import fate, section_at
+from fumishirube.report import CoverageReport, TermReport
+from fumishirube.traces.fates import section_at, section_fate
 
 
 def add(commands: Commands) -> None:
@@ -44,8 +44,8 @@ def run(options: Namespace) -> int:
                 raise InvalidParameter(f"the trace is of another manual: {trace.manual_id}")
             cite: Citation = options.why_not
             document = search_context(application).manual(cite.manual_id).document(cite.path)
-            section_fate = fate(trace, cite.path, section_at(document, cite.start_line))
-            lines, plain = fate_lines(section_fate), fate_json(section_fate)
+            fate = section_fate(trace, cite.path, section_at(document, cite.start_line))
+            lines, plain = fate_lines(fate), fate_json(fate)
         else:
             lines, plain = _lines(trace, options), _plain(trace)
         if options.json:
@@ -57,7 +57,7 @@ def run(options: Namespace) -> int:
 
 
 def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
-    account = Account.of(trace)
+    account = CoverageReport.of(trace)
     yield f"trace {trace.id} of {trace.manual_id}: {trace.text}"
     yield (
         f"searched {counted(account.scanned_sections, 'section')} of {account.sections} "
@@ -85,13 +85,13 @@ def _skipped(skipped: Skipped) -> str:
     return f"not searched: {counted(skipped.number, skipped.unit)}, {meaning(skipped.reason)}"
 
 
-def _term(required: Asked) -> str:
+def _term(required: TermReport) -> str:
     where = "" if required.sections is None else f": in {counted(required.sections, 'section')}"
     near = f"; near it: {listed(required.near)}" if required.near else ""
     return f"required term {required.term}{where}{near}"
 
 
-def _unread(trace: Trace, account: Account) -> Iterator[str]:
+def _unread(trace: Trace, account: CoverageReport) -> Iterator[str]:
     if not account.unread and not account.unranked:
         yield "nothing that matched is unread"
         return
@@ -102,7 +102,7 @@ def _unread(trace: Trace, account: Account) -> Iterator[str]:
         yield f"  and {more} that ranked too low to be named; a search for the rest names them"
 
 
-def _follow_up(trace: Trace, account: Account) -> dict[str, JsonValue] | None:
+def _follow_up(trace: Trace, account: CoverageReport) -> dict[str, JsonValue] | None:
     """Return the arguments of a find that goes on where this one ended, if it left matches."""
     terms: list[JsonValue] = [required.term for required in account.terms]
     if not account.unranked or not terms:
@@ -120,7 +120,7 @@ def _place(trace: Trace, out: LeftOut) -> str:
 
 
 def _plain(trace: Trace) -> JsonValue:
-    account = Account.of(trace)
+    account = CoverageReport.of(trace)
     return {
         "trace_id": trace.id,
         "manual_id": trace.manual_id,

@@ -18,7 +18,7 @@ from fumishirube.faces.cli.parser import Commands, Parser, add_common, add_json,
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool, described
+from fumishirube.host.calls import call_tool, error_payload
 from fumishirube.model import Call, Tool
 
 SURFACE = "graph"
@@ -255,7 +255,7 @@ def _arguments(options: Namespace) -> dict[str, JsonValue]:
 
 def _refused(error: ToolError, options: Namespace) -> int:
     """Say what was refused, as the tool does or in a line."""
-    payload = described(error)
+    payload = error_payload(error)
     if options.json:
         print_json(payload, compact=True)
     else:

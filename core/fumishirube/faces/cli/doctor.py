@@ -8,8 +8,8 @@ from typing import Any
 
 from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.roots import Root
-from fumishirube.disk.survey import Passed, Unlisted
-from fumishirube.engine.folder_index import State
+from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
+from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import ConfigError, NeedsNarrowScope, ToolError
 from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
 from fumishirube.faces.cli.coverage import meaning
@@ -19,12 +19,12 @@ from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import Bar, folder, opened
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
-from fumishirube.host.context import WorkDesk
-from fumishirube.host.reload.rejections import refused
-from fumishirube.host.surfaces import Furnished
+from fumishirube.host.context import PipelineContext
+from fumishirube.host.reload.rejections import refused_reloads
+from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.model import Call, Query
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.surfaces import Complaining
+from fumishirube.surfaces import HasDiagnostics
 
 _HARMLESS = frozenset({"navigation_file"})
 
@@ -102,36 +102,36 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "configuration", finding + by)
     for warning in application.warnings:
         yield Check("warn", "configuration", warning, "leave it out")
-    for finding in application.passed_over():
+    for finding in application.rejected_folders():
         yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
-    menu = application.menu
+    catalog = application.catalog
     of_plugins = set(application.plugins.problems)
     for problem in application.problems:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
-    yield Check("ok", "tools", listed([tool.name for tool in menu.tools], 20) or "none")
+    yield Check("ok", "tools", listed([tool.name for tool in catalog.tools], 20) or "none")
     yield from _servers(application)
     yield from _state(application)
     for pipeline_surface in application.surfaces:
         if any(
             not tool.read_only
-            for tool in pipeline_surface.surface.tools(application.desks[pipeline_surface.name])
+            for tool in pipeline_surface.surface.tools(application.contexts[pipeline_surface.name])
         ):
             yield _check_root(
-                application.desks[pipeline_surface.name].root, pipeline_surface.surface.root
+                application.contexts[pipeline_surface.name].root, pipeline_surface.surface.root
             )
         if pipeline_surface.indexed:
             yield from _surface(application, pipeline_surface)
-        if isinstance(pipeline_surface.surface, Complaining):
-            for complaint in pipeline_surface.surface.complaints(
-                application.desks[pipeline_surface.name]
+        if isinstance(pipeline_surface.surface, HasDiagnostics):
+            for complaint in pipeline_surface.surface.diagnostics(
+                application.contexts[pipeline_surface.name]
             ):
                 yield Check("warn", *complaint)
 
 
 def _servers(application: Application) -> Iterator[Check]:
-    for server in refused(application.state.path):
+    for server in refused_reloads(application.state.path):
         finding = f"process {server.process} stays with what was in force; it refused: {server.why}"
         yield Check("warn", "server", finding, "mend that, and it is taken in")
 
@@ -151,11 +151,11 @@ def _check_root(root: Root, name: str) -> Check:
     return check_writable(root, f"root {name}", f"make it writable, or set roots.{name}")
 
 
-def _surface(application: Application, pipeline_surface: Furnished) -> Iterator[Check]:
+def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> Iterator[Check]:
     root = pipeline_surface.surface.root
     subject = f"root {root}"
     folder = application.loaded.folder(root)
-    context = application.desks[pipeline_surface.name]
+    context = application.contexts[pipeline_surface.name]
     if not folder.is_dir():
         setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
         remedy = f"create it, or set {setting} to the right folder"
@@ -199,7 +199,7 @@ def _documents(application: Application, subject: str) -> Iterator[Check]:
         yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
 
 
-def _manual(context: WorkDesk, manual: str) -> Iterator[Check]:
+def _manual(context: PipelineContext, manual: str) -> Iterator[Check]:
     subject = f"manual {manual}"
     bar = Bar(expected=True)
     try:
@@ -228,7 +228,7 @@ def _mend(error: Exception, manual: str) -> str:
     return f"run 'fumishirube index {manual} --rebuild'"
 
 
-def _indexed(subject: str, state: State) -> Iterator[Check]:
+def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     if state.degraded:
@@ -249,8 +249,8 @@ def _indexed(subject: str, state: State) -> Iterator[Check]:
             yield Check("FAIL", subject, skipped, _REMEDIES.get(reason, _SOME_REMEDY))
 
 
-def _unlisted(subject: str, passed: Sequence[Passed]) -> Iterator[Check]:
-    groups: dict[tuple[Unlisted, str], list[str]] = {}
+def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
+    groups: dict[tuple[UnlistedReason, str], list[str]] = {}
     for entry in passed:
         groups.setdefault((entry.reason, entry.unit), []).append(entry.path)
     for (reason, unit), paths in sorted(groups.items()):

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from fumishirube.config.classic import keys
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.yaml_file import leaves
-from fumishirube.engine.pipeline import Named
+from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.application import Application
 from fumishirube.host.surfaces import use_of
 
@@ -23,7 +23,7 @@ def effective(application: Application) -> JsonValue:
         surface.pipeline_name: {**surface.uses} for surface in application.surfaces
     }
     settings["surfaces"] = [
-        use_of("surfaces", Named(surface.name, surface.surface), registry)
+        use_of("surfaces", NamedStage(surface.name, surface.surface), registry)
         for surface in application.surfaces
     ]
     shown: JsonValue = settings
@@ -53,7 +53,7 @@ def _taken(application: Application) -> Iterator[tuple[str, str]]:
 def _stages(application: Application) -> Iterator[tuple[str, Any]]:
     for place, surface in enumerate(application.surfaces):
         yield f"surfaces[{place}]", surface.surface
-        for shelf, key in PIPELINE_KEYS.items():
-            for number, named in enumerate(surface.stages[shelf]):
+        for kind_name, key in PIPELINE_KEYS.items():
+            for number, named in enumerate(surface.stages[kind_name]):
                 where = f"pipelines.{surface.pipeline_name}.{key}"
-                yield where if shelf in SINGLE_KINDS else f"{where}[{number}]", named.stage
+                yield where if kind_name in SINGLE_KINDS else f"{where}[{number}]", named.stage

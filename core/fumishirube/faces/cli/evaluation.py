@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fumishirube.config.trials import without_marks
+from fumishirube.config.trials import without_state
 from fumishirube.errors import ConfigError
 from fumishirube.evaluation.cases import Case, load_cases, save_cases, save_lines
 from fumishirube.evaluation.gates import DEFAULT, NONE, Gate, load_gate
@@ -96,7 +96,7 @@ def _application(file: Path | None, options: Namespace, stack: ExitStack) -> App
     """Open an application to be measured, which leaves no marks; the stack closes it."""
     scratch = Path(stack.enter_context(TemporaryDirectory(prefix="fumishirube-")))
     with opened(Namespace(**{**vars(options), "config": file})) as original:
-        loaded = without_marks(original.loaded, scratch)
+        loaded = without_state(original.loaded, scratch)
     # A search is observed by all that is registered with the plugins: these are its own.
     application = Application(loaded, load_plugins(strangers=not options.no_plugins))
     stack.callback(application.close)

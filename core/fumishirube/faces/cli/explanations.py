@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fumishirube.faces.cli.output import counted, listed, table
-from fumishirube.model import Row, Span, Trace
+from fumishirube.model import Span, Trace, TraceRow
 
 LEGEND = (
     "legend: a run is one search inside the search (g0 the whole query, g_req among the sections "
@@ -16,12 +16,12 @@ LEGEND = (
 """What the words of the two others below mean."""
 
 
-def signals_line(row: Row) -> str:
+def signals_line(row: TraceRow) -> str:
     """Return a hit's signals by scorer, its marks, and how much of the query it covers."""
     signals = [f"{name} {value:.2f}" for name, value in row.signals.items() if value]
     parts = [f"signals: {', '.join(signals) or 'none'}", f"covers {row.coverage:.0%} of the query"]
-    if row.marks:
-        parts.append(f"marks: {', '.join(sorted(row.marks))}")
+    if row.labels:
+        parts.append(f"marks: {', '.join(sorted(row.labels))}")
     return "; ".join(parts)
 
 

@@ -10,25 +10,25 @@ from pydantic import JsonValue
 from fumishirube.citations import SCHEME, Citation
 from fumishirube.errors import InvalidParameter
 from fumishirube.faces.cli.output import table
-from fumishirube.traces.fates import Fate, Step
+from fumishirube.traces.fates import FateStep, SectionFate
 
 
-def fate_lines(section_fate: Fate) -> Iterator[str]:
+def fate_lines(section_fate: SectionFate) -> Iterator[str]:
     """Yield the verdict, and what each stage did, the inner ones indented."""
-    yield f"{section_fate.place}: {section_fate.told}"
+    yield f"{section_fate.place}: {section_fate.explanation}"
     yield from table(
         [("  " * step.depth + step.stage, _step_text(step)) for step in section_fate.steps]
     )
 
 
-def fate_json(section_fate: Fate) -> JsonValue:
+def fate_json(section_fate: SectionFate) -> JsonValue:
     """Return the same as JSON."""
     return {
         "ref": str(section_fate.place),
         "rank": section_fate.rank,
         "stage": section_fate.stage,
         "reason": section_fate.reason,
-        "told": section_fate.told,
+        "told": section_fate.explanation,
         "steps": [
             {
                 "depth": step.depth,
@@ -51,7 +51,7 @@ def reference(word: str) -> Citation:
         raise ArgumentTypeError(f"expected manual://ID/PATH#L10, got {word[:80]!r}") from error
 
 
-def _step_text(step: Step) -> str:
+def _step_text(step: FateStep) -> str:
     if step.rank is not None and step.score is not None:
         return f"rank {step.rank} of {step.rows}, score {step.score:.2f}"
     if step.left_out is not None:

@@ -27,11 +27,11 @@ from fumishirube.faces.cli.workspace import (
 )
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
-from fumishirube.host.context import WorkDesk
+from fumishirube.host.context import PipelineContext
 from fumishirube.model import Call, Query, Trace
 from fumishirube.text.concepts import concepts
 from fumishirube.text.folding import fold
-from fumishirube.traces.fates import fate, section_at
+from fumishirube.traces.fates import section_at, section_fate
 
 TIME_MS = 60_000
 SHOWN = 5
@@ -102,7 +102,7 @@ def run(options: Namespace) -> int:
     return 1 if results.failed else 0
 
 
-def _wanted(context: WorkDesk, options: Namespace) -> list[str]:
+def _wanted(context: PipelineContext, options: Namespace) -> list[str]:
     """Return the manuals that are named, by ``--why-not`` too."""
     named: list[str] = options.manual
     if options.why_not is None:
@@ -114,7 +114,10 @@ def _wanted(context: WorkDesk, options: Namespace) -> list[str]:
 
 
 def _full(
-    application: Application, context: WorkDesk, required: tuple[str, ...], options: Namespace
+    application: Application,
+    context: PipelineContext,
+    required: tuple[str, ...],
+    options: Namespace,
 ) -> JsonValue:
     """Ask the surface for the whole answer, which it gives to nobody outside the process."""
     manuals = chosen_manuals(context, options.manual)
@@ -131,7 +134,7 @@ def _full(
     return call_tool(application.commands["manual_find"], arguments, Call())
 
 
-def _picked(context: WorkDesk, manual: str, query: str) -> Sequence[str]:
+def _picked(context: PipelineContext, manual: str, query: str) -> Sequence[str]:
     """Choose the terms as a find without any does, and say so: the full answer needs some."""
     trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
     chosen = picked(trace) or [
@@ -141,20 +144,20 @@ def _picked(context: WorkDesk, manual: str, query: str) -> Sequence[str]:
     return chosen
 
 
-def _print_fate(trace: Trace, context: WorkDesk, options: Namespace) -> int:
+def _print_fate(trace: Trace, context: PipelineContext, options: Namespace) -> int:
     citation: Citation = options.why_not
     document = context.manual(citation.manual_id).document(citation.path)
-    section_fate = fate(trace, citation.path, section_at(document, citation.start_line))
+    fate = section_fate(trace, citation.path, section_at(document, citation.start_line))
     if options.json:
-        print_json(fate_json(section_fate))
+        print_json(fate_json(fate))
     else:
-        for line in fate_lines(section_fate):
+        for line in fate_lines(fate):
             print(line)
     return 0
 
 
 def _search(
-    context: WorkDesk, manuals: list[str], required: tuple[str, ...], options: Namespace
+    context: PipelineContext, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
     traces: list[Trace] = []
     failed: list[tuple[str, str]] = []
@@ -172,7 +175,9 @@ def _search(
     return SearchResults(options.query, required, options.limit, traces, failed)
 
 
-def _result_lines(results: SearchResults, context: WorkDesk, options: Namespace) -> Iterator[str]:
+def _result_lines(
+    results: SearchResults, context: PipelineContext, options: Namespace
+) -> Iterator[str]:
     columns = terminal_width()
     for rank, hit in enumerate(results.shown(), 1):
         yield from _hit_lines(rank, hit, context, columns)
@@ -192,7 +197,7 @@ def _result_lines(results: SearchResults, context: WorkDesk, options: Namespace)
     yield next_line(results, options)
 
 
-def _hit_lines(rank: int, hit: TracedHit, context: WorkDesk, columns: int) -> Iterator[str]:
+def _hit_lines(rank: int, hit: TracedHit, context: PipelineContext, columns: int) -> Iterator[str]:
     row = hit.row
     head = f"{rank}. "
     tail = f"  {row.score:.2f}"

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from pydantic import JsonValue
 
-from fumishirube.engine.folder_index import State
+from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import Forbidden
 from fumishirube.faces.cli.coverage import meaning
 from fumishirube.faces.cli.output import counted, listed, print_json, table
@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> int:
     """Index what has changed, and print how many sections there are."""
-    rows: list[tuple[str, State]] = []
+    rows: list[tuple[str, IndexState]] = []
     with opened(options) as application:
         context = search_context(application)
         for manual in chosen_manuals(context, options.manuals):
@@ -59,7 +59,7 @@ def _delete_index(application: Application, manual: str) -> None:
         raise Forbidden(f"the index of {manual!r} cannot be deleted; is it in use?") from error
 
 
-def _plain(manual: str, state: State) -> JsonValue:
+def _plain(manual: str, state: IndexState) -> JsonValue:
     return {
         "manual_id": manual,
         "files": state.files,
@@ -69,7 +69,7 @@ def _plain(manual: str, state: State) -> JsonValue:
     }
 
 
-def _state_cells(manual: str, state: State) -> tuple[str, str, str]:
+def _state_cells(manual: str, state: IndexState) -> tuple[str, str, str]:
     skipped = [f"{row.path} ({meaning(row.reason)})" for row in state.skipped]
     notes = [f"skipped: {listed(skipped)}"] if skipped else []
     if state.degraded:

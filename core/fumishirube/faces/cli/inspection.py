@@ -11,7 +11,7 @@ from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.parser import Commands
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
-from fumishirube.host.wire import leave
+from fumishirube.host.wire import exit_now
 
 HOST = "127.0.0.1"
 PORT = 8722
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
         session = InspectorSession(application, options.against, strangers=not options.no_plugins)
         with closing(session):
             serve(build_inspector(session), listening, ready)
-    return leave()
+    return exit_now()
 
 
 def _port(word: str) -> int:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import plugins_of
-from fumishirube.plugins.discovery import Report
+from fumishirube.plugins.discovery import PluginReport
 
 
 def add(commands: Commands) -> None:
@@ -31,12 +31,12 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _plain(report: Report) -> JsonValue:
+def _plain(report: PluginReport) -> JsonValue:
     offers: list[JsonValue] = [{"kind": kind, "name": name} for kind, name in report.offers]
     return {**asdict(report), "offers": offers}
 
 
-def _report_lines(report: Report) -> Iterator[str]:
+def _report_lines(report: PluginReport) -> Iterator[str]:
     yield f"{report.plugin}  {report.distribution} {report.version}  {report.status}"
     by_kind: dict[str, list[str]] = {}
     for kind, name in report.offers:

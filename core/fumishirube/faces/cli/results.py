@@ -8,15 +8,15 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from fumishirube.citations import Citation
-from fumishirube.model import LeftOut, Row, Span, Trace
-from fumishirube.report import Account
+from fumishirube.model import LeftOut, Span, Trace, TraceRow
+from fumishirube.report import CoverageReport
 
 
 class TracedHit(NamedTuple):
     """A hit, and the trace of the search that brought it."""
 
     trace: Trace
-    row: Row
+    row: TraceRow
 
     @property
     def cite(self) -> str:
@@ -26,7 +26,7 @@ class TracedHit(NamedTuple):
         return str(Citation(self.trace.manual_id, *place))
 
 
-def _worth(row: Row) -> float:
+def _worth(row: TraceRow) -> float:
     return row.score * row.coverage
 
 
@@ -66,9 +66,9 @@ class SearchResults(NamedTuple):
         """Return what stands before that number where there may be more."""
         return "at least " if any(account.at_least for account in self.accounts()) else ""
 
-    def accounts(self) -> list[Account]:
+    def accounts(self) -> list[CoverageReport]:
         """Return the account of each search."""
-        return [Account.of(trace) for trace in self.traces]
+        return [CoverageReport.of(trace) for trace in self.traces]
 
     def skipped(self) -> list[tuple[str, LeftOut]]:
         """Return the files that were not searched, with their manuals."""

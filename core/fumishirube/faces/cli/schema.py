@@ -8,17 +8,17 @@ from pydantic import BaseModel
 
 from fumishirube.config.classic import MOVED, keys
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Config
-from fumishirube.plugins.registry import Kind, Offer, Registry
+from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def file_schema(registry: Registry) -> dict[str, Any]:
+def file_schema(registry: StageRegistry) -> dict[str, Any]:
     """Return a schema that an editor can check the file with and complete names from."""
     definitions: dict[str, Any] = {}
-    for shelf in registry.shelves.values():
-        uses = [_use(shelf.kind, offer, definitions) for offer in shelf]
-        definitions[shelf.kind.noun] = {"oneOf": uses} if uses else {"not": {}}
+    for registered in registry.kinds_by_name.values():
+        uses = [_use(registered.kind, offer, definitions) for offer in registered]
+        definitions[registered.kind.noun] = {"oneOf": uses} if uses else {"not": {}}
     schema = _model(Config, "config", definitions)
     pipeline = {"type": "object", "additionalProperties": False, "properties": _kinds(registry)}
     definitions["pipeline"] = pipeline
@@ -36,7 +36,7 @@ def file_schema(registry: Registry) -> dict[str, Any]:
 
 
 def _add_classic(
-    properties: dict[str, Any], definitions: dict[str, Any], registry: Registry
+    properties: dict[str, Any], definitions: dict[str, Any], registry: StageRegistry
 ) -> None:
     """Add the keys of the classic sections, each with the schema of the setting it decides."""
     known = {key: {"type": "string"} for key in MOVED}
@@ -55,16 +55,16 @@ def _add_classic(
         inner.setdefault(name, schema)
 
 
-def _kinds(registry: Registry) -> dict[str, Any]:
+def _kinds(registry: StageRegistry) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
-    for shelf, key in PIPELINE_KEYS.items():
-        single = {"$ref": f"#/$defs/{registry[shelf].kind.noun}"}
+    for kind_name, key in PIPELINE_KEYS.items():
+        single = {"$ref": f"#/$defs/{registry[kind_name].kind.noun}"}
         many = {"type": "array", "items": single}
-        kinds[key] = {"anyOf": [single if shelf in SINGLE_KINDS else many, {"type": "null"}]}
+        kinds[key] = {"anyOf": [single if kind_name in SINGLE_KINDS else many, {"type": "null"}]}
     return kinds
 
 
-def _use(kind: Kind, offer: Offer, definitions: dict[str, Any]) -> dict[str, Any]:
+def _use(kind: StageKind, offer: RegisteredStage, definitions: dict[str, Any]) -> dict[str, Any]:
     description = (offer.stage.__doc__ or "").strip().split("\n\n")[0]
     settings = _model(offer.stage, f"{kind.noun}.{offer.name}", definitions)
     return {

@@ -14,8 +14,8 @@ from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.tool_calls import call_by_name, suggest
 from fumishirube.faces.cli.workspace import known_manual, opened, search_context
 from fumishirube.host.application import Application
-from fumishirube.host.citation_checks import Checker
-from fumishirube.host.context import WorkDesk
+from fumishirube.host.citation_checks import CitationChecker
+from fumishirube.host.context import PipelineContext
 
 
 class ReadTarget(NamedTuple):
@@ -58,20 +58,20 @@ def read(options: Namespace) -> int:
         place = options.place._replace(manual=known_manual(context, options.place.manual))
         if options.line:
             place = place._replace(line=options.line, cited=None)
-        checked = Checker(context.manual).check(str(place.cited)) if place.cited else None
+        checked = CitationChecker(context.manual).check(str(place.cited)) if place.cited else None
         if checked and checked.now:
             place = ReadTarget(checked.now.manual_id, checked.now.path, checked.now.start_line)
         try:
             answer = _section(application, place, options)
         except ToolError as error:
             if checked and checked.state != "valid":
-                error.add_note(f"note: {checked.told}")
+                error.add_note(f"note: {checked.explanation}")
             _explain(error, context, place, options)
             raise
     _print_page(answer, place, options)
     if checked is None or checked.state == "valid":
         return 0
-    complain(f"note: this citation no longer holds ({checked.state}): {checked.told}")
+    complain(f"note: this citation no longer holds ({checked.state}): {checked.explanation}")
     return 1
 
 
@@ -167,7 +167,9 @@ def _end(after: int | None) -> str:
     return "the file ends here" if after is None else "the file goes on"
 
 
-def _explain(error: ToolError, context: WorkDesk, place: ReadTarget, options: Namespace) -> None:
+def _explain(
+    error: ToolError, context: PipelineContext, place: ReadTarget, options: Namespace
+) -> None:
     """Add to a refusal what to type instead."""
     try:
         if isinstance(error, NotFound):
@@ -176,7 +178,7 @@ def _explain(error: ToolError, context: WorkDesk, place: ReadTarget, options: Na
         return  # no better advice than the refusal itself
 
 
-def _nearest(context: WorkDesk, place: ReadTarget, options: Namespace) -> str:
+def _nearest(context: PipelineContext, place: ReadTarget, options: Namespace) -> str:
     """Name the section that holds the line, or the file of the nearest name."""
     manual = context.manual(place.manual)
     paths = list(manual.paths())

@@ -16,15 +16,14 @@ from fumishirube.config.process import process_settings
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.parser import Commands, Parser
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.http.backend import backend_of
+from fumishirube.faces.http.backend import configured_backend
 from fumishirube.host.application import Application
 from fumishirube.host.instructions import instructions, server_name
-from fumishirube.host.logs import LEVELS, QUIET, ToStandardError, start_logs
+from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, start_logs
 from fumishirube.host.malloc import share_pools
-from fumishirube.host.reload.editions import Edition, Reloading, Through
-from fumishirube.host.reload.inputs import Watched
-from fumishirube.host.wire import claim_wire, leave
-from fumishirube.host.wire import complain as whisper
+from fumishirube.host.reload.editions import Reloader, ServedApplication, ToolWrapper
+from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.host.wire import claim_wire, exit_now, write_error_line
 
 _SPANS_MS = 200
 """Milliseconds in which spans that are held back may still be sent."""
@@ -40,7 +39,7 @@ def add(commands: Commands) -> None:
 
 def add_log_level(parser: Parser) -> None:
     """Add what every command has that serves."""
-    help_text = f"what the log tells on standard error (default: {QUIET}, over HTTP info)"
+    help_text = f"what the log tells on standard error (default: {QUIET_LEVEL}, over HTTP info)"
     parser.add_argument("--log-level", choices=LEVELS, help=help_text)
 
 
@@ -61,24 +60,26 @@ def _over_stdio(options: Namespace) -> int:
     with opened(options, empty=True) as application:
         # What imports make stays; the server turns the collector on when it is ready.
         gc.disable()
-        from fumishirube.faces.http.bridge import bridged  # noqa: PLC0415 - as `mcp` does, which needs it
+        from fumishirube.faces.http.bridge import bridge_tools  # noqa: PLC0415 - as `mcp` does, which needs it
         from fumishirube.faces.mcp import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
-        through = partial(bridged, backend=backend_of(application.loaded))
-        start_logs(_level(application, options, QUIET), [ToStandardError()], places=False)
+        through = partial(bridge_tools, backend=configured_backend(application.loaded))
+        start_logs(
+            _level(application, options, QUIET_LEVEL), [StandardErrorHandler()], places=False
+        )
         # What begins here would take its time from the imports, and so from the first answer.
         with _reloading(options, application, through) as reloading:
             _tell(application)
             with reloading.running():
                 run_stdio(
-                    reloading.board,
+                    reloading.publisher,
                     name=server_name(application),
                     version=__version__,
                     instructions=instructions(application),
                     wire=wire,
                 )
     _flush_spans()
-    return leave()
+    return exit_now()
 
 
 class _Warnings(logging.Handler):
@@ -86,7 +87,7 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info is None:
-            whisper(record.getMessage())
+            write_error_line(record.getMessage())
 
 
 def _over_http(options: Namespace) -> int:
@@ -107,7 +108,7 @@ def _over_http(options: Namespace) -> int:
 
         host, port = address(application.loaded, options.http)
         with _reloading(options, application, nullcontext) as reloading:
-            http_app = HttpApplication(application, reloading.board)
+            http_app = HttpApplication(application, reloading.publisher)
             level = _level(application, options, "info")
             start_logging(level, application.loaded.folder("runtime"))
             base = application.config.server.base_path.rstrip("/")
@@ -117,19 +118,19 @@ def _over_http(options: Namespace) -> int:
                 listening = bound(host, port)
                 serve(http_app.app, listening, lambda h, p: print(_url(h, p) + base, flush=True))
     _flush_spans()
-    return leave()
+    return exit_now()
 
 
 @contextmanager
 def _reloading(
-    options: Namespace, application: Application, through: Through
-) -> Iterator[Reloading]:
+    options: Namespace, application: Application, through: ToolWrapper
+) -> Iterator[Reloader]:
     """Begin to serve an application, and give what will put others in its place."""
     from fumishirube.faces.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
 
-    edition = Edition(application, through)  # what this raises ends the command
-    watched = Watched(application.loaded.inputs, strangers=not options.no_plugins)
-    reloading = Reloading(edition, watched, partial(reopen, options), through)
+    edition = ServedApplication(application, through)  # what this raises ends the command
+    watched = InputWatcher(application.loaded.inputs, strangers=not options.no_plugins)
+    reloading = Reloader(edition, watched, partial(reopen, options), through)
     try:
         yield reloading
     finally:
@@ -158,5 +159,5 @@ def _url(host: str, port: int) -> str:
 def _tell(application: Application) -> None:
     for problem in application.problems:
         complain(f"problem: {problem}")
-    for folder in application.passed_over():
+    for folder in application.rejected_folders():
         complain(f"warning: {folder}")

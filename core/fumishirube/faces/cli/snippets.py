@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from fumishirube.disk.roots import Root
 from fumishirube.engine.passages import digest
 from fumishirube.faces.cli.output import clipped, strip_controls, width
-from fumishirube.model import Document, Row
+from fumishirube.model import Document, TraceRow
 from fumishirube.text.encoding import decode
 from fumishirube.text.folding import Lines, fold
 
 LINES = 2
 
 
-def body_of(row: Row, folder: Root) -> str | None:
+def body_of(row: TraceRow, folder: Root) -> str | None:
     """Return what follows a section's heading, read from the manual's folder.
 
     ``None`` when that takes a loader: the file holds something else than the section's text, or

@@ -24,11 +24,22 @@ from fumishirube.faces.cli.parser import Commands, Parser, add_common, add_json
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
-from fumishirube.host.replays import Replay, recorded, rehearsing, replayed
+from fumishirube.host.replays import (
+    Replay,
+    describe_recorded,
+    open_replay_application,
+    replay_trace,
+)
 from fumishirube.model import Trace
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.traces.differences import Difference
-from fumishirube.traces.exports import Exported, decoded, encoded, withheld, withheld_in
+from fumishirube.traces.differences import TraceDifference
+from fumishirube.traces.exports import (
+    ExportedTrace,
+    decode_export,
+    encode_export,
+    withheld_coordinates,
+    withhold_paths,
+)
 
 _SUFFIX = ".json"
 _SOURCE = "a trace's id, or a file that 'trace export' has written"
@@ -65,7 +76,7 @@ def add(commands: Commands) -> None:
 
 def _ls(options: Namespace) -> int:
     with opened(options) as application:
-        traces, damaged = application.traces.kept()
+        traces, damaged = application.traces.all_traces()
     for name in damaged:
         complain(f"warning: {name} cannot be read and is left out")
     if options.json:
@@ -98,9 +109,9 @@ def _plain(trace: Trace) -> JsonValue:
 
 def _export(options: Namespace) -> int:
     with opened(options) as application:
-        export = recorded(application, application.traces.get(options.trace.strip()))
-    data = encoded(export)
-    for name in withheld_in(withheld(export.trace.origin.recipe.stages)):
+        export = describe_recorded(application, application.traces.get(options.trace.strip()))
+    data = encode_export(export)
+    for name in withheld_coordinates(withhold_paths(export.trace.origin.recipe.stages)):
         complain(f"note: {name} holds an absolute path, which is not exported")
     if export.content is None:
         complain("note: the files have changed since; a replay can tell that, but not what")
@@ -125,8 +136,8 @@ def _replay(options: Namespace) -> int:
         before = _source(options.trace, lambda: application)
         configured_by = None if options.current else before.trace
         try:
-            with rehearsing(application, plugins, configured_by) as rehearsal:
-                after = replayed(rehearsal, before.trace, bar.progress)
+            with open_replay_application(application, plugins, configured_by) as rehearsal:
+                after = replay_trace(rehearsal, before.trace, bar.progress)
         finally:
             bar.close()
     replay = Replay(before, after)
@@ -148,7 +159,7 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
         yield "the ranking differs"
     if replay.changes:
         yield "changed since:"
-        yield from table([(f"  {change.cause}", change.told) for change in replay.changes])
+        yield from table([(f"  {change.cause}", change.explanation) for change in replay.changes])
     elif not difference.same_ranking:
         yield "neither corpus, configuration nor plugins have changed: a stage is not repeatable"
     else:
@@ -160,7 +171,9 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
 def _replay_json(replay: Replay) -> JsonValue:
     return {
         "same_ranking": replay.difference.same_ranking,
-        "changes": [{"cause": change.cause, "told": change.told} for change in replay.changes],
+        "changes": [
+            {"cause": change.cause, "told": change.explanation} for change in replay.changes
+        ],
         **difference_json(replay.difference),
     }
 
@@ -168,7 +181,7 @@ def _replay_json(replay: Replay) -> JsonValue:
 def _diff(options: Namespace) -> int:
     with _opened_once(options) as application:
         before, after = (_source(word, application) for word in (options.before, options.after))
-    difference = Difference(before.trace, after.trace)
+    difference = TraceDifference(before.trace, after.trace)
     if options.json:
         print_json(difference_json(difference))
     else:
@@ -191,14 +204,14 @@ def _opened_once(options: Namespace) -> Iterator[Callable[[], Application]]:
         yield application
 
 
-def _source(word: str, application: Callable[[], Application]) -> Exported:
+def _source(word: str, application: Callable[[], Application]) -> ExportedTrace:
     """Return the trace that a word of the command line means: a file's, or a kept one."""
     file = Path(word)
     if not word.endswith(_SUFFIX) and not file.is_file():
         opened_application = application()
-        return recorded(opened_application, opened_application.traces.get(word.strip()))
+        return describe_recorded(opened_application, opened_application.traces.get(word.strip()))
     try:
-        return decoded(file.read_bytes(), file.name)
+        return decode_export(file.read_bytes(), file.name)
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {file.name!r}") from error
     except OSError as error:

@@ -18,9 +18,9 @@ from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application, open_application
-from fumishirube.host.context import WorkDesk
-from fumishirube.host.reload.rejections import refused
-from fumishirube.host.surfaces import searching
+from fumishirube.host.context import PipelineContext
+from fumishirube.host.reload.rejections import refused_reloads
+from fumishirube.host.surfaces import search_surface
 from fumishirube.model import Progress
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
@@ -94,7 +94,7 @@ def plugins_of(options: Namespace) -> Plugins:
     """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
     try:
         with opened(options) as application:
-            for server in refused(application.state.path):
+            for server in refused_reloads(application.state.path):
                 complain(f"note: server process {server.process} refused: {server.why}")
             return application.plugins
     except ConfigError as error:
@@ -102,16 +102,16 @@ def plugins_of(options: Namespace) -> Plugins:
         return load_plugins(strangers=not options.no_plugins)
 
 
-def search_context(application: Application) -> WorkDesk:
+def search_context(application: Application) -> PipelineContext:
     """Return the desk that searches the manuals: of the surface ``manual``, or the first alike.
 
     Raises:
         ConfigError: when no surface reads the manuals.
     """
-    return application.desks[searching(application.surfaces).name]
+    return application.contexts[search_surface(application.surfaces).name]
 
 
-def chosen_manuals(context: WorkDesk, wanted: list[str]) -> list[str]:
+def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
     """Return the ids of the wanted manuals, or of all when none is named.
 
     Raises:
@@ -128,7 +128,7 @@ def chosen_manuals(context: WorkDesk, wanted: list[str]) -> list[str]:
     return known
 
 
-def known_manual(context: WorkDesk, name: str) -> str:
+def known_manual(context: PipelineContext, name: str) -> str:
     """Return the composed form of a manual's id, or suggest the nearest."""
     cleaned = clean_name(name, "manual")
     try:

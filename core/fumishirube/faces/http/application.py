@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from fumishirube import __version__
-from fumishirube.config.configuration import Loaded
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.faces.http.access import AccessMiddleware
 from fumishirube.faces.http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, ToolThreads
@@ -33,7 +33,7 @@ from fumishirube.faces.http.problems import Problem, invalid
 from fumishirube.faces.http.replies import reply
 from fumishirube.faces.http.settings import check_hosts
 from fumishirube.host.application import Application, open_application
-from fumishirube.host.catalog import Board
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions
 from fumishirube.model import Tool
 from fumishirube.plugins.discovery import load_plugins
@@ -41,7 +41,7 @@ from fumishirube.plugins.discovery import load_plugins
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
 
 
-def create_app(config: Loaded | None = None) -> FastAPI:
+def create_app(config: LoadedConfig | None = None) -> FastAPI:
     """Return the application for a configuration, or for the workspace of the environment.
 
     Raises:
@@ -72,7 +72,7 @@ class HttpApplication:
         ConfigError: when the settings cannot be used.
     """
 
-    def __init__(self, application: Application, publisher: Board | None = None) -> None:
+    def __init__(self, application: Application, publisher: CatalogPublisher | None = None) -> None:
         check_hosts(application.loaded)
         self._alive = publisher is not None
         self._application = application
@@ -80,7 +80,7 @@ class HttpApplication:
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
         self._workers = ToolThreads()
-        self._mcp = McpEndpoint(application, publisher or Board(application.menu))
+        self._mcp = McpEndpoint(application, publisher or CatalogPublisher(application.catalog))
         self.app = self._build(application)
 
     def replace_application(self, application: Application) -> None:

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from fumishirube.faces.http.limits import check_values
 from fumishirube.faces.http.problems import Location, field_error, invalid, validation_problem
-from fumishirube.host.calls import scrubbed
+from fumishirube.host.calls import replace_surrogates
 from fumishirube.tools.argument_errors import accepted
 from fumishirube.tools.schemas import Schema
 
@@ -96,7 +96,7 @@ def _converted(texts: list[str], schema: Schema) -> Any:
 def _cleaned(value: Any, where: Location) -> Any:
     """Return a value whose strings can be encoded; numbers have to be finite."""
     if isinstance(value, str):
-        return scrubbed(value)
+        return replace_surrogates(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise validation_problem(
             [field_error("finite_number", where, "Input should be a finite number", value)]
@@ -104,5 +104,8 @@ def _cleaned(value: Any, where: Location) -> Any:
     if isinstance(value, list):
         return [_cleaned(member, (*where, place)) for place, member in enumerate(value)]
     if isinstance(value, dict):
-        return {scrubbed(k): _cleaned(v, (*where, scrubbed(k))) for k, v in value.items()}
+        return {
+            replace_surrogates(k): _cleaned(v, (*where, replace_surrogates(k)))
+            for k, v in value.items()
+        }
     return value

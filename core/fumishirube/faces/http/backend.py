@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from fumishirube.config.addresses import is_loopback
-from fumishirube.config.configuration import Loaded
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.errors import ConfigError
 
@@ -24,7 +24,7 @@ class Backend:
     token: str | None = None
 
 
-def backend_of(loaded: Loaded) -> Backend | None:
+def configured_backend(loaded: LoadedConfig) -> Backend | None:
     """Return the backend that the environment names, if it does.
 
     Raises:

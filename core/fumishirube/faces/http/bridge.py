@@ -45,7 +45,7 @@ _PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
-class _Question:
+class _BackendRequest:
     method: str
     path: str
     arguments: Mapping[str, Any]
@@ -58,7 +58,7 @@ class _Question:
 
 
 @dataclass
-class _Attempt:
+class _RequestAttempt:
     """What became of one try, as the connection pool tells it."""
 
     connected: bool = False
@@ -70,7 +70,7 @@ class _Attempt:
 
 
 @contextmanager
-def bridged(
+def bridge_tools(
     tools: Sequence[Tool[Any, Any]], backend: Backend | None
 ) -> Iterator[list[Tool[Any, Any]]]:
     """Give the tools, those with endpoints run by the backend if there is one.
@@ -121,7 +121,7 @@ class Bridge:
 
         def run(params: P, call: Call) -> A:
             arguments = params.model_dump(mode="json", exclude_unset=True)
-            return _fitting(tool, self._ask(_Question(method, path, arguments, known), call))
+            return _fitting(tool, self._ask(_BackendRequest(method, path, arguments, known), call))
 
         def refused(error: ToolError, arguments: object) -> ToolError:
             if tool.refused is None or isinstance(error, BackendFailure):
@@ -130,31 +130,31 @@ class Bridge:
 
         return replace(tool, run=run, refused=refused)
 
-    def _ask(self, question: _Question, call: Call) -> Any:
+    def _ask(self, question: _BackendRequest, call: Call) -> Any:
         """Return the JSON of an answer. When the caller goes away, the request is aborted."""
-        asked = asyncio.run_coroutine_threadsafe(self._asked(question), self._loop)
-        while not wait([asked], timeout=_POLL).done:
+        future = asyncio.run_coroutine_threadsafe(self._send(question), self._loop)
+        while not wait([future], timeout=_POLL).done:
             if call.budget.cancelled.is_set():
-                asked.cancel()
+                future.cancel()
                 raise Cancelled("the request was cancelled")
-        return asked.result()
+        return future.result()
 
-    async def _asked(self, question: _Question) -> Any:
+    async def _send(self, question: _BackendRequest) -> Any:
         backend = self._backend
         try:
             async with asyncio.timeout(backend.timeout):
                 return await self._tried(question)
         except (TimeoutError, httpx2.TimeoutException) as error:
-            told = f"the backend at {backend.name} did not answer within {backend.timeout:g} s"
-            raise BackendTimeout(told) from error
+            message = f"the backend at {backend.name} did not answer within {backend.timeout:g} s"
+            raise BackendTimeout(message) from error
         except httpx2.TransportError as error:
-            told = f"the backend at {backend.name} cannot be reached; is it running?"
-            raise BackendUnavailable(told) from error
+            message = f"the backend at {backend.name} cannot be reached; is it running?"
+            raise BackendUnavailable(message) from error
 
-    async def _tried(self, question: _Question) -> Any:
+    async def _tried(self, question: _BackendRequest) -> Any:
         """Ask, and ask again where that can do no harm and may help."""
         for tries, pause in zip(count(), chain(_PAUSES, repeat(_PAUSES[-1]))):
-            attempt = _Attempt()
+            attempt = _RequestAttempt()
             try:
                 return await self._answered(question, attempt)
             except httpx2.TransportError:
@@ -164,13 +164,13 @@ class Bridge:
                 await asyncio.sleep(pause)
         raise AssertionError
 
-    def _once_more(self, question: _Question, attempt: _Attempt, tries: int) -> bool:
+    def _once_more(self, question: _BackendRequest, attempt: _RequestAttempt, tries: int) -> bool:
         """Say yes to a GET, a few times, and to a POST that met a connection closed meanwhile."""
         if question.method == "GET":
             return tries < self._backend.retries
         return tries == 0 and not attempt.connected and not attempt.answered
 
-    async def _answered(self, question: _Question, attempt: _Attempt) -> Any:
+    async def _answered(self, question: _BackendRequest, attempt: _RequestAttempt) -> Any:
         content, trace = question.content, {"trace": attempt.trace}
         body = bytearray()
         method, path = question.method, question.path
@@ -183,9 +183,9 @@ class Bridge:
             except httpx2.DecodingError:
                 why = "in an encoding that it does not keep to"
                 raise self._wrong(answer.status_code, why) from None
-        return self._told(question, answer.status_code, bytes(body))
+        return self._decoded_answer(question, answer.status_code, bytes(body))
 
-    def _told(self, question: _Question, status: int, body: bytes) -> Any:
+    def _decoded_answer(self, question: _BackendRequest, status: int, body: bytes) -> Any:
         """Return the JSON of a good answer, or raise what a bad one means."""
         try:
             value = json.loads(body)
@@ -197,9 +197,9 @@ class Bridge:
         known = value if isinstance(value, dict) else {}
         message, error_id = known.get("message"), known.get("error_id")
         if status == httpx2.codes.BAD_REQUEST and isinstance(message, str):
-            told = _quoted(message, question.arguments)
-            name = told.partition(" ")[0]
-            raise InvalidParameter(told, parameter=name if name in question.known else None)
+            text = _quoted(message, question.arguments)
+            name = text.partition(" ")[0]
+            raise InvalidParameter(text, parameter=name if name in question.known else None)
         if status == httpx2.codes.UNPROCESSABLE_ENTITY:
             raise _misfit(known)
         if status == httpx2.codes.NOT_FOUND and isinstance(message, str):
@@ -246,7 +246,7 @@ def _quoted(text: str, arguments: Mapping[str, Any] = MappingProxyType({})) -> s
     own = [value for value in arguments.values() if isinstance(value, str)]
 
     def shown(path: re.Match[str]) -> str:
-        return path.group() if any(path.group() in one for one in own) else "…"
+        return path.group() if any(path.group() in value for value in own) else "…"
 
     text = _PATH.sub(shown, text[: 2 * QUOTED])
     short = text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"

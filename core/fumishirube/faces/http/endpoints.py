@@ -21,7 +21,7 @@ from fumishirube.faces.http.log import HUNG_UP, RequestLogEntry
 from fumishirube.faces.http.problems import Problem, error_id_of, of_endpoint, of_tool
 from fumishirube.faces.http.replies import reply
 from fumishirube.host.calls import call_tool, compact
-from fumishirube.host.scheduler import Turns
+from fumishirube.host.scheduler import Scheduler
 from fumishirube.model import Call, Params, Tool
 from fumishirube.tools.schemas import arguments_shape
 
@@ -32,7 +32,7 @@ class ToolThreads:
     """The threads in which tools run, so that the event loop is always free."""
 
     def __init__(self) -> None:
-        self._turns = Turns()
+        self._turns = Scheduler()
 
     async def run(self, body: Callable[[Call], Response], receive: Receive) -> Response | None:
         """Return what the body returns, or ``None`` when the client went away before.

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fumishirube.errors import InternalError
 from fumishirube.faces.http.problems import of_internal
 from fumishirube.faces.http.replies import reply
-from fumishirube.host.logs import ToStandardError, printable, start_logs, told
+from fumishirube.host.logs import StandardErrorHandler, log_event, printable, start_logs
 
 LOG = logging.getLogger("fumishirube.faces.http")
 
@@ -54,7 +54,7 @@ class RequestLogEntry:
 
     def write(self, seconds: float) -> None:
         """Write the line."""
-        told(
+        log_event(
             logging.INFO,
             LOG.name,
             endpoint=_shown(self.endpoint),
@@ -119,7 +119,7 @@ class RotatingLogFile(RotatingFileHandler):
 
 def start_logging(level: str, folder: Path) -> None:
     """Let this server tell what goes on, there and on standard error, and where it broke."""
-    start_logs(level, [ToStandardError(), RotatingLogFile(folder / FILE)], places=True)
+    start_logs(level, [StandardErrorHandler(), RotatingLogFile(folder / FILE)], places=True)
 
 
 def _shown(value: object) -> str | None:

@@ -22,7 +22,7 @@ from fumishirube.faces.http.log import RequestLogEntry
 from fumishirube.faces.http.problems import error_id_of, of_tool
 from fumishirube.faces.http.replies import busy
 from fumishirube.host.application import Application
-from fumishirube.host.catalog import Board
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions, server_name
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class McpEndpoint:
     """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
 
-    def __init__(self, application: Application, publisher: Board) -> None:
+    def __init__(self, application: Application, publisher: CatalogPublisher) -> None:
         self._application = application
         self._publisher = publisher
         self._served: Streamable | None = None

@@ -17,7 +17,7 @@ from fumishirube.errors import (
     NotFound,
     ToolError,
 )
-from fumishirube.host.calls import described, plain
+from fumishirube.host.calls import error_payload, plain
 from fumishirube.model import Params
 from fumishirube.tools.argument_errors import refusal
 from fumishirube.tools.schemas import arguments_shape
@@ -70,7 +70,7 @@ def of_tool(error: ToolError) -> Problem:
     """
     if isinstance(error, InternalError):
         return of_internal(error)
-    payload = described(error)
+    payload = error_payload(error)
     if isinstance(payload["code"], int):
         return Problem(_status_of(payload), payload)
     return Problem(_status(error), {"error": payload.pop("code"), **payload})
@@ -90,7 +90,7 @@ def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
         if not missing:
             return validation_problem(_field_error(item, place) for item in errors)
         error = refusal(missing, arguments_shape(params))
-    payload = described(error)
+    payload = error_payload(error)
     code = "invalid_request" if error.code == InvalidParameter.code else payload["code"]
     return Problem(_status(error), {"error": code, "message": payload["message"]})
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from fumishirube.errors import ConfigError
 from fumishirube.faces.http.protocol import CONNECTIONS, Connection
-from fumishirube.host.scheduler import SWITCH
+from fumishirube.host.scheduler import SWITCH_SECONDS
 from fumishirube.host.wire import exit_within
 
 GRACE = 1
@@ -59,7 +59,7 @@ def bound(host: str, port: int, setting: str = "server.port") -> socket.socket:
 def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
     """Serve until SIGTERM or SIGINT; what is under way then has a second to end."""
     _allow_connections()
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
         http=Connection,

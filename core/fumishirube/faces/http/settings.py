@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fumishirube.config.addresses import host_name, is_loopback
-from fumishirube.config.configuration import Loaded
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.errors import ConfigError
 
@@ -13,7 +13,7 @@ _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535
 
 
-def address(loaded: Loaded, requested: str | None) -> tuple[str, int]:
+def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
     """Return the host and the port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or none.
 
     Raises:
@@ -41,7 +41,7 @@ def address(loaded: Loaded, requested: str | None) -> tuple[str, int]:
     return host, port
 
 
-def check_hosts(loaded: Loaded) -> None:
+def check_hosts(loaded: LoadedConfig) -> None:
     """Raise a :class:`ConfigError` for an allowed host that no request can name."""
     for place, host in enumerate(loaded.config.security.allowed_hosts):
         if host_name(host) != host.lower():

@@ -25,8 +25,8 @@ from fumishirube.faces.inspect.search import search_page
 from fumishirube.faces.inspect.security_headers import SameOriginMiddleware
 from fumishirube.faces.inspect.session import InspectorSession, SearchForm
 from fumishirube.faces.inspect.traces import listing_page
-from fumishirube.host.replays import recorded
-from fumishirube.traces.exports import encoded
+from fumishirube.host.replays import describe_recorded
+from fumishirube.traces.exports import encode_export
 
 _LOG = logging.getLogger("fumishirube")
 
@@ -113,7 +113,7 @@ class _PageHandlers:
         """Hand out one as a file."""
         trace = self._session.trace(request.path_params["id"])
         named = f'attachment; filename="trace-{trace.id[:8]}.json"'
-        data = encoded(recorded(self._session.application, trace))
+        data = encode_export(describe_recorded(self._session.application, trace))
         return Response(data, headers={"content-disposition": named}, media_type="application/json")
 
     def compare(self, request: Request) -> Response:

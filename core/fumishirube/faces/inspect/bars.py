@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fumishirube.faces.inspect.markup import Markup, tag
-from fumishirube.model import Row, Trace
+from fumishirube.model import Trace, TraceRow
 
 _COLOURS = 8
 
@@ -38,7 +38,7 @@ class Scale:
         entries = [tag("li", _swatch(self.colour(name)), name) for name in self.names]
         return tag("ul", entries, class_="legend", aria_label="Signals by scorer")
 
-    def bar(self, row: Row) -> Markup:
+    def bar(self, row: TraceRow) -> Markup:
         """Return a hit's signals, one behind the other."""
         rects, start = [], 0.0
         for name in self.names:
@@ -66,12 +66,12 @@ class Scale:
                    aria_hidden="true")  # fmt: skip
 
 
-def signal_text(row: Row, name: str) -> str:
+def signal_text(row: TraceRow, name: str) -> str:
     """Return a signal in words."""
     return f"{name} {row.signals.get(name, 0.0):.2f}"
 
 
-def signals_text(row: Row) -> str:
+def signals_text(row: TraceRow) -> str:
     """Return all signals of a hit in words."""
     return ", ".join(signal_text(row, name) for name, value in row.signals.items() if value)
 

@@ -22,14 +22,14 @@ from fumishirube.faces.inspect.search import part
 from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.faces.inspect.stages import compared, letter
 from fumishirube.model import Trace
-from fumishirube.traces.differences import Difference, Moved
+from fumishirube.traces.differences import RowChange, TraceDifference
 
 _MOST = 200
 
 
 def comparison_page(session: InspectorSession, before: Trace, after: Trace) -> bytes:
     """Return the page."""
-    difference = Difference(before, after)
+    difference = TraceDifference(before, after)
     same_question = before.text == after.text
     title = isolated(after.text) if same_question else "Two searches"
     return framed(
@@ -66,23 +66,23 @@ def _side(session: InspectorSession, trace: Trace, side: str) -> Markup:
     )
 
 
-def _verdict(difference: Difference) -> str:
+def _verdict(difference: TraceDifference) -> str:
     if difference.same_scores:
         return f"The same ranking, scores included: {len(difference.rows)} hits."
     if difference.same_ranking:
         return f"The same ranking: {len(difference.rows)} hits; scores differ."
     rows = difference.rows
     counts = (
-        (sum(bool(row.climbed and row.climbed > 0) for row in rows), "up"),
-        (sum(bool(row.climbed and row.climbed < 0) for row in rows), "down"),
-        (sum(row.climbed == 0 for row in rows), "as before"),
+        (sum(bool(row.ranks_gained and row.ranks_gained > 0) for row in rows), "up"),
+        (sum(bool(row.ranks_gained and row.ranks_gained < 0) for row in rows), "down"),
+        (sum(row.ranks_gained == 0 for row in rows), "as before"),
         (sum(row.before is None for row in rows), "new"),
         (sum(row.after is None for row in rows), "gone"),
     )
     return "The ranking differs: " + ", ".join(f"{n} {word}" for n, word in counts if n) + "."
 
 
-def _notices(difference: Difference) -> Iterator[Markup]:
+def _notices(difference: TraceDifference) -> Iterator[Markup]:
     before, after = difference.before, difference.after
     if before.manual_id != after.manual_id:
         yield tag("p", "They searched different manuals.", class_="notice")
@@ -95,7 +95,7 @@ def _notices(difference: Difference) -> Iterator[Markup]:
         yield tag("p", "Other versions of plugins answered.", class_="notice")
 
 
-def _settings(difference: Difference) -> Content:
+def _settings(difference: TraceDifference) -> Content:
     if not difference.settings:
         return tag("p", "None: both were configured alike.", class_="quiet")
     rows = [
@@ -121,7 +121,7 @@ def _value(value: JsonValue) -> Markup:
     return tag("code", json.dumps(value, ensure_ascii=False))
 
 
-def _ranks(difference: Difference) -> Markup:
+def _ranks(difference: TraceDifference) -> Markup:
     titles, ranks = {}, ({}, {})  # type: tuple[dict[str, str], tuple[dict[str, int], ...]]
     for row in difference.rows:
         key = key_of(row.row)
@@ -133,7 +133,7 @@ def _ranks(difference: Difference) -> Markup:
     return chart(columns, titles)
 
 
-def _hits(difference: Difference) -> Content:
+def _hits(difference: TraceDifference) -> Content:
     if not difference.rows:
         return tag("p", "Neither found anything.", class_="quiet")
     scale = Scale.of([difference.before, difference.after])
@@ -142,7 +142,7 @@ def _hits(difference: Difference) -> Content:
     return scale.legend(), note, tag("ol", items, class_="hits pairs")
 
 
-def _hit(row: Moved, scale: Scale) -> Markup:
+def _hit(row: RowChange, scale: Scale) -> Markup:
     ranks = [str(place.rank) if place else "–" for place in (row.before, row.after)]
     bars = [
         scale.bar(place.row) if place else tag("span", class_="bar none")
@@ -175,12 +175,12 @@ def _hit(row: Moved, scale: Scale) -> Markup:
     )
 
 
-def _way(row: Moved) -> Markup:
-    if row.climbed is None:
+def _way(row: RowChange) -> Markup:
+    if row.ranks_gained is None:
         return tag("span", "new" if row.before is None else "gone", class_="way lost")
-    if not row.climbed:
+    if not row.ranks_gained:
         return tag("span", "=", class_="way level", aria_label="the same rank")
-    word = "up" if row.climbed > 0 else "down"
-    arrow = "▲" if row.climbed > 0 else "▼"
-    label = f"{abs(row.climbed)} {word}"
-    return tag("span", f"{arrow}{abs(row.climbed)}", class_=f"way {word}", aria_label=label)
+    word = "up" if row.ranks_gained > 0 else "down"
+    arrow = "▲" if row.ranks_gained > 0 else "▼"
+    label = f"{abs(row.ranks_gained)} {word}"
+    return tag("span", f"{arrow}{abs(row.ranks_gained)}", class_=f"way {word}", aria_label=label)

@@ -7,15 +7,15 @@ from fumishirube.faces.inspect.markup import Markup, tag
 from fumishirube.faces.inspect.search import part
 from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.model import Trace
-from fumishirube.traces.fates import Step, fate
+from fumishirube.traces.fates import FateStep, section_fate
 
 
 def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> bytes:
     """Return the page."""
     start = session.section(trace, path, line)
-    section_fate = fate(trace, path, start)
-    rows = [_row(step) for step in section_fate.steps]
-    verdict = "verdict good" if section_fate.rank else "verdict bad"
+    fate = section_fate(trace, path, start)
+    rows = [_row(step) for step in fate.steps]
+    verdict = "verdict good" if fate.rank else "verdict bad"
     heads = (("Stage", ""), ("Rank", "number"), ("", "line"), ("Score", "number"))
     head = tag("tr", [tag("th", label, class_=name or None, scope="col") for label, name in heads])
     return framed(
@@ -25,11 +25,15 @@ def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> b
             "div",
             tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace))),
             tag("h1", "Why not ", isolated(path), f"#L{start}?")
-            if section_fate.rank is None
+            if fate.rank is None
             else tag("h1", "Why ", isolated(path), f"#L{start}?"),
             class_="title",
         ),
-        tag("p", f"{section_fate.told[0].upper()}{section_fate.told[1:]}.", class_=verdict),
+        tag(
+            "p",
+            f"{fate.explanation[0].upper()}{fate.explanation[1:]}.",
+            class_=verdict,
+        ),
         part(
             "steps",
             "What each stage did",
@@ -45,7 +49,7 @@ def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> b
     )
 
 
-def _row(step: Step) -> Markup:
+def _row(step: FateStep) -> Markup:
     kind, _, name = step.stage.partition(" ")
     left = step.left_out.replace("_", " ") if step.left_out else None
     where = f"{step.rank} of {step.rows}" if step.rank else f"not among {step.rows}"
@@ -64,7 +68,7 @@ def _row(step: Step) -> Markup:
     )
 
 
-def _strip(step: Step) -> Markup:
+def _strip(step: FateStep) -> Markup:
     """Return where among the ranks it stands: the best at the left."""
     mark = None
     if step.rank:

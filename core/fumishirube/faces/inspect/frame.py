@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from fumishirube.faces.inspect.markup import Content, Markup, page, tag
 from fumishirube.faces.inspect.session import InspectorSession
-from fumishirube.model import Row, Trace
+from fumishirube.model import Trace, TraceRow
 
 _KEYS = (
     ("/", "search"),
@@ -106,12 +106,12 @@ def isolated(text: str, class_: str | None = None) -> Markup:
     return tag("bdi", text, class_=class_)
 
 
-def place_of(row: Row) -> Markup:
+def place_of(row: TraceRow) -> Markup:
     """Return where a hit stands."""
     return tag("span", isolated(row.path), f"#L{row.start_line}", class_="path")
 
 
-def key_of(row: Row) -> str:
+def key_of(row: TraceRow) -> str:
     """Return what tells one section from another."""
     return f"{row.path}#L{row.start_line}"
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fumishirube.faces.inspect.frame import key_of
 from fumishirube.faces.inspect.markup import Markup, tag
-from fumishirube.model import Row, Span
+from fumishirube.model import Span, TraceRow
 
 DEEPEST = 14
 """Ranks that have a line of their own; all that are lower share the last."""
@@ -28,7 +28,7 @@ class Column(NamedTuple):
     ranks: Mapping[str, int]
 
     @classmethod
-    def of(cls, kind: str, name: str, rows: Sequence[Row]) -> Column:
+    def of(cls, kind: str, name: str, rows: Sequence[TraceRow]) -> Column:
         """Return the column of a ranking."""
         return cls(kind, name, {key_of(row): rank for rank, row in enumerate(rows, 1)})
 

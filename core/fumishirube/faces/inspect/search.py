@@ -20,8 +20,8 @@ from fumishirube.faces.inspect.markup import Content, Markup, tag
 from fumishirube.faces.inspect.ranks import DEEPEST, chart, columns_of
 from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.faces.inspect.stages import tree
-from fumishirube.model import Row, Span, Trace
-from fumishirube.report import Account
+from fumishirube.model import Span, Trace, TraceRow
+from fumishirube.report import CoverageReport
 
 _MOST = 200
 """Hits that are shown."""
@@ -67,7 +67,7 @@ def part(name: str, title: str, *content: Content) -> Markup:
 
 
 def _head(session: InspectorSession, trace: Trace) -> Markup:
-    account = Account.of(trace)
+    account = CoverageReport.of(trace)
     least = "at least " if account.at_least else ""
     configuration = session.configuration_of(trace)
     facts: list[Content] = [
@@ -110,7 +110,7 @@ def _hits(session: InspectorSession, trace: Trace) -> Markup:
     )
 
 
-def _hit(session: InspectorSession, trace: Trace, row: Row, rank: int, scale: Scale) -> Markup:
+def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scale: Scale) -> Markup:
     head = tag(
         "summary",
         tag("span", rank, class_="rank"),
@@ -125,7 +125,7 @@ def _hit(session: InspectorSession, trace: Trace, row: Row, rank: int, scale: Sc
         "div",
         _signals(row, scale),
         tag("p", _chips("covers", [f"{row.coverage:.0%} of the question"]),
-            _chips("marks", sorted(row.marks)), _chips("matched", row.matched), class_="chips"),
+            _chips("marks", sorted(row.labels)), _chips("matched", row.matched), class_="chips"),
         tag("pre", text, dir="auto", class_="text") if text else None,
         tag("p", tag("a", "What each stage did with it", href=why)),
         class_="inside",
@@ -133,7 +133,7 @@ def _hit(session: InspectorSession, trace: Trace, row: Row, rank: int, scale: Sc
     return tag("li", tag("details", head, inside), data_hit=key_of(row))
 
 
-def _signals(row: Row, scale: Scale) -> Markup:
+def _signals(row: TraceRow, scale: Scale) -> Markup:
     lines = [
         tag("tr", tag("th", name, scope="row"), tag("td", f"{value:.3f}", class_="number"),
             tag("td", scale.single(name, value), class_="line"))

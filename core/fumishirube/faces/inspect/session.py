@@ -11,10 +11,10 @@ from typing import NamedTuple
 from fumishirube.budget import Budget
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound, ToolError
 from fumishirube.host.application import Application, open_application
-from fumishirube.host.context import WorkDesk
-from fumishirube.host.replays import rehearsal
-from fumishirube.host.surfaces import searching
-from fumishirube.model import Query, Row, Trace
+from fumishirube.host.context import PipelineContext
+from fumishirube.host.replays import open_scratch_application
+from fumishirube.host.surfaces import search_surface
+from fumishirube.model import Query, Trace, TraceRow
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.text.folding import fold
 from fumishirube.traces.fates import section_at
@@ -64,7 +64,7 @@ class InspectorSession:
 
     def traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
         """Return every trace there is, newest first, and the names of files that hold none."""
-        stored, damaged = self.application.traces.kept()
+        stored, damaged = self.application.traces.all_traces()
         traces = [*stored, *(other for _, other in self._others.values())]
         return sorted(traces, key=lambda trace: trace.created, reverse=True), damaged
 
@@ -85,7 +85,7 @@ class InspectorSession:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals; none where no surface searches any."""
         try:
-            return self._desk(self.application).manuals()
+            return self._context(self.application).manuals()
         except (ConfigError, ToolError):
             return ()
 
@@ -111,9 +111,9 @@ class InspectorSession:
         names = [name for name in (form.configuration, form.against) if name]
         return [self._find(form, name) for name in names or [self.current]]
 
-    def passage(self, trace: Trace, row: Row) -> str | None:
+    def passage(self, trace: Trace, row: TraceRow) -> str | None:
         """Return the beginning of a hit's text as it is now; ``None`` when it is not there."""
-        context = self.application.desks.get(trace.origin.recipe.surface)
+        context = self.application.contexts.get(trace.origin.recipe.surface)
         try:
             if context is None or trace.own:
                 return None
@@ -132,7 +132,7 @@ class InspectorSession:
         Raises:
             NotFound: when neither the manual nor the trace knows the file.
         """
-        context = self.application.desks.get(trace.origin.recipe.surface)
+        context = self.application.contexts.get(trace.origin.recipe.surface)
         if context is None or trace.own:
             return line
         try:
@@ -145,7 +145,7 @@ class InspectorSession:
 
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manual; none when it is gone."""
-        context = self.application.desks.get(trace.origin.recipe.surface)
+        context = self.application.contexts.get(trace.origin.recipe.surface)
         try:
             return context.manual(trace.manual_id).paths() if context and not trace.own else ()
         except ToolError:
@@ -154,9 +154,9 @@ class InspectorSession:
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
         if name == self.current and self._written(name) == self._read:
-            return self._desk(self.application).find(form.manual_id, query).trace
+            return self._context(self.application).find(form.manual_id, query).trace
         with self._lock:
-            trace = self._desk(self._other(name)).find(form.manual_id, query).trace
+            trace = self._context(self._other(name)).find(form.manual_id, query).trace
             self._others[trace.id] = (name, trace)
             while len(self._others) > _OTHERS:
                 del self._others[next(iter(self._others))]
@@ -172,7 +172,10 @@ class InspectorSession:
             with closing(open_application(workspace, file, strangers=strangers)) as opened:
                 loaded = opened.loaded
             plugins = load_plugins(strangers=self._strangers)
-            self._opened[name] = written, self._stack.enter_context(rehearsal(loaded, plugins))
+            self._opened[name] = (
+                written,
+                self._stack.enter_context(open_scratch_application(loaded, plugins)),
+            )
         return self._opened[name][1]
 
     def _file(self, name: str) -> Path:
@@ -191,5 +194,5 @@ class InspectorSession:
             return None
 
     @staticmethod
-    def _desk(application: Application) -> WorkDesk:
-        return application.desks[searching(application.surfaces).name]
+    def _context(application: Application) -> PipelineContext:
+        return application.contexts[search_surface(application.surfaces).name]

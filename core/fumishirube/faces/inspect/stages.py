@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fumishirube.faces.inspect.frame import milliseconds
 from fumishirube.faces.inspect.markup import Content, Markup, tag
 from fumishirube.model import Span
-from fumishirube.traces.differences import Timed
+from fumishirube.traces.differences import StageTiming
 
 _DEEPEST = 8
 
@@ -21,7 +21,7 @@ def tree(search: Span) -> Markup:
     return tag("table", head, tag("tbody", rows), class_="stages")
 
 
-def compared(stages: tuple[Timed, ...]) -> Markup:
+def compared(stages: tuple[StageTiming, ...]) -> Markup:
     """Return two trees as one, with both times."""
     slowest = max((span.ms for item in stages for span in _sides(item)), default=0.0) or 0.001
     rows = [_compared_row(item, slowest) for item in stages]
@@ -54,7 +54,7 @@ def _row(span: Span, depth: int, whole: float) -> Markup:
     )
 
 
-def _compared_row(stage: Timed, slowest: float) -> Markup:
+def _compared_row(stage: StageTiming, slowest: float) -> Markup:
     span = stage.after or stage.before
     assert span is not None
     sides = (stage.before, stage.after)
@@ -127,7 +127,7 @@ def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
         yield from _spans(child, depth + 1)
 
 
-def _sides(stage: Timed) -> Iterator[Span]:
+def _sides(stage: StageTiming) -> Iterator[Span]:
     yield from (span for span in (stage.before, stage.after) if span)
 
 

@@ -21,7 +21,7 @@ from mcp.server.subscriptions import (
 )
 
 from fumishirube.faces.mcp.requests import RequestContext
-from fumishirube.host.catalog import Board
+from fumishirube.host.catalog import CatalogPublisher
 
 PATIENCE = 5.0
 """Seconds that telling one client may take."""
@@ -30,7 +30,7 @@ PATIENCE = 5.0
 class ChangeNotifier:
     """Who wants to know, and what they are told."""
 
-    def __init__(self, publisher: Board) -> None:
+    def __init__(self, publisher: CatalogPublisher) -> None:
         self._publisher = publisher
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)

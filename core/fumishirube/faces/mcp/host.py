@@ -15,7 +15,7 @@ from fumishirube.faces.mcp.prompts import PromptHandlers
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
 from fumishirube.faces.mcp.resources import ResourceHandlers
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
-from fumishirube.host.catalog import Board
+from fumishirube.host.catalog import CatalogPublisher
 
 
 class CatalogServer(Server[Any]):
@@ -24,7 +24,7 @@ class CatalogServer(Server[Any]):
     It tells of changes of lists, but not of single resources.
     """
 
-    publisher: Board
+    publisher: CatalogPublisher
 
     def create_initialization_options(
         self,
@@ -55,19 +55,19 @@ class CatalogServer(Server[Any]):
             extensions,
             protocol_version=protocol_version,
         )
-        menu = self.publisher.menu
+        catalog = self.publisher.catalog
         if capabilities.resources is not None:
             capabilities.resources.subscribe = False
-        capabilities.resources = capabilities.resources if menu.resources else None
-        capabilities.prompts = capabilities.prompts if menu.prompts else None
+        capabilities.resources = capabilities.resources if catalog.resources else None
+        capabilities.prompts = capabilities.prompts if catalog.prompts else None
         capabilities.completions = (
-            capabilities.completions if menu.resources or menu.prompts else None
+            capabilities.completions if catalog.resources or catalog.prompts else None
         )
         return capabilities
 
 
 def build_server(
-    publisher: Board,
+    publisher: CatalogPublisher,
     *,
     name: str,
     version: str,
@@ -87,7 +87,7 @@ def build_server(
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         def renewed() -> None:
-            server.instructions = publisher.menu.instructions or server.instructions
+            server.instructions = publisher.catalog.instructions or server.instructions
 
         end = publisher.watch(renewed)
         try:

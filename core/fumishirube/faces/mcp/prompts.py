@@ -11,11 +11,11 @@ import mcp_types as types
 from fumishirube.errors import InvalidParameter
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import one_page
-from fumishirube.host.calls import scrubbed
-from fumishirube.host.catalog import Board
+from fumishirube.host.calls import replace_surrogates
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.model import Call
 from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Complete
+from fumishirube.tools.resources import Completer
 
 VALUES = 100
 """Values proposed at a time; the protocol allows no more."""
@@ -24,7 +24,7 @@ VALUES = 100
 class PromptHandlers:
     """The prompts of whatever menu hangs on the board."""
 
-    def __init__(self, publisher: Board, work: RequestRunner) -> None:
+    def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
         self._work = work
 
@@ -34,7 +34,7 @@ class PromptHandlers:
         """List all of them, on one page."""
         one_page(params)
         return types.ListPromptsResult(
-            prompts=[_listed(prompt) for prompt in self._publisher.menu.prompts]
+            prompts=[_listed(prompt) for prompt in self._publisher.catalog.prompts]
         )
 
     async def get(
@@ -54,7 +54,7 @@ class PromptHandlers:
         return await self._work.answer_request(ctx, body)
 
     def _prompt(self, name: str) -> Prompt:
-        for prompt in self._publisher.menu.prompts:
+        for prompt in self._publisher.catalog.prompts:
             if prompt.name == name:
                 return prompt
         raise InvalidParameter("there is no such prompt; prompts/list gives them", parameter="name")
@@ -63,14 +63,13 @@ class PromptHandlers:
         prompt = self._prompt(name)
         known = {argument.name for argument in prompt.arguments}
         for unknown in arguments.keys() - known:
-            refusal = (
-                f"unknown argument {scrubbed(unknown[:60])!r}; prompts/list gives the arguments"
-            )
+            shown = replace_surrogates(unknown[:60])
+            refusal = f"unknown argument {shown!r}; prompts/list gives the arguments"
             raise InvalidParameter(refusal, parameter="arguments")
         for argument in prompt.arguments:
             if argument.required and not arguments.get(argument.name, "").strip():
                 raise InvalidParameter(f"{argument.name} is required", parameter=argument.name)
-        text = types.TextContent(type="text", text=scrubbed(prompt.write(arguments)))
+        text = types.TextContent(type="text", text=replace_surrogates(prompt.write(arguments)))
         message = types.PromptMessage(role="user", content=text)
         return types.GetPromptResult(description=prompt.summary, messages=[message])
 
@@ -83,7 +82,7 @@ class PromptHandlers:
         _: Call,
     ) -> types.CompleteResult:
         values = self._completing(ref)(name, typed, others)
-        shown = list(islice(map(scrubbed, values), VALUES + 1))
+        shown = list(islice(map(replace_surrogates, values), VALUES + 1))
         more = len(shown) > VALUES
         return types.CompleteResult(
             completion=types.Completion(
@@ -91,10 +90,12 @@ class PromptHandlers:
             )
         )
 
-    def _completing(self, ref: types.ResourceTemplateReference | types.PromptReference) -> Complete:
+    def _completing(
+        self, ref: types.ResourceTemplateReference | types.PromptReference
+    ) -> Completer:
         if isinstance(ref, types.PromptReference):
             return self._prompt(ref.name).complete
-        for resources in self._publisher.menu.resources:
+        for resources in self._publisher.catalog.resources:
             if ref.uri in (template.uri for template in resources.templates):
                 return resources.complete
         raise InvalidParameter(

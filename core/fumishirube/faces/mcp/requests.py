@@ -19,9 +19,9 @@ from pydantic import JsonValue
 from fumishirube.budget import Budget
 from fumishirube.errors import InternalError, NotFound, ToolError
 from fumishirube.faces.mcp.progress import relayed
-from fumishirube.host.calls import LOG, described, scrubbed
-from fumishirube.host.logs import told
-from fumishirube.host.scheduler import Turns
+from fumishirube.host.calls import LOG, error_payload, replace_surrogates
+from fumishirube.host.logs import log_event
+from fumishirube.host.scheduler import Scheduler
 from fumishirube.model import Call, Progress
 from fumishirube.session import Session
 
@@ -49,7 +49,7 @@ class RequestRunner:
     def __init__(self, session_of: SessionOf, report: CallReporter | None = None) -> None:
         self._session_of = session_of
         self._report = report or _logged
-        self._turns = Turns()
+        self._turns = Scheduler()
 
     async def done(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
         """Run a body in its turn, and return what it returns."""
@@ -73,7 +73,7 @@ class RequestRunner:
         if not isinstance(answer, ToolError):
             return answer
         self.report(ctx.method, {}, {}, answer, began)
-        payload = described(answer)
+        payload = error_payload(answer)
         raise MCPError(_code(ctx, answer), str(payload["message"]), payload)
 
     def report(
@@ -89,10 +89,10 @@ class RequestRunner:
 
 
 def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:
-    failed = described(error) if error else {}
+    failed = error_payload(error) if error else {}
     details = failed.get("details")
     refused = error is not None and not isinstance(error, InternalError)  # which is told already
-    told(
+    log_event(
         logging.WARNING if refused else logging.INFO,
         tool=name,
         elapsed_ms=round(seconds * 1000),
@@ -131,7 +131,7 @@ async def _watched(ctx: RequestContext) -> AsyncIterator[Progress | None]:
         return
 
     async def report(done: int, total: int, message: str) -> None:
-        await ctx.session.report_progress(done, total or None, scrubbed(message) or None)
+        await ctx.session.report_progress(done, total or None, replace_surrogates(message) or None)
 
     async with relayed(report) as progress:
         yield progress

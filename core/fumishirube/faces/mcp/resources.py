@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 from fumishirube.errors import NotFound, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, one_page
-from fumishirube.host.calls import scrubbed
-from fumishirube.host.catalog import Board
+from fumishirube.host.calls import replace_surrogates
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.model import Call
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 
@@ -23,7 +23,7 @@ PAGE = 500
 class ResourceHandlers:
     """The resources of whatever menu hangs on the board."""
 
-    def __init__(self, publisher: Board, work: RequestRunner) -> None:
+    def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
         self._work = work
 
@@ -43,7 +43,7 @@ class ResourceHandlers:
         one_page(params)
         listed = [
             _template(template)
-            for resources in self._publisher.menu.resources
+            for resources in self._publisher.catalog.resources
             for template in resources.templates
         ]
         return types.ListResourceTemplatesResult(resource_templates=listed)
@@ -55,13 +55,13 @@ class ResourceHandlers:
         return await self._work.answer_request(ctx, partial(self._read, str(params.uri)))
 
     def _of(self, uri: str) -> Resources | None:
-        known = {resources.scheme: resources for resources in self._publisher.menu.resources}
+        known = {resources.scheme: resources for resources in self._publisher.catalog.resources}
         return known.get(uri.partition(":")[0])
 
     def _page(self, after: str, _: Call) -> types.ListResourcesResult:
         listed = [
             resource
-            for resources in self._publisher.menu.resources
+            for resources in self._publisher.catalog.resources
             for resource in resources.listed()
         ]
         rest = sorted(resource for resource in listed if resource.uri > after)
@@ -76,7 +76,7 @@ class ResourceHandlers:
                 raise NotFound("there is no such resource; resources/list gives what there is")
             contents = [_content(content) for content in resources.read(uri, call)]
         except ToolError as error:
-            error.details.setdefault("uri", scrubbed(uri[:200]))
+            error.details.setdefault("uri", replace_surrogates(uri[:200]))
             raise
         return types.ReadResourceResult(contents=[*contents])
 
@@ -102,5 +102,5 @@ def _content(content: Content) -> types.TextResourceContents | types.BlobResourc
     if isinstance(content.body, bytes):
         coded = b64encode(content.body).decode()
         return types.BlobResourceContents(uri=uri, mime_type=mime, blob=coded, _meta=trust)
-    text = scrubbed(content.body)
+    text = replace_surrogates(content.body)
     return types.TextResourceContents(uri=uri, mime_type=mime, text=text, _meta=trust)

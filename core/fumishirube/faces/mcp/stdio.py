@@ -21,8 +21,8 @@ from pydantic import ValidationError
 from fumishirube.faces.mcp.collector import IdleCollector
 from fumishirube.faces.mcp.host import build_server
 from fumishirube.host.calls import compact, plain
-from fumishirube.host.catalog import Board
-from fumishirube.host.scheduler import SWITCH
+from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.scheduler import SWITCH_SECONDS
 from fumishirube.host.wire import Wire, exit_within
 from fumishirube.session import Session
 
@@ -32,12 +32,14 @@ LAST = 0.45
 """Seconds after which the process ends once the client has hung up."""
 
 
-def run_stdio(publisher: Board, *, name: str, version: str, instructions: str, wire: Wire) -> None:
+def run_stdio(
+    publisher: CatalogPublisher, *, name: str, version: str, instructions: str, wire: Wire
+) -> None:
     """Serve what hangs on the board over the wire until the client hangs up.
 
     Within half a second after that the process ends, so close what is to be closed at once.
     """
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_SECONDS)
     served = partial(
         serve, publisher, name=name, version=version, instructions=instructions, wire=wire
     )
@@ -47,7 +49,7 @@ def run_stdio(publisher: Board, *, name: str, version: str, instructions: str, w
 
 
 async def serve(
-    publisher: Board, *, name: str, version: str, instructions: str, wire: Wire
+    publisher: CatalogPublisher, *, name: str, version: str, instructions: str, wire: Wire
 ) -> None:
     """Serve one client, as one session, until it hangs up."""
     session = Session()

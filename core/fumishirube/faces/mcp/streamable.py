@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from fumishirube.faces.mcp.host import build_server
 from fumishirube.faces.mcp.requests import CallReporter, RequestContext
-from fumishirube.host.catalog import Board
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.session import Session
 
 SESSIONS = 256
@@ -33,7 +33,7 @@ class Streamable:
 
     def __init__(
         self,
-        publisher: Board,
+        publisher: CatalogPublisher,
         *,
         name: str,
         version: str,

@@ -17,8 +17,8 @@ from pydantic import JsonValue
 
 from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
-from fumishirube.host.calls import call_tool, compact, described, scrubbed
-from fumishirube.host.catalog import Board
+from fumishirube.host.calls import call_tool, compact, error_payload, replace_surrogates
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.model import Call, Tool
 from fumishirube.tools.argument_errors import accepted, json_type
 from fumishirube.tools.schemas import input_schema, output_schema
@@ -33,10 +33,10 @@ _WHOLE = "\0arguments"
 class ToolHandlers:
     """The tools of whatever menu hangs on the board."""
 
-    def __init__(self, publisher: Board, work: RequestRunner) -> None:
+    def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
         self._work = work
-        self._tool_set = _ToolSet(publisher.menu.tools)
+        self._tool_set = _ToolSet(publisher.catalog.tools)
 
     async def list(
         self, _: RequestContext, params: types.PaginatedRequestParams | None
@@ -52,7 +52,7 @@ class ToolHandlers:
         tools = self._tools
         tool = tools.named.get(params.name)
         if tool is None:
-            message = f"Unknown tool: {scrubbed(params.name[:80])}"
+            message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
         structured = tools.structured[tool.name]
         body = partial(self._answered, tool, params.arguments or {}, structured, monotonic())
@@ -60,8 +60,8 @@ class ToolHandlers:
 
     @property
     def _tools(self) -> _ToolSet:
-        if self._tool_set.tools is not self._publisher.menu.tools:
-            self._tool_set = _ToolSet(self._publisher.menu.tools)
+        if self._tool_set.tools is not self._publisher.catalog.tools:
+            self._tool_set = _ToolSet(self._publisher.catalog.tools)
         return self._tool_set
 
     def _answered(
@@ -81,7 +81,7 @@ class ToolHandlers:
         except Exception as error:
             # What escaped from here would reach the client raw.
             failure = error if isinstance(error, ToolError) else InternalError()
-            payload = described(failure)
+            payload = error_payload(failure)
             if not call.budget.cancelled.is_set():
                 self._work.report(tool.name, arguments, payload, failure, began)
             meta = {"fumishirube/error": payload}

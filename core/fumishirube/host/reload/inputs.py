@@ -41,7 +41,9 @@ class Inputs(NamedTuple):
         return {
             name
             for name, files in before.code.items()
-            if any(self.code.get(name, {}).get(one, stamp) != stamp for one, stamp in files.items())
+            if any(
+                self.code.get(name, {}).get(file, stamp) != stamp for file, stamp in files.items()
+            )
         }
 
     @property
@@ -62,7 +64,7 @@ def _holds(stamp: Stamp) -> bool:
     return stamp is not None and stamp[1] > 0
 
 
-class Point(NamedTuple):
+class PluginRelease(NamedTuple):
     """An installed plugin: its id, what it is a release of, and its module."""
 
     id: str
@@ -71,37 +73,37 @@ class Point(NamedTuple):
     builtin: bool
 
 
-class Watched:
+class InputWatcher:
     """Looks at the inputs; at the installed plugins only when a folder of packages has changed."""
 
     def __init__(self, files: Iterable[Path], *, strangers: bool = True) -> None:
         self.files = [*files]
         self._strangers = strangers
         self._path: tuple[Stamp, ...] | None = None
-        self._found: list[Point] = []
+        self._releases: list[PluginRelease] = []
 
     def look(self) -> Inputs:
         """Return the inputs as they are now."""
         path = tuple(_stamp(Path(folder)) for folder in sys.path)
         if path != self._path:
-            self._path, self._found = path, [*self._installed()]
+            self._path, self._releases = path, [*self._installed()]
         known = [*sys.modules]
         return Inputs(
             {file: _stamp(file) for file in self.files},
-            {one.id: f"{one.release} {one.module}" for one in self._found},
+            {plugin.id: f"{plugin.release} {plugin.module}" for plugin in self._releases},
             {name: _code(name, known) for name in self.strangers},
         )
 
     @property
     def strangers(self) -> set[str]:
         """The packages and modules of the plugins that are not built in."""
-        return {package(one.module) for one in self._found if not one.builtin}
+        return {package(plugin.module) for plugin in self._releases if not plugin.builtin}
 
-    def _installed(self) -> Iterable[Point]:
-        for one in installed():
-            if self._strangers or one.builtin:
-                release = f"{one.distribution} {one.version}"
-                yield Point(one.id, release, one.point.module, one.builtin)
+    def _installed(self) -> Iterable[PluginRelease]:
+        for plugin in installed():
+            if self._strangers or plugin.builtin:
+                release = f"{plugin.distribution} {plugin.version}"
+                yield PluginRelease(plugin.id, release, plugin.point.module, plugin.builtin)
 
 
 def package(module: str) -> str:
@@ -116,7 +118,7 @@ def package(module: str) -> str:
 
 def below(name: str, known: Iterable[str]) -> list[str]:
     """Return the imported modules of a package."""
-    return [one for one in known if one == name or one.startswith(f"{name}.")]
+    return [module for module in known if module == name or module.startswith(f"{name}.")]
 
 
 def compiled(packages: Collection[str]) -> set[str]:
@@ -125,12 +127,12 @@ def compiled(packages: Collection[str]) -> set[str]:
     return {
         name
         for name in packages
-        if any(_file(one).endswith(tuple(EXTENSION_SUFFIXES)) for one in below(name, known))
+        if any(_file(module).endswith(tuple(EXTENSION_SUFFIXES)) for module in below(name, known))
     }
 
 
 def _code(name: str, known: Iterable[str]) -> dict[str, Stamp]:
-    files = filter(None, (_file(one) for one in below(name, known)))
+    files = filter(None, (_file(module) for module in below(name, known)))
     return {file: _stamp(Path(file)) for file in files}
 
 

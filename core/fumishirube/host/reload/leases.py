@@ -9,14 +9,14 @@ from threading import Lock
 from typing import ParamSpec, TypeVar
 
 from fumishirube.errors import Conflict
-from fumishirube.host.catalog import Menu
+from fumishirube.host.catalog import Catalog
 from fumishirube.tools.resources import Resource, Resources
 
 Q = ParamSpec("Q")
 T = TypeVar("T")
 
 
-class Hold:
+class CallCounter:
     """Counts the calls under way, of tools, resources and prompts."""
 
     def __init__(self) -> None:
@@ -24,16 +24,18 @@ class Hold:
         self._over = False
         self._lock = Lock()
 
-    def menu(self, menu: Menu) -> Menu:
+    def catalog(self, catalog: Catalog) -> Catalog:
         """Return a menu of which every use is counted."""
-        return Menu(
-            tuple(replace(tool, run=self._counted(tool.run)) for tool in menu.tools),
-            tuple(self._resources(one) for one in menu.resources),
+        return Catalog(
+            tuple(replace(tool, run=self._counted(tool.run)) for tool in catalog.tools),
+            tuple(self._resources(item) for item in catalog.resources),
             tuple(
-                replace(one, write=self._counted(one.write), complete=self._counted(one.complete))
-                for one in menu.prompts
+                replace(
+                    item, write=self._counted(item.write), complete=self._counted(item.complete)
+                )
+                for item in catalog.prompts
             ),
-            menu.instructions,
+            catalog.instructions,
         )
 
     def _resources(self, resources: Resources) -> Resources:

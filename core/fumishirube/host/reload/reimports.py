@@ -11,20 +11,22 @@ from fumishirube.host.reload.inputs import below
 
 
 @contextmanager
-def imported_anew(packages: Collection[str]) -> Iterator[None]:
+def reimport(packages: Collection[str]) -> Iterator[None]:
     """Let packages be imported anew in the body; when that fails, the old modules are put back.
 
     What was made of the old modules goes on with them.
     """
     importlib.invalidate_caches()
-    old = {one: sys.modules[one] for name in packages for one in below(name, [*sys.modules])}
-    for one in old:
-        sys.modules.pop(one, None)
+    old = {
+        module: sys.modules[module] for name in packages for module in below(name, [*sys.modules])
+    }
+    for module in old:
+        sys.modules.pop(module, None)
     try:
         yield
     except BaseException:
         for name in packages:
-            for one in below(name, [*sys.modules]):
-                del sys.modules[one]
+            for module in below(name, [*sys.modules]):
+                del sys.modules[module]
         sys.modules.update(old)
         raise

@@ -19,7 +19,7 @@ _FAR = 1 << 30
 """Where the file is locked: elsewhere Windows would not let others read it."""
 
 
-class Refused(NamedTuple):
+class RefusedReload(NamedTuple):
     """A server that goes on with what was in force: its process, since when, and why."""
 
     process: int
@@ -27,7 +27,7 @@ class Refused(NamedTuple):
     why: str
 
 
-class Notice:
+class RefusalNotice:
     """The file of this process. It counts for as long as the process lives, however that ends."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Notice:
         """Say why something was refused; where nothing can be written, nothing is."""
         self.clear()
         since = datetime.now().astimezone().isoformat(timespec="seconds")
-        text = json.dumps(Refused(os.getpid(), since, why)._asdict(), ensure_ascii=False)
+        text = json.dumps(RefusedReload(os.getpid(), since, why)._asdict(), ensure_ascii=False)
         with suppress(OSError):
             (state / FOLDER).mkdir(parents=True, exist_ok=True)
             self._file = state / FOLDER / f"{os.getpid()}.json"
@@ -56,7 +56,7 @@ class Notice:
         self._file = self._handle = None
 
 
-def refused(state: Path) -> Iterator[Refused]:
+def refused_reloads(state: Path) -> Iterator[RefusedReload]:
     """Yield what servers that still run have refused; what others left behind is removed."""
     for file in sorted((state / FOLDER).glob("*.json")):
         with suppress(OSError, ValueError, TypeError):
@@ -68,7 +68,7 @@ def refused(state: Path) -> Iterator[Refused]:
             if left_behind:
                 file.unlink()
             else:
-                yield Refused(**json.loads(file.read_text(encoding="utf-8")))
+                yield RefusedReload(**json.loads(file.read_text(encoding="utf-8")))
 
 
 def _locked(handle: int) -> bool:

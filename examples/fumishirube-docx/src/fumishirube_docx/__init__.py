@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Document, Loader, Register, Root, Source, Stage, divided, hook
+from fumishirube import Document, Loader, Register, Root, Source, Stage, divide_at_headings, hook
 
 _OPEN_ELSEWHERE = "~$"
 """What Word calls the file beside a document that somebody has open."""
@@ -39,7 +39,7 @@ class Docx(Stage):
 
         content = read(root.read_bytes(source.path), self.unpacked_bytes)
         title = content.title or PurePosixPath(source.path).stem
-        sections = tuple(divided(content.text, content.headings, title))
+        sections = tuple(divide_at_headings(content.text, content.headings, title))
         return Document(source.path, "docx", content.text, sections)
 
 

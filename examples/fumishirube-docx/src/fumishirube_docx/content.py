@@ -35,7 +35,7 @@ _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 _DEEPEST_HASHES = 6
 
 
-class Content(NamedTuple):
+class DocxContent(NamedTuple):
     """The text of a document, the headings there, and the title at its head."""
 
     text: str
@@ -43,9 +43,9 @@ class Content(NamedTuple):
     title: str
 
 
-def content_of(document: Document) -> Content:
+def content_of(document: Document) -> DocxContent:
     """Return what a document says."""
-    return _Reader(document).read(document.element.body)
+    return _DocxReader(document).read(document.element.body)
 
 
 class _Style(NamedTuple):
@@ -57,7 +57,7 @@ class _Style(NamedTuple):
     place: int | None = None
 
 
-class _Reader:
+class _DocxReader:
     def __init__(self, document: Document) -> None:
         self._lines: list[str] = []
         self._headings: list[Heading] = []
@@ -70,11 +70,11 @@ class _Reader:
             **_notes(_related(part, RELATED.ENDNOTES), "endnote"),
         }
 
-    def read(self, body: Element) -> Content:
+    def read(self, body: Element) -> DocxContent:
         self._read(body)
         title = " ".join(self._title.split())
         text = "\n".join(self._lines)
-        return Content(f"{text}\n" if text else "", self._headings, title)
+        return DocxContent(f"{text}\n" if text else "", self._headings, title)
 
     def _read(self, parent: Element) -> None:
         for block in _blocks(parent):

@@ -8,13 +8,13 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 from docx import Document
 
 from fumishirube import Unreadable
-from fumishirube_docx.content import Content, content_of
+from fumishirube_docx.content import DocxContent, content_of
 
 _OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 _MOST_FILES = 10_000
 
 
-def read(data: bytes, most: int) -> Content:
+def read(data: bytes, most: int) -> DocxContent:
     """Return what a document says.
 
     Raises:

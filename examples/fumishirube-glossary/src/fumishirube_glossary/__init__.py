@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Desk, Register, Stage, Surface, Tool, hook
+from fumishirube import Register, Stage, Surface, SurfaceContext, Tool, hook
 from fumishirube_glossary.lookup import lookup_tool
 
 
@@ -30,7 +30,7 @@ class Glossary(Stage):
 
     looked_at: Annotated[int, Field(ge=1, le=200)] = 30
 
-    def tools(self, context: Desk) -> Sequence[Tool[Any, Any]]:
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the one tool."""
         return (lookup_tool(context, self.looked_at),)
 

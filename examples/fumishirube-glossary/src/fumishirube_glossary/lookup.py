@@ -12,11 +12,11 @@ from fumishirube import (
     Answer,
     Call,
     Citation,
-    Desk,
     InvalidParameter,
     NotFound,
     Params,
     Query,
+    SurfaceContext,
     Tool,
     Unreadable,
     fold,
@@ -57,7 +57,7 @@ class LookupAnswer(Answer):
     definitions: tuple[Defined, ...]
 
 
-def lookup_tool(context: Desk, looked_at: int) -> Tool[LookupParams, LookupAnswer]:
+def lookup_tool(context: SurfaceContext, looked_at: int) -> Tool[LookupParams, LookupAnswer]:
     """Return the tool."""
 
     def run(params: LookupParams, call: Call) -> LookupAnswer:
@@ -94,7 +94,7 @@ def lookup_tool(context: Desk, looked_at: int) -> Tool[LookupParams, LookupAnswe
     )
 
 
-def _defined(context: Desk, manual_id: str, query: Query) -> Iterator[Defined]:
+def _defined(context: SurfaceContext, manual_id: str, query: Query) -> Iterator[Defined]:
     """Yield the definitions in the best sections of one manual, each line once."""
     manual = context.manual(manual_id)
     seen: set[tuple[str, int]] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from fumishirube import Document, Loader, Register, Root, Source, Stage, divided, hook
+from fumishirube import Document, Loader, Register, Root, Source, Stage, divide_at_headings, hook
 from fumishirube_html.encoding import text_of
 
 
@@ -38,7 +38,7 @@ class Html(Stage):
 
         page = read(text_of(root.read_bytes(source.path)), self.ignored, anchors=self.anchors)
         title = page.title or PurePosixPath(source.path).stem
-        sections = tuple(divided(page.text, page.headings, title))
+        sections = tuple(divide_at_headings(page.text, page.headings, title))
         return Document(source.path, "html", page.text, sections)
 
 

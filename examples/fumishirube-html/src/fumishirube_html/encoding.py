@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from fumishirube import decode, unified
+from fumishirube import decode, unify_line_ends
 
 _LOOKED_AT = 4096
 _DECLARED = re.compile(
@@ -49,7 +49,7 @@ def text_of(data: bytes) -> str:
         label = declared[1].decode("ascii", "replace").lower()
         name = _MEANT.get(label, label)
         try:
-            return unified(data.decode(name)) if _TAKEN.fullmatch(name) else decode(data)
+            return unify_line_ends(data.decode(name)) if _TAKEN.fullmatch(name) else decode(data)
         except (LookupError, UnicodeDecodeError):
             pass  # many a page is not what it says
     return decode(data)

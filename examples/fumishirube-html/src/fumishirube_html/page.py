@@ -43,7 +43,7 @@ class HtmlPage(NamedTuple):
 
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     """Read a page; whatever it holds, there is something that it says."""
-    reader = _Reader(frozenset(ignored), anchors=anchors)
+    reader = _HtmlReader(frozenset(ignored), anchors=anchors)
     parser = etree.HTMLParser(target=reader)
     parser.feed(markup)
     with suppress(etree.XMLSyntaxError):  # of a page without an element or a text
@@ -53,7 +53,7 @@ def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     return HtmlPage(f"{text}\n" if text else "", reader.headings, reader.title)
 
 
-class _Reader:
+class _HtmlReader:
     """Hears of the elements one after the other, and writes lines."""
 
     def __init__(self, ignored: frozenset[str], *, anchors: bool) -> None:

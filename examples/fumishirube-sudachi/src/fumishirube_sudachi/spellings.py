@@ -8,15 +8,15 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import (
-    Bool,
+    BoolClause,
     Clause,
     Corpus,
     Hit,
-    Holds,
+    OccursClause,
     Passage,
     Query,
     Stage,
-    Term,
+    TermClause,
     concepts,
     is_function,
     occurs,
@@ -33,7 +33,7 @@ class OtherSpellings(Stage):
     and each section gains ``weight`` times the word's rarity.
     """
 
-    nominates: ClassVar[bool] = True
+    generates: ClassVar[bool] = True
 
     weight: Annotated[float, Field(ge=0)] = 1.0
     depth: Annotated[int, Field(ge=1)] = 20
@@ -44,13 +44,15 @@ class OtherSpellings(Stage):
         """Score sections by the words that stand there in another spelling only."""
         spellings = _spellings(query.text, corpus)
         counts = corpus.frequencies(spellings)
-        filters = tuple(Holds(term) for term in query.must)
+        filters = tuple(OccursClause(term) for term in query.must)
         hits: dict[tuple[str, int], Hit] = {}
         for term, known in spellings.items():
             if not counts[term] or query.budget.spent:
                 continue
             weight = self.weight * rarity(corpus.size, counts[term])
-            wanted: Clause = Bool(must=(Term(term), *filters)) if filters else Term(term)
+            wanted: Clause = (
+                BoolClause(must=(TermClause(term), *filters)) if filters else TermClause(term)
+            )
             for passage, _ in corpus.search(wanted, self.depth + len(query.exclude)):
                 text = f"{passage.fields['title']}\n{passage.fields['body']}"
                 if any(occurs(text, spelling) for spelling in known):

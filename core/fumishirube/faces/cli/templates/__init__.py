@@ -13,7 +13,7 @@ from string import Template
 
 from fumishirube.errors import InvalidParameter
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import KINDS, NAME, Kind, Registry
+from fumishirube.plugins.registry import KINDS, NAME, StageKind, StageRegistry
 
 LONGEST = 32
 """How many characters a name may have, so that the lines of the package stay short."""
@@ -24,7 +24,7 @@ _SAMPLES = {"loader": "tests/manual/rules.adoc"}
 """What a kind needs beside its test."""
 
 
-def rendered(name: str, noun: str, registry: Registry) -> Mapping[str, str]:
+def rendered(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
     """Return the files of a package by path: one stage of a kind, called as the package is.
 
     Raises:
@@ -46,7 +46,7 @@ def rendered(name: str, noun: str, registry: Registry) -> Mapping[str, str]:
     return made
 
 
-def _names(name: str, kind: Kind, registry: Registry) -> Mapping[str, str]:
+def _names(name: str, kind: StageKind, registry: StageRegistry) -> Mapping[str, str]:
     if not _PACKAGE.fullmatch(name) or len(name) > LONGEST:
         expectation = (
             f"letters, digits and single hyphens, at most {LONGEST}, such as fumishirube-recent"
@@ -64,7 +64,7 @@ def _names(name: str, kind: Kind, registry: Registry) -> Mapping[str, str]:
         "tool": stage.replace("-", "_"),
         "class": _class(stage, kind),
         "kind": kind.noun,
-        "shelf": kind.shelf,
+        "shelf": kind.kind_name,
         "contract": f"{kind.noun.capitalize()}Contract",
         "group": GROUP,
         "pin": _pin(version("fumishirube")),
@@ -72,7 +72,7 @@ def _names(name: str, kind: Kind, registry: Registry) -> Mapping[str, str]:
     }
 
 
-def _wrong(module: str, stage: str, kind: Kind, registry: Registry) -> str:
+def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) -> str:
     """Say why there can be no such module, or no such stage, if so."""
     if module in sys.stdlib_module_names:
         return f"Python has a module {module!r}"
@@ -83,13 +83,13 @@ def _wrong(module: str, stage: str, kind: Kind, registry: Registry) -> str:
         return f"a module {module!r} is installed already"
     if not NAME.fullmatch(stage):
         return f"a stage cannot be called {stage!r}"
-    if stage in registry[kind.shelf]:
-        owner = registry[kind.shelf].take(stage, "NAME").plugin
+    if stage in registry[kind.kind_name]:
+        owner = registry[kind.kind_name].take(stage, "NAME").plugin
         return f"the plugin {owner!r} offers a {kind.noun} {stage!r}"
     return ""
 
 
-def _class(stage: str, kind: Kind) -> str:
+def _class(stage: str, kind: StageKind) -> str:
     """Return a name that neither Python nor the rest of the module knows otherwise."""
     name = "".join(part.capitalize() for part in stage.split("-"))
     texts = [_text(f"{kind.noun}.{what}") for what in ("py", "test")]

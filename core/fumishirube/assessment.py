@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 CacheMode: TypeAlias = Literal["bypass", "miss", "exact", "semantic", "guard_revalidate"]
 
 
-class Cached(NamedTuple):
+class CacheOutcome(NamedTuple):
     """What the cache had to do with an answer.
 
     ``score`` is the similarity of a semantic hit; ``saved_ms`` is how much longer the search took
@@ -39,7 +39,7 @@ class Thresholds(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class SearchAssessment:
     """What a surface made of a search, for the cache's guards and for the statistics.
 
     ``recall_ok`` says whether one of the best rows holds a requested term that stands in the
