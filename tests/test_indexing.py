@@ -46,7 +46,7 @@ from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Json, Markdown, TocText
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.phrase import PhraseClause as PhraseScorer
+from fumishirube_stages.scorers.phrase import PhraseScorer
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 LOADERS = (Markdown(), TocText(), Json())
@@ -74,8 +74,8 @@ def opened(
 ) -> Iterator[FolderIndex]:
     """Open the manual ``m`` and its index, as a process that starts does."""
     manual = Library(Root(manuals), loaders).manual("m")
-    index = Tantivy(**settings).open(Root(state).make("m"), Fields(FIELDS, Bigram()))
-    indexed = FolderIndex(manual, index)
+    stage, fields = Tantivy(**settings), Fields(FIELDS, Bigram())
+    indexed = FolderIndex(manual, lambda: stage.open(Root(state).make("m"), fields))
     try:
         yield indexed
     finally:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, IndexDamaged
 from fumishirube.model import Hit, LeftOut, Outcome, Passage, Query, Ranking, Run, Span, TraceRow
 from fumishirube.stages import Corpus, Fuser, Refiner, Scorer
 
@@ -89,6 +89,7 @@ class Pipeline:
 
         Raises:
             Cancelled: when the caller has gone.
+            IndexDamaged: when the index cannot be read.
         """
         recorder = _Recorder()
         started = recorder.open()
@@ -150,7 +151,7 @@ class Pipeline:
                 self._survive(error, "scorer", name)
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
-            generates = getattr(scorer, "nominates", False)
+            generates = getattr(scorer, "generates", False)
             _merge(name, _allowed(ranking.hits, query), candidates, hits, generates=generates)
             left_out += ranking.left_out
             notes |= ranking.notes
@@ -178,7 +179,7 @@ class Pipeline:
         return ranking
 
     def _survive(self, error: BaseException, kind: str, name: str) -> None:
-        if self.strict or isinstance(error, (Cancelled, KeyboardInterrupt)):
+        if self.strict or isinstance(error, (Cancelled, IndexDamaged, KeyboardInterrupt)):
             raise error
         _log.error("%s %r failed and was skipped", kind, name, exc_info=error)
 
