@@ -16,7 +16,7 @@ from fumishirube.clauses import (
     TermClause,
 )
 from fumishirube.contents import Chapter, Contents, ContentsLoader
-from fumishirube.disk.folders import RACY_NS, FolderEntry
+from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
 from fumishirube.disk.roots import Root
@@ -73,6 +73,7 @@ from fumishirube.plugins.registry import Register
 from fumishirube.report import CoverageReport, TermReport
 from fumishirube.session import DeliveredRanges, ReadPosition, Session
 from fumishirube.stages import (
+    ClaimedFile,
     ClassicKey,
     Corpus,
     Count,
@@ -107,6 +108,7 @@ from fumishirube.surfaces import (
     SearchResult,
     Surface,
     SurfaceContext,
+    SurfaceFiles,
     SurfaceIndex,
 )
 from fumishirube.text.concepts import Chunk, Concept, chunks, concepts, is_function, rarity
@@ -149,7 +151,6 @@ __all__ = [
     "LINK_KINDS",
     "LOOSE",
     "NORMAL",
-    "RACY_NS",
     "AlreadyServed",
     "Answer",
     "BoolClause",
@@ -160,6 +161,7 @@ __all__ = [
     "Chapter",
     "Chunk",
     "Citation",
+    "ClaimedFile",
     "ClassicKey",
     "ClassicSettings",
     "Clause",
@@ -256,6 +258,7 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
+    "SurfaceFiles",
     "SurfaceIndex",
     "Survey",
     "Template",
@@ -295,6 +298,7 @@ __all__ = [
     "hook",
     "is_cjk",
     "is_function",
+    "is_settled",
     "is_unfinished",
     "link_levels",
     "nfc",
