@@ -18,10 +18,10 @@ from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
 from fumishirube.host.application import open_application
-from fumishirube.model import Tool
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 REFERENCE = Path(__file__).parent / "reference"

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fumishirube import (
-    BoolClause,
-    Clause,
-    Corpus,
-    InfixClause,
-    Passage,
-    TermClause,
-    fold,
-    is_cjk,
-    runs,
-    words,
-)
+from fumishirube.clauses import BoolClause, Clause, InfixClause, TermClause
+from fumishirube.model import Passage
+from fumishirube.stages import Corpus
+from fumishirube.text.folding import fold, is_cjk, runs, words
 
 NEAR = 3
 """How many spellings are named at most."""
