@@ -20,7 +20,7 @@ from manuals import stranger
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.passages import passages
-from fumishirube.faces.cli import listing, main
+from fumishirube.faces.cli import contents, main
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
@@ -750,7 +750,7 @@ def test_an_interrupt_is_quiet(
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(listing, "ls", interrupted)
+    monkeypatch.setattr(contents, "ls", interrupted)
     assert main(["ls", "--workspace", str(own)]) == 130
     assert capsys.readouterr() == ("", "")
 

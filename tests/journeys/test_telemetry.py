@@ -103,6 +103,6 @@ def test_no_span_holds_a_text(spans: dict[str, dict[str, Any]]) -> None:
 
 def test_who_has_no_sdk_does_not_pay_for_it(tmp_path: Path) -> None:
     loaded = served(tmp_path, NOBODY, tmp_path / "none").split()
-    assert "fumishirube_builtin" in loaded
+    assert "fumishirube_stages" in loaded
     assert "fumishirube_stages.telemetry" not in loaded
     assert "opentelemetry.sdk" not in loaded

@@ -13,8 +13,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 import fumishirube
-from fumishirube import Hit, deprecated
+from fumishirube import Hit
 from fumishirube.config.notices import deprecated_settings
+from fumishirube.plugins import deprecation
 from fumishirube.plugins.deprecation import Deprecation, RenamedExport, collect_deprecations
 
 if TYPE_CHECKING:
@@ -62,11 +63,11 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.fixture
 def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deprecated, "RENAMED", {"OldHit": RenamedExport("Hit", "0.1", "0.3")})
+    monkeypatch.setattr(deprecation, "RENAMED", {"OldHit": RenamedExport("Hit", "0.1", "0.3")})
 
 
 def test_nothing_of_the_facade_is_deprecated_without_a_successor() -> None:
-    for name, one in deprecated.RENAMED.items():
+    for name, one in deprecation.RENAMED.items():
         assert one.now in fumishirube.__all__
         assert name not in fumishirube.__all__
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fumishirube.host.application import Application
-from fumishirube_graph.surface import narrowing
+from fumishirube_graph import prefilter
 from fumishirube_graph.texts import folded, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
@@ -256,12 +256,12 @@ def test_full_text_over_the_index_is_a_scan_of_the_documents(
         assert set(hits) == expected
         assert found["total_found"] == len(hits) == len(expected)
         (workspace / "fumishirube.yaml").write_text("pipelines: {docs: {tokenizer: {use: pairs}}}")
-        narrowing.MOST, usual = most, narrowing.MOST
+        prefilter.MOST, usual = most, prefilter.MOST
         try:
             with opened(workspace) as application:
                 narrowed = asked(application, "ubp_fulltext_search", query=asked_for, limit=50)
         finally:
-            narrowing.MOST = usual
+            prefilter.MOST = usual
         assert narrowed == found, "the terms of the index lose something"
 
 

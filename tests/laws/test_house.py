@@ -15,23 +15,24 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import fumishirube_builtin
 import lowest
 import pytest
 import readme_blocks
 from pydantic import BaseModel
 
 import fumishirube
-from fumishirube import Stage, hookspecs
+from fumishirube import Stage
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
+from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS, NAME, RegisteredStage
 
 PROJECT = Path(__file__).parents[2]
 CORE = PROJECT / "core" / "fumishirube"
-BUILT_IN = PROJECT / "plugins" / "fumishirube_builtin"
-MODULES = sorted([*CORE.rglob("*.py"), *BUILT_IN.rglob("*.py")])
+BUILT_INS = sorted((PROJECT / "plugins").glob("fumishirube_*"))
+PACKAGES = {package.name for package in BUILT_INS}
+MODULES = sorted([*CORE.rglob("*.py"), *(f for p in BUILT_INS for f in p.rglob("*.py"))])
 HOOKS = [name for name, one in vars(hookspecs).items() if hasattr(one, f"{fumishirube.GROUP}_spec")]
 
 MOST_LINES = 360
@@ -53,7 +54,7 @@ ONLY_IN = {
     "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
     "tantivy": ("plugins/fumishirube_stages/indexes/",),
     "markdown_it": ("plugins/fumishirube_stages/loaders/headings.py",),
-    "rapidfuzz": ("plugins/fumishirube_builtin/",),
+    "rapidfuzz": ("plugins/fumishirube_stages/",),
     "inotify_simple": ("core/fumishirube/disk/watches.py",),
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
@@ -92,7 +93,7 @@ HEAVY = {
     "re2",
     "regex",
     "sentence_transformers",
-    "fumishirube_builtin",
+    "fumishirube_stages",
     "sqlite3",
     "tantivy",
     "tqdm",
@@ -216,7 +217,7 @@ def test_the_core_does_not_know_the_built_ins() -> None:
         for file in MODULES
         if file.is_relative_to(CORE)
         for module, _ in imported(file)
-        if module.partition(".")[0] == "fumishirube_builtin"
+        if module.partition(".")[0] in PACKAGES
     ]
     assert not faults
 
@@ -225,7 +226,7 @@ def test_built_ins_import_the_facade_only_like_strangers() -> None:
     faults = [
         f"{called(file)} imports {name} from {module}"
         for file in MODULES
-        if file.is_relative_to(BUILT_IN)
+        if not file.is_relative_to(CORE)
         for module, name in imported(file)
         if module.partition(".")[0] == "fumishirube"
         if module != "fumishirube" or name not in fumishirube.__all__
@@ -233,14 +234,27 @@ def test_built_ins_import_the_facade_only_like_strangers() -> None:
     assert not faults
 
 
-def test_built_ins_import_their_own_kind_only() -> None:
+def test_the_packages_of_the_built_ins_do_not_import_each_other() -> None:
     faults = [
         f"{called(file)} imports {module}"
         for file in MODULES
-        if file.is_relative_to(BUILT_IN) and file.parent != BUILT_IN
+        if not file.is_relative_to(CORE)
         for module, _ in imported(file)
-        if module.partition(".")[0] == "fumishirube_builtin"
-        if module.split(".")[1:2] != [file.relative_to(BUILT_IN).parts[0]]
+        if module.partition(".")[0] in PACKAGES
+        if module.partition(".")[0] != file.relative_to(PROJECT / "plugins").parts[0]
+    ]
+    assert not faults
+
+
+def test_the_kinds_of_stages_do_not_import_each_other() -> None:
+    stages = PROJECT / "plugins" / "fumishirube_stages"
+    faults = [
+        f"{called(file)} imports {module}"
+        for file in MODULES
+        if file.is_relative_to(stages) and file.parent != stages
+        for module, _ in imported(file)
+        if module.partition(".")[0] == stages.name
+        if module.split(".")[1:2] != [file.relative_to(stages).parts[0]]
     ]
     assert not faults
 
@@ -282,7 +296,7 @@ def _as_ruff_sorts(name: str) -> tuple[int, str]:
 def test_the_facade_offers_what_its_protocols_speak_of() -> None:
     """Whatever a signature names, a plugin author can import and annotate with."""
     rooms = [
-        importlib.import_module(f"fumishirube.{name}") for name in ("stages", "model", "disk.paths")
+        importlib.import_module(f"fumishirube.{name}") for name in ("stages", "model", "disk.roots")
     ]
     ours = {n for room in rooms for n, one in vars(room).items() if _is_public_class(n, one)}
     spoken: set[str] = set()
@@ -326,7 +340,8 @@ def test_every_hook_that_offers_built_ins_offers_all_of_them() -> None:
     offered = {offer.stage for _, offer in offers()}
     written = {
         value
-        for found in pkgutil.walk_packages(fumishirube_builtin.__path__, "fumishirube_builtin.")
+        for package in PACKAGES
+        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
         for value in vars(importlib.import_module(found.name)).values()
         if inspect.isclass(value) and issubclass(value, Stage) and value is not Stage
     }
@@ -351,8 +366,10 @@ def test_a_stage_survives_json(offer: RegisteredStage) -> None:
 
 @pytest.mark.parametrize("offer", stages())
 def test_a_stage_is_one_file_named_after_it(offer: RegisteredStage) -> None:
-    module = offer.stage.__module__.rpartition(".")[2]
-    assert module == offer.name.replace("-", "_")
+    package, _, module = offer.stage.__module__.rpartition(".")
+    own = f"fumishirube_{offer.name}"
+    name = offer.name.replace("-", "_")
+    assert module == name or (package, module) == (own, "surface")
 
 
 def test_a_variable_means_one_thing() -> None:

@@ -46,7 +46,7 @@ from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Json, Markdown, TocText
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.phrase import PhraseClause as PhraseScorer
+from fumishirube_stages.scorers.phrase import PhraseScorer
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 LOADERS = (Markdown(), TocText(), Json())
