@@ -94,7 +94,7 @@ def _source(name: str) -> str:
 
 def _offer(kind: StageKind, offer: RegisteredStage) -> str:
     stage = offer.stage
-    generates = getattr(stage, "nominates", False)
+    generates = getattr(stage, "generates", False)
     told = "It nominates passages." if generates else "It scores what others have nominated."
     return _joined(
         [

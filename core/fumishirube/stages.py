@@ -257,7 +257,7 @@ class ResourceStage(Protocol[Running_co]):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
+    """Query -> hits. Only scorers with ``generates = True`` may bring in new passages."""
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
