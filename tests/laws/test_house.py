@@ -35,11 +35,21 @@ PACKAGES = {package.name for package in BUILT_INS}
 MODULES = sorted([*CORE.rglob("*.py"), *(f for p in BUILT_INS for f in p.rglob("*.py"))])
 HOOKS = [name for name, one in vars(hookspecs).items() if hasattr(one, f"{fumishirube.GROUP}_spec")]
 
-MOST_LINES = 360
+MOST_LINES = 400
 """No module of the core or the built-ins is longer."""
 LONG_LINES = 300
-LONG = {"core/fumishirube/model.py"}
-"""The modules over 300 lines, each of which has to be one idea nevertheless."""
+LONG = {
+    "core/fumishirube/__init__.py": "the list of all that is public",
+    "core/fumishirube/host/application.py": "all that a configuration builds",
+    "core/fumishirube/model.py": "the values that all stages exchange",
+    "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
+    "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",
+}
+"""The modules over 300 lines, and why each is one idea nevertheless."""
+
+BANNED = {"told", "asked", "kept", "found", "given", "spoken", "standing", "held", "one", "such"}
+"""Words that say nothing about what they name."""
+BANNED_MODULES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
 # The one place that keeps each library; import-linter says the same of whole packages.
 ONLY_IN = {
@@ -54,7 +64,7 @@ ONLY_IN = {
     "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
     "tantivy": ("plugins/fumishirube_stages/indexes/",),
     "markdown_it": ("plugins/fumishirube_stages/loaders/headings.py",),
-    "rapidfuzz": ("plugins/fumishirube_stages/",),
+    "rapidfuzz": ("plugins/fumishirube_graph/snapshot.py", "plugins/fumishirube_stages/"),
     "inotify_simple": ("core/fumishirube/disk/watches.py",),
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
@@ -144,7 +154,7 @@ def interpreted(code: str) -> Any:
 def test_modules_are_short() -> None:
     lengths = {called(f): len(f.read_text(encoding="utf-8").splitlines()) for f in MODULES}
     assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
-    assert {name for name, n in lengths.items() if n > LONG_LINES} <= LONG, "is it two ideas?"
+    assert {name for name, n in lengths.items() if n > LONG_LINES} <= LONG.keys(), "two ideas?"
 
 
 def test_a_module_begins_with_a_sentence_about_it() -> None:
@@ -196,6 +206,85 @@ def _written(module: ast.Module, kept: Collection[str]) -> Iterator[tuple[str, i
             changed = node.value
         if isinstance(changed, ast.Name) and changed.id in kept:
             yield changed.id, changed.lineno
+
+
+# --- names ----------------------------------------------------------------------------------
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """Whoever reads a class's name in a message or a trace knows which class it is."""
+    places: dict[str, list[str]] = {}
+    for file in MODULES:
+        for node in ast.walk(tree(file)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{called(file)}:{node.lineno}")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_nothing_has_a_name_that_says_nothing() -> None:
+    faults = [
+        f"{called(file)}:{line} {name}"
+        for file in MODULES
+        for name, line in _bound(tree(file))
+        if name.strip("_").lower() in BANNED
+    ]
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "kept = 1",
+        "Kept: int = 1",
+        "_kept_ += 1",
+        "self.kept = 1",
+        "(kept := 1)",
+        "def kept(): ...",
+        "async def kept(): ...",
+        "class Kept: ...",
+        "def f(kept): ...",
+        "lambda *kept: 1",
+        "import json as kept",
+        "from m import kept",
+        "for kept in (): ...",
+        "[0 for kept in ()]",
+        "with m as kept: ...",
+        "try: ...\nexcept OSError as kept: ...",
+        "match m:\n case [*kept]: ...",
+        "match m:\n case {**kept}: ...",
+        "match m:\n case kept: ...",
+        "from typing import TypeVar\nKEPT = TypeVar('KEPT')",
+    ],
+)
+def test_a_name_is_seen_wherever_it_is_bound(code: str) -> None:
+    names = {name.strip("_").lower() for name, _ in _bound(ast.parse(code))}
+    assert "kept" in names
+
+
+def _bound(module: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield every name that a module binds, and its line."""
+    for node in ast.walk(module):
+        line: int = getattr(node, "lineno", 0)
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name, line
+            case ast.arg(arg=name):
+                yield name, line
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, line
+            case ast.ClassDef(name=name):
+                yield name, line
+            case ast.alias(name=name, asname=alias):
+                yield alias or name.rpartition(".")[2], line
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                yield name, line
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield name, line
+
+
+def test_a_module_is_named_after_what_it_holds() -> None:
+    names = {part for file in MODULES for part in called(file).removesuffix(".py").split("/")}
+    assert names & (BANNED | BANNED_MODULES) == set()
 
 
 # --- imports --------------------------------------------------------------------------------
