@@ -83,7 +83,7 @@ def test_a_file_holds_all_that_decided_the_answer(workspace: Path) -> None:
     assert len(document["corpus"]["fingerprint"]) == len(document["corpus"]["content"]) == 16
     assert document["pipeline"]["stages"]["tokenizer"] == {"use": "bigram", "with": {"n": 2}}
     assert document["pipeline"]["fingerprint"]
-    assert re.fullmatch(r"fumishirube \S+", document["pipeline"]["makers"]["builtin"])
+    assert re.fullmatch(r"fumishirube \S+", document["pipeline"]["makers"]["stages"])
     assert re.fullmatch(r"3\.\d+\.\d+.*", document["program"]["python"])
     first = document["ranking"][0]
     assert (first["path"], first["start_line"]) == ("leave.md", 3)
@@ -307,7 +307,7 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
     elsewhere = told(pipeline={**document["pipeline"], "surface": "other"})
     assert (elsewhere.code, elsewhere.json["code"]) == (1, "invalid_scope")
     stages = {**document["pipeline"]["stages"], "refiners": [{"use": "cutof"}]}
-    makers = {"builtin": "fumishirube 0.1.0", "gone": "fumishirube-gone 1.0"}
+    makers = {"stages": "fumishirube 0.1.0", "gone": "fumishirube-gone 1.0"}
     missing = told(pipeline={**document["pipeline"], "stages": stages, "makers": makers})
     assert missing.code == 2
     assert "made with gone (fumishirube-gone 1.0), which is not loaded" in missing.err
@@ -320,7 +320,7 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
 
 def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
     document = exported(workspace)
-    makers = {"builtin": "fumishirube 0.0.1", "gone": "fumishirube-gone 1.0"}
+    makers = {"stages": "fumishirube 0.0.1", "gone": "fumishirube-gone 1.0"}
     document["pipeline"]["makers"] = makers
     document["program"]["fumishirube"] = "0.0.1"
     (workspace / "f.json").write_text(json.dumps(document), encoding="utf-8")
@@ -328,7 +328,7 @@ def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
     assert causes(told) == {"plugins", "program"}
     sentences = [one["told"] for one in told["changes"]]
     assert any(
-        re.match(r"builtin: fumishirube 0\.0\.1 then, fumishirube \S+ now", s) for s in sentences
+        re.match(r"stages: fumishirube 0\.0\.1 then, fumishirube \S+ now", s) for s in sentences
     )
     assert "gone: fumishirube-gone 1.0 then, none now" in sentences
 

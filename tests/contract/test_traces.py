@@ -158,7 +158,7 @@ def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
     assert first.recipe.stages["refiners"][0]["with"]["limit"] == 7
     assert first.recipe.stages["index"]["use"] == "tantivy"
     assert (first.recipe.surface, first.recipe.name) == ("manual", "manual")
-    assert [*first.recipe.makers] == ["builtin"]
+    assert [*first.recipe.makers] == ["stages"]
     assert traces[1].cache.hit
     assert traces[1].origin == first
     assert traces[2].origin == first._replace(limit=3)

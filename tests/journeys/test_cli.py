@@ -509,8 +509,12 @@ def test_a_plugin_that_fails_is_reported_and_stops_nothing(own: Path) -> None:
     assert "stranger  stranger 1.2  refused" in plugins.out
     assert "problem: cannot be imported: RuntimeError: no luck" in plugins.out
     plain = fumishirube("plugins", "--json", cwd=own, PYTHONPATH=path).json
-    assert [report["plugin"] for report in plain] == ["builtin", "stranger"]
-    assert {"kind": "fuser", "name": "required-terms"} in plain[0]["offers"]
+    *built_ins, own_report = plain
+    assert own_report["plugin"] == "stranger"
+    assert {report["distribution"] for report in built_ins} == {"fumishirube"}
+    offers = {report["plugin"]: report["offers"] for report in built_ins}
+    assert offers.keys() == {"chapters", "graph", "manual", "stages", "vault"}
+    assert {"kind": "fuser", "name": "required-terms"} in offers["stages"]
     doctor = fumishirube("doctor", cwd=own, PYTHONPATH=path)
     assert doctor.code == 1
     assert "FAIL  plugin stranger" in doctor.out

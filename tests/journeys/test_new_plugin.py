@@ -111,7 +111,7 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
         ("2024", "fuser", "a module cannot be called '2024'"),
         ("fumishirube", "fuser", "a module 'fumishirube' is installed already"),
         ("Pydantic", "fuser", "a module 'pydantic' is installed already"),
-        ("fumishirube-rrf", "fuser", "the plugin 'builtin' offers a fuser 'rrf'; choose another"),
+        ("fumishirube-rrf", "fuser", "the plugin 'stages' offers a fuser 'rrf'; choose another"),
         ("fumishirube-2nd", "fuser", "a stage cannot be called '2nd'"),
         ("a b", "fuser", "is no name of a package"),
         ("-x", "fuser", ""),

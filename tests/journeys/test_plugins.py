@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its 
 
 pytest_plugins = ["plugin_venv"]
 
+BUILT_INS = {"chapters", "graph", "manual", "stages", "vault"}
+
 GOOD = """
 from fumishirube import Stage, hook
 
@@ -99,20 +101,21 @@ def test_what_is_sound_is_offered_among_the_broken(
 
 
 def test_the_built_ins_are_loaded_among_the_broken(everything: Loaded) -> None:
-    assert next(iter(everything.reports)) == "builtin"
-    report = everything.reports["builtin"]
-    assert (report["status"], report["distribution"], report["problems"]) == (
-        "loaded",
-        "fumishirube",
-        [],
-    )
+    assert set(list(everything.reports)[: len(BUILT_INS)]) == BUILT_INS
+    for name in BUILT_INS:
+        report = everything.reports[name]
+        assert (report["status"], report["distribution"], report["problems"]) == (
+            "loaded",
+            "fumishirube",
+            [],
+        )
     for name in ("rrf", "required-terms", "decompose"):
-        assert everything.offered[f"fuser {name}"] == "builtin"
+        assert everything.offered[f"fuser {name}"] == "stages"
 
 
 def test_every_installed_plugin_has_a_report(plugin_venv: PluginVenv, everything: Loaded) -> None:
     strangers = {name.removeprefix("fumishirube-") for name in plugin_venv.examples}
-    assert set(everything.reports) == {"builtin", *strangers}
+    assert set(everything.reports) == {*BUILT_INS, *strangers}
 
 
 def test_of_two_strangers_with_one_name_neither_is_offered(everything: Loaded) -> None:
@@ -120,7 +123,7 @@ def test_of_two_strangers_with_one_name_neither_is_offered(everything: Loaded) -
 
 
 def test_a_built_in_s_name_cannot_be_taken(everything: Loaded) -> None:
-    assert everything.offered["fuser rrf"] == "builtin"
+    assert everything.offered["fuser rrf"] == "stages"
     assert everything.reports["broken-builtin-name"]["offers"] == []
 
 
@@ -178,8 +181,8 @@ def test_without_strangers_only_the_built_ins_are_imported(plugin_venv: PluginVe
     alone = plugin_venv.load(strangers=False)
     modules = {name.replace("-", "_") for name in plugin_venv.examples}
     assert alone.modules.isdisjoint(modules)
-    assert set(alone.offered.values()) == {"builtin"}
-    assert alone.reports.pop("builtin")["status"] == "loaded"
+    assert set(alone.offered.values()) == BUILT_INS
+    assert {alone.reports.pop(name)["status"] for name in BUILT_INS} == {"loaded"}
     assert {report["status"] for report in alone.reports.values()} == {"disabled"}
     assert "borda" in alone.reports
 
@@ -273,13 +276,15 @@ def test_two_plugins_of_one_name_are_told_apart(plugin_venv: PluginVenv, tmp_pat
     assert loaded.reports["first-maker:tuner"]["problems"] == []
 
 
-def test_nobody_else_is_called_builtin(plugin_venv: PluginVenv, tmp_path: Path) -> None:
-    _stranger(tmp_path, "pretender", GOOD.format(name="pretended"), entry="builtin")
+def test_nobody_else_has_the_name_of_a_built_in(plugin_venv: PluginVenv, tmp_path: Path) -> None:
+    _stranger(tmp_path, "pretender", GOOD.format(name="pretended"), entry="stages")
     loaded = plugin_venv.load(path=tmp_path)
-    assert loaded.reports["builtin"]["distribution"] == "fumishirube"
-    assert loaded.offered["refiner pretended"] == "pretender:builtin"
+    assert loaded.reports["stages"]["distribution"] == "fumishirube"
+    assert loaded.offered["fuser rrf"] == "stages"
+    assert loaded.offered["refiner pretended"] == "pretender:stages"
     alone = plugin_venv.load(strangers=False, path=tmp_path)
-    assert alone.reports["pretender:builtin"]["status"] == "disabled"
+    assert alone.reports["stages"]["status"] == "loaded"
+    assert alone.reports["pretender:stages"]["status"] == "disabled"
 
 
 def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def register_refiners(register):
 RUN = """
 import sys
 import fumishirube.plugins.deprecation as d
-d.RENAMED = {"OldHit": d.Renamed("Hit", "0.1", "0.3")}
+d.RENAMED = {"OldHit": d.RenamedExport("Hit", "0.1", "0.3")}
 from fumishirube.faces.cli import main
 sys.exit(main(sys.argv[1:]))
 """
