@@ -19,6 +19,7 @@ import yaml
 from manuals import stranger
 
 from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Section, Source
 from fumishirube.engine.passages import passages
 from fumishirube.faces.cli import listing, main
 from fumishirube.faces.cli.outline import outline
@@ -26,7 +27,7 @@ from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.snippets import body_in, body_of, snippet_lines
 from fumishirube.faces.cli.workspace import Bar
-from fumishirube.model import Document, Section, Source, TraceRow
+from fumishirube.model import TraceRow
 from fumishirube_stages.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parent.parent / "manuals"

@@ -5,17 +5,24 @@ import typing as _typing
 from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
 from fumishirube.budget import Budget
 from fumishirube.citations import Citation
-from fumishirube.clauses import (
+from fumishirube.corpus import (
     BoolClause,
     Clause,
+    Corpus,
+    Count,
+    IndexMatch,
     InfixClause,
     MatchAllClause,
     OccursClause,
+    PassageText,
     PathsClause,
     PhraseClause,
+    ScoreCutoff,
+    SequenceCorpus,
     TermClause,
+    TextCorpus,
+    texts_of,
 )
-from fumishirube.contents import Chapter, Contents, ContentsLoader
 from fumishirube.disk.folders import RACY_NS, FolderEntry
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
@@ -23,6 +30,18 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Listing, RootLimits, Survey, UnlistedEntry, UnlistedReason
 from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
+from fumishirube.documents import (
+    LINK_KINDS,
+    Document,
+    Heading,
+    Link,
+    LinkKind,
+    LoaderRemark,
+    Section,
+    Source,
+    divide_at_headings,
+    heading_sections,
+)
 from fumishirube.errors import (
     AlreadyServed,
     Cancelled,
@@ -41,13 +60,10 @@ from fumishirube.errors import (
     ToolError,
     Unreadable,
 )
-from fumishirube.headings import Heading, divide_at_headings, heading_sections
-from fumishirube.linked_corpus import LinkedCorpus, LinkLoader, Neighbour, TextMatches, link_levels
-from fumishirube.links import LINK_KINDS, Link, LinkKind, LoaderRemark
+from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
 from fumishirube.model import (
     Answer,
     Call,
-    Document,
     Hit,
     LeftOut,
     Outcome,
@@ -58,9 +74,7 @@ from fumishirube.model import (
     Ranking,
     Ref,
     Run,
-    Section,
     Skipped,
-    Source,
     Span,
     Tool,
     Trace,
@@ -72,21 +86,21 @@ from fumishirube.plugins.registry import Register
 from fumishirube.report import CoverageReport, TermReport
 from fumishirube.session import DeliveredRanges, ReadPosition, Session
 from fumishirube.stages import (
+    Chapter,
     ClassicKey,
-    Corpus,
-    Count,
+    Contents,
+    ContentsLoader,
     Embedder,
     Env,
     Fields,
     Fuser,
     Index,
     IndexedFile,
-    IndexMatch,
+    LinkLoader,
     Loader,
     OpenIndex,
     Refiner,
     ResourceStage,
-    ScoreCutoff,
     Scorer,
     Stage,
     Tokenizer,
@@ -132,7 +146,6 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.recovery import LossyText, decode_lossy
-from fumishirube.texts import PassageText, TextCorpus, texts_of
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
@@ -246,6 +259,7 @@ __all__ = [
     "SearchAssessment",
     "SearchResult",
     "Section",
+    "SequenceCorpus",
     "Session",
     "Skipped",
     "Source",

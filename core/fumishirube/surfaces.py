@@ -11,10 +11,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 from pydantic import JsonValue
 
 from fumishirube.assessment import SearchAssessment
+from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
-from fumishirube.model import Document, Progress, Query, Ranking, Tool, Trace
-from fumishirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.documents import Document
+from fumishirube.model import Progress, Query, Ranking, Tool, Trace
+from fumishirube.stages import Embedder, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 

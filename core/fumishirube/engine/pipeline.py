@@ -10,9 +10,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Generic, Literal, NamedTuple, TypeVar
 
+from fumishirube.corpus import Corpus
 from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, LeftOut, Outcome, Passage, Query, Ranking, Run, Span, TraceRow
-from fumishirube.stages import Corpus, Fuser, Refiner, Scorer
+from fumishirube.stages import Fuser, Refiner, Scorer
 
 S = TypeVar("S")
 
@@ -150,7 +151,7 @@ class Pipeline:
                 self._survive(error, "scorer", name)
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
-            generates = getattr(scorer, "nominates", False)
+            generates = getattr(scorer, "generates", False)
             _merge(name, _allowed(ranking.hits, query), candidates, hits, generates=generates)
             left_out += ranking.left_out
             notes |= ranking.notes

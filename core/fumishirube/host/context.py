@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
+from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup, CacheScope
@@ -24,15 +25,7 @@ from fumishirube.errors import ConfigError, Forbidden
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
 from fumishirube.model import Progress, Query, Span, Trace
 from fumishirube.origins import Origin, PipelineSnapshot
-from fumishirube.stages import (
-    Corpus,
-    Fields,
-    Index,
-    Loader,
-    OpenIndex,
-    Scorer,
-    Tokenizer,
-)
+from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
 from fumishirube.traces.store import new_trace_id
 
