@@ -18,10 +18,10 @@ from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
 from fumishirube.host.application import open_application
-from fumishirube.model import Tool
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -94,7 +94,7 @@ def _source(name: str) -> str:
 
 def _offer(kind: StageKind, offer: RegisteredStage) -> str:
     stage = offer.stage
-    generates = getattr(stage, "nominates", False)
+    generates = getattr(stage, "generates", False)
     told = "It nominates passages." if generates else "It scores what others have nominated."
     return _joined(
         [

@@ -12,7 +12,7 @@ from manuals import Done, fumishirube
 from fumishirube.config.configuration import Use
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 
 INSTALL = "# Install\n\nRun the setup.\n"
 SEARCH = """---

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 
 RULES = "# 総則\n対象です。\n## 例外\nこの場合は対象外です。\n### 参照\n別表を参照。\n"
 

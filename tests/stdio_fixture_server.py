@@ -20,8 +20,8 @@ from pydantic import Field  # noqa: E402
 from fumishirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
 from fumishirube.host.catalog import Catalog, CatalogPublisher  # noqa: E402
 from fumishirube.host.logs import QUIET_LEVEL, StandardErrorHandler, start_logs  # noqa: E402
-from fumishirube.model import Answer, Call, Params, Tool  # noqa: E402
 from fumishirube.tools.argument_errors import FailsWith  # noqa: E402
+from fumishirube.tools.definitions import Answer, Call, Params, Tool  # noqa: E402
 from fumishirube.tools.prompts import Prompt  # noqa: E402
 
 

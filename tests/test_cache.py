@@ -27,10 +27,10 @@ from fumishirube import (
     Trace,
     Vectors,
 )
-from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, CacheScope, SearchCache
+from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, SearchCache
 from fumishirube.host.application import Application, open_application
-from fumishirube.model import Span
 from fumishirube.plugins.registry import RegisteredStage
+from fumishirube.traces.records import Span
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 
@@ -285,7 +285,7 @@ def test_an_answer_that_ran_out_of_time_is_not_kept(opened: Opened) -> None:
     application = opened()
     asked(application, "warm", ("up",))
     late = {"budget": Budget(deadline=0.0)}
-    assert asked(application, **late).search.notes.get("time_budget")
+    assert asked(application, **late).report.out_of_time
     assert modes(application, late, late) == ["miss", "miss"]
 
 
@@ -315,8 +315,7 @@ def cache(embedder: Any = None, **settings: Any) -> SearchCache:
 
 
 def question(text: str, manual: str = "m") -> CacheKey:
-    nothing: frozenset[str] = frozenset()
-    return CacheKey.of(CacheScope(manual, "c", "p", Thresholds(), nothing, nothing, 1, 1), text)
+    return CacheKey.of(Query(text, limit=1, budget=Budget.of(1)), manual, "c", "p", Thresholds())
 
 
 def cached_search(name: str) -> CachedSearch:

@@ -25,8 +25,8 @@ from fumishirube.errors import (
     ToolError,
 )
 from fumishirube.host.calls import EXACT, call_tool, compact, parse_arguments, plain
-from fumishirube.model import Answer, Call, Params, Tool
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.definitions import Answer, Call, Params, Tool
 
 pytestmark = pytest.mark.timeout(60)
 

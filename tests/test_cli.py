@@ -27,7 +27,7 @@ from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.snippets import body_in, body_of, snippet_lines
 from fumishirube.faces.cli.workspace import Bar
-from fumishirube.model import TraceRow
+from fumishirube.traces.records import TraceRow
 from fumishirube_stages.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parent.parent / "manuals"

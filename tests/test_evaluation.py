@@ -20,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube.assessment import CacheOutcome
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound
 from fumishirube.evaluation import metrics
 from fumishirube.evaluation.cases import Case, load_cases, parsed_cases, save_cases
@@ -32,6 +31,7 @@ from fumishirube.evaluation.runs import InProcessClient, result_line, run_case, 
 from fumishirube.host.application import open_application
 from fumishirube.host.calls import compact
 from fumishirube.text.folding import estimate_tokens
+from fumishirube.traces.records import CacheOutcome
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "manuals"

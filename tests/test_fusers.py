@@ -9,12 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Corpus, Hit, OccursClause, Outcome, Passage, Query, Ranking, Run, Span, fold
+from fumishirube import (
+    Corpus,
+    FrequencyReport,
+    Hit,
+    OccursClause,
+    Outcome,
+    Passage,
+    Query,
+    Ranking,
+    Run,
+    SearchReport,
+    Span,
+    fold,
+    merge_rankings,
+)
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
-from fumishirube_stages.fusers.rrf import Rrf, merge
+from fumishirube_stages.fusers.rrf import Rrf
 from fumishirube_stages.refiners.cutoff import Cutoff
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -121,7 +135,7 @@ def test_a_heavier_run_lifts_its_hits_over_the_others(
 def test_a_better_rank_in_all_runs_is_a_better_rank(one: Ranking, other: Ranking, k: int) -> None:
     brought = [Outcome(Run("one", QUERY), one), Outcome(Run("other", QUERY), other)]
     places = [{path: n for n, path in enumerate(keys(r.hits))} for r in (one, other)]
-    merged = keys([m.hit for m in merge(brought, k)])
+    merged = keys([m.hit for m in merge_rankings(brought, k)])
     for first in set(places[0]) & set(places[1]):
         for second in set(places[0]) & set(places[1]) - {first}:
             if all(place[first] < place[second] for place in places):
@@ -165,6 +179,11 @@ PIPELINE = Pipeline(
     [NamedStage("required-terms", RequiredTerms()), NamedStage("decompose", Decompose())],
     [NamedStage("cutoff", Cutoff())],
 )
+
+
+def reported(query: Query, corpus: Corpus = MANUAL) -> SearchReport:
+    """Return what the engine counted."""
+    return PIPELINE.run(query, corpus).report
 
 
 def searched(query: Query, corpus: Corpus = MANUAL) -> tuple[Ranking, dict[str, Span]]:
@@ -233,17 +252,17 @@ def test_a_section_that_holds_all_terms_says_so() -> None:
 
 
 def test_a_query_without_terms_gets_its_rarest_words() -> None:
-    ranking, gates = searched(Query("通院の診断書はどこ"))
-    assert ranking.notes["picked"] == ["診断書", "通院"]
+    _, gates = searched(Query("通院の診断書はどこ"))
+    assert reported(Query("通院の診断書はどこ")).picked == ("診断書", "通院")
     assert "g_req:A+B" in gates
 
 
-def test_the_notes_count_the_terms() -> None:
-    ranking, _ = searched(Query("給付", required=("入院", "absent")))
-    assert ranking.notes["requested"] == ["入院", "absent"]
-    assert ranking.notes["counts"] == {"入院": 2, "absent": 0}
-    assert ranking.notes["gated"] is True
-    assert ranking.notes["strict"] == sum(holds(hit.passage, "入院") for hit in ranking.hits)
+def test_the_report_counts_the_terms() -> None:
+    query = Query("給付", required=("入院", "absent"))
+    ranking, _, report = PIPELINE.run(query, MANUAL)
+    assert [(row.term, row.sections) for row in report.terms] == [("入院", 2), ("absent", 0)]
+    assert report.gated is True
+    assert report.strict == sum(holds(hit.passage, "入院") for hit in ranking.hits)
 
 
 def _numbered(number: int, every: int) -> MemoryCorpus:
@@ -259,33 +278,25 @@ def _numbered(number: int, every: int) -> MemoryCorpus:
 
 def test_a_term_that_nearly_every_section_holds_is_dropped() -> None:
     query = Query("給付の特別", required=("給付", "特別"))
-    ranking, gates = searched(query, _numbered(30, 10))
+    _, gates = searched(query, _numbered(30, 10))
     assert list(gates) == ["g0", "g_req:A"]
-    assert ranking.notes["kept"] == ["特別"]
-    assert ranking.notes["filtered_by_frequency"] == [
-        {
-            "term": "給付",
-            "doc_freq": 30,
-            "doc_freq_ratio": 1.0,
-            "reason": "too_common",
-            "dropped": True,
-        }
-    ]
+    report = reported(query, _numbered(30, 10))
+    assert report.effective == ("特別",)
+    assert report.filtered == (FrequencyReport("給付", 30, 1.0, "too_common", dropped=True),)
 
 
 def test_in_a_small_manual_no_term_is_too_common() -> None:
-    ranking, _ = searched(Query("給付", required=("給付",)), _numbered(19, 5))
-    assert ranking.notes["kept"] == ["給付"]
-    assert ranking.notes["filtered_by_frequency"] == []
+    report = reported(Query("給付", required=("給付",)), _numbered(19, 5))
+    assert report.effective == ("給付",)
+    assert report.filtered == ()
 
 
 def test_a_rare_term_is_flagged_and_kept() -> None:
-    ranking, gates = searched(Query("給付の特別", required=("特別",)), _numbered(101, 101))
-    assert ranking.notes["kept"] == ["特別"]
-    flagged: Any = ranking.notes["filtered_by_frequency"]
-    assert [(f["term"], f["reason"], f["dropped"]) for f in flagged] == [
-        ("特別", "too_rare", False)
-    ]
+    query = Query("給付の特別", required=("特別",))
+    _, gates = searched(query, _numbered(101, 101))
+    report = reported(query, _numbered(101, 101))
+    assert report.effective == ("特別",)
+    assert [(f.term, f.reason, f.dropped) for f in report.filtered] == [("特別", "too_rare", False)]
     assert "g_req:A" in gates
 
 
@@ -293,7 +304,7 @@ def test_when_no_section_holds_a_term_weak_hits_are_left_out() -> None:
     query = Query("入院給付の請求書と領収証と印鑑", required=("印鑑証明",))
     ranking, gates = searched(query)
     assert list(gates) == ["g0"]
-    assert ranking.notes["gated"] is False
+    assert reported(query).gated is False
     weak = {
         (left.path, left.start_line) for left in ranking.left_out if left.reason == "weak_match"
     }

@@ -104,11 +104,11 @@ def found(state: IndexState) -> list[tuple[str, int]]:
 
 
 def ranked(query: Query, corpus: Corpus) -> object:
-    ranking, _ = PIPELINE.search(Query(query.text, query.required), corpus)
+    ranking, _, report = PIPELINE.run(Query(query.text, query.required), corpus)
     return [
         (hit.passage, hit.score, hit.coverage, hit.matched, sorted(hit.labels))
         for hit in ranking.hits
-    ], dict(ranking.notes)
+    ], report
 
 
 def rebuilt(manuals: Path, folder: Path) -> object:

@@ -11,7 +11,7 @@ import pytest
 from fumishirube import ConfigError
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 
 Opened = Callable[..., Application]
 

@@ -71,7 +71,7 @@ class RunningTokenizer:
 
 
 class RunningScorer:
-    nominates = True
+    generates = True
 
     def score(self, query, corpus, found):
         from fumishirube import Hit
@@ -88,7 +88,7 @@ class RunningFuser:
 
 class RunningRefiner:
     def refine(self, ranking, query, corpus):
-        return ranking._replace(notes={**ranking.notes, "ran": True})
+        return ranking._replace(diagnostics={**ranking.diagnostics, "ran": True})
 
 
 @hook

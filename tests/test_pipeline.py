@@ -23,6 +23,7 @@ from fumishirube import (
     Query,
     Ranking,
     Run,
+    SearchState,
     Span,
     Stage,
 )
@@ -227,7 +228,7 @@ def test_spans_tell_times_and_rankings() -> None:
             assert child.started_ms + child.ms <= each.started_ms + each.ms + 0.01
     turned = span.children[-1]
     assert turned.left_out == (LeftOut("c.md", 1, "turned away"),)
-    assert turned.notes == {"turned": True}
+    assert turned.diagnostics == {"turned": True}
     rows = {each.name: [row.path for row in each.rows] for each in walk(span)}
     assert rows["splitting-0"] == rows["run 0"] == ["c.md", "a.md", "b.md"]
     assert rows["all-0"] == [], "what a scorer gave is in the signals of the run's rows"
@@ -292,14 +293,38 @@ def test_a_strict_pipeline_skips_nothing(kind: str) -> None:
         pipeline(scorers, [], refiners, strict=True).search(Query("x"), CORPUS)
 
 
-@pytest.mark.parametrize("verb", ["plan", "fuse"])
-def test_a_failing_fuser_fails_the_search(verb: str) -> None:
-    WHAT["plan"] = lambda query: [Run("only", query)]
+def _endless(*_: object) -> Ranking:
+    return Ranking((Hit(CORPUS.passages[0], float("inf")),))
+
+
+@pytest.mark.parametrize(
+    ("verb", "failing"),
+    [
+        ("plan", _fail),
+        ("plan", lambda _query: None),
+        ("plan", lambda _query: []),
+        ("plan", lambda _query: ["only"]),
+        ("fuse", _fail),
+        ("fuse", lambda _outcomes: None),
+        ("fuse", lambda _outcomes: [None]),
+        ("fuse", _endless),
+    ],
+)
+def test_the_runs_of_a_failing_fuser_are_merged_by_rank(
+    verb: str, failing: Callable[..., Any]
+) -> None:
+    WHAT["plan"] = lambda query: [Run("only", query), Run("again", query)]
     WHAT["fuse"] = lambda outcomes: outcomes[0].ranking
-    assert pipeline([All()], [Calling()]).search(Query("x"), CORPUS)[0].hits
-    WHAT[verb] = _fail
-    with pytest.raises(ZeroDivisionError):
-        pipeline([All()], [Calling()]).search(Query("x"), CORPUS)
+    stages = pipeline([All()], [Calling(), Splitting()])
+    assert paths(stages.search(Query("x"), CORPUS)[0]) == ["a.md", "b.md", "c.md"]
+    WHAT[verb] = failing
+    ranking, span = stages.search(Query("x"), CORPUS)
+    assert paths(ranking) == ["a.md", "b.md", "c.md"]
+    assert failures(span) == ["stage 'calling-0' failed and was skipped"]
+    named = [each for each in walk(span) if each.error]
+    assert [(each.kind, each.name) for each in named] == [("fuser", "calling-0")]
+    with pytest.raises((ZeroDivisionError, TypeError, ValueError)):
+        replace(stages, strict=True).search(Query("x"), CORPUS)
 
 
 @pytest.mark.parametrize("error", [Cancelled("gone"), KeyboardInterrupt()])
@@ -321,7 +346,7 @@ def test_a_spent_budget_leaves_the_first_run_and_the_first_scorer() -> None:
     stages = pipeline([All(), Lifting()], [Splitting(runs=3)], [Rounding()])
     ranking, span = stages.search(Query("x", budget=Budget.of(0)), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
-    assert ranking.notes["time_budget"] is True
+    assert span.out_of_time is True
     run, _fuser, refiner = span.children
     assert [each.name for each in run.children] == ["all-0"]
     assert refiner.kind == "refiner", "what there is, is refined"
@@ -329,8 +354,8 @@ def test_a_spent_budget_leaves_the_first_run_and_the_first_scorer() -> None:
 
 def test_a_budget_that_suffices_is_not_spoken_of() -> None:
     query = Query("x", budget=Budget.of(60_000))
-    ranking, _ = pipeline([All()], [Splitting()]).search(query, CORPUS)
-    assert "time_budget" not in ranking.notes
+    _, span = pipeline([All()], [Splitting()]).search(query, CORPUS)
+    assert not span.out_of_time
 
 
 def test_a_cancelled_search_ends_before_the_next_stage() -> None:
@@ -392,7 +417,7 @@ def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(
     query = Query(text, required)
     whole = MANUAL.search(query, LIBRARY)[0].hits
     for limit in (1, 2, 3, 5, 10, 49, 50):
-        part = MANUAL.search(replace(query, limit=limit, memo={}), LIBRARY)[0].hits
+        part = MANUAL.search(replace(query, limit=limit, state=SearchState()), LIBRARY)[0].hits
         assert part == whole[:limit]
 
 

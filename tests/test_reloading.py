@@ -23,8 +23,7 @@ from fumishirube.host.calls import call_tool
 from fumishirube.host.reload import editions
 from fumishirube.host.reload.editions import Reloader, ServedApplication
 from fumishirube.host.reload.inputs import InputWatcher
-from fumishirube.model import Call
-from fumishirube.session import Session
+from fumishirube.tools.definitions import Call, Session
 
 Write = Callable[[str], None]
 

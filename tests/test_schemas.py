@@ -19,8 +19,8 @@ from pydantic import ConfigDict, Field, computed_field, create_model, model_seri
 
 from fumishirube.errors import InvalidPath
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Answer, Call, Params, Tool
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.tools.schemas import check_schema, check_tool, input_schema, output_schema
 
 pytestmark = pytest.mark.timeout(60)

@@ -300,7 +300,7 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
         (workspace / "f.json").write_text(json.dumps(changed), encoding="utf-8")
         return fumishirube("trace", "replay", "f.json", "--json", cwd=workspace)
 
-    asked = told(query={**document["query"], "more": True})
+    asked = told(rest={**document["rest"], "own": True})
     assert (asked.code, asked.json["code"]) == (1, "invalid_scope")
     gone = told(manual_id="m2")
     assert (gone.code, gone.json["code"]) == (1, "not_found")

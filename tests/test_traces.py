@@ -18,12 +18,21 @@ from hypothesis import strategies as st
 from manuals import RULES, appears, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import LeftOut, NotFound, Span, Trace, TraceRow
-from fumishirube.assessment import CacheOutcome, Thresholds
+from fumishirube import (
+    FrequencyReport,
+    LeftOut,
+    NotFound,
+    Query,
+    SearchReport,
+    Span,
+    TermReport,
+    Trace,
+    TraceRow,
+)
 from fumishirube.host.application import Application
 from fumishirube.model import OutsideSearch, Skipped
-from fumishirube.origins import Origin, PipelineSnapshot
 from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
+from fumishirube.traces.records import CacheOutcome, Origin, PipelineSnapshot, Thresholds
 from fumishirube.traces.store import TraceStore, new_trace_id
 
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
@@ -41,24 +50,21 @@ def application(workspace: Path) -> Iterator[Application]:
     application.close()
 
 
-def a_trace(**changes: Any) -> Trace:
+def a_trace(text: str = "問い \ud800", **changes: Any) -> Trace:
     row = TraceRow(
         "a.md", 1, 2, "題", "0123456789ab", 1 / 3, 0.5, frozenset("xy"), ("あ",), {"s": 0.1}
     )
     left = LeftOut("b.md", None, "too_large")
-    run = Span("g0", "run", 0.1, 0.2, (row, row), (left,), {"matched": 3}, weight=1.1)
+    run = Span("g0", "run", 0.1, 0.2, (row, row), (left,), {"matched": 3}, weight=1.1, must=("対",))
     search = Span("search", "search", 0.0, 1.5, (row,), (), {"n": [1, {"k": None}]}, error="e")
     trace = Trace(
         id=new_trace_id(),
         manual_id="m1",
-        text="問い \ud800",
-        required=("対象外",),
         created=time.time(),
         search=replace(search, children=(run,)),
         files=3,
         sections=9,
         skipped=(left,),
-        excluded=frozenset({("a.md", 1), ("b.md", 7)}),
         degraded="stale",
         cache=CacheOutcome("semantic", 0.93, 1.25),
         thresholds=Thresholds(2, 0.7),
@@ -69,10 +75,25 @@ def a_trace(**changes: Any) -> Trace:
                 "manual", "manual", "f" * 16, {"scorers": [{"use": "s"}]}, {"p": "p 1.0"}
             ),
             "0" * 16,
-            limit=50,
-            must=("対象外",),
-            case_sensitive=True,
-            more=True,
+            Query(
+                text,
+                ("対象外",),
+                ("対象外",),
+                50,
+                frozenset({("a.md", 1), ("b.md", 7)}),
+                case_sensitive=True,
+                within=frozenset({"a.md", "b.md"}),
+                stage_arguments={"graph": {"depth": 2}},
+            ),
+        ),
+        report=SearchReport(
+            (TermReport("対象外", 0, ("対象",)),),
+            None,
+            (FrequencyReport("対象外", 0, 0.0, "too_rare", dropped=False),),
+            9,
+            holding=(1, 2),
+            left_out={"candidate_cap": 2},
+            at_least=True,
         ),
     )
     return replace(trace, **changes)
@@ -128,8 +149,9 @@ def test_the_document_is_json_with_a_version_and_holds_each_row_once() -> None:
 
 def test_what_an_older_form_lacks_has_its_default() -> None:
     document = json.loads(encode_trace(a_trace(text="問い")))
-    for name in ("aside", "cache", "thresholds", "excluded", "annotations", "origin"):
+    for name in ("aside", "cache", "thresholds", "annotations", "origin", "report"):
         del document[name]
+    document["query"] = {"text": "問い"}
     document["unheard_of"] = 1
     again = decode_trace(json.dumps(document).encode())
     assert (again.aside, again.cache, again.thresholds) == (
@@ -138,7 +160,8 @@ def test_what_an_older_form_lacks_has_its_default() -> None:
         Thresholds(),
     )
     assert again.excluded == frozenset()
-    assert again.origin == Origin()
+    assert again.origin == Origin(query=Query("問い"))
+    assert again.report == SearchReport()
 
 
 def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
@@ -161,7 +184,7 @@ def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
     assert [*first.recipe.makers] == ["builtin"]
     assert traces[1].cache.hit
     assert traces[1].origin == first
-    assert traces[2].origin == first._replace(limit=3)
+    assert traces[2].origin == replace(first, query=replace(first.query, limit=3))
     assert first.corpus
 
 

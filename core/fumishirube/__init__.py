@@ -2,8 +2,6 @@
 
 import typing as _typing
 
-from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
-from fumishirube.budget import Budget
 from fumishirube.citations import Citation
 from fumishirube.corpus import (
     BoolClause,
@@ -42,6 +40,7 @@ from fumishirube.documents import (
     divide_at_headings,
     heading_sections,
 )
+from fumishirube.engine.rankings import FusedHit, fused_ranking, merge_rankings
 from fumishirube.errors import (
     AlreadyServed,
     Cancelled,
@@ -62,29 +61,21 @@ from fumishirube.errors import (
 )
 from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
 from fumishirube.model import (
-    Answer,
-    Call,
     Hit,
     LeftOut,
-    Outcome,
-    Params,
+    MatchCount,
     Passage,
-    Progress,
-    Query,
     Ranking,
     Ref,
-    Run,
     Skipped,
-    Span,
-    Tool,
-    Trace,
-    TraceRow,
+    TermFilter,
+    TermUse,
 )
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
 from fumishirube.plugins.registry import Register
-from fumishirube.report import CoverageReport, TermReport
-from fumishirube.session import DeliveredRanges, ReadPosition, Session
+from fumishirube.query import Budget, Outcome, Query, QueryKey, Run, SearchState
+from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.stages import (
     Chapter,
     ClassicKey,
@@ -147,8 +138,27 @@ from fumishirube.text.projections import (
 )
 from fumishirube.text.recovery import LossyText, decode_lossy
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.definitions import (
+    Answer,
+    Call,
+    DeliveredRanges,
+    Params,
+    Progress,
+    ReadPosition,
+    Session,
+    Tool,
+)
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.traces.coverage import CoverageReport
+from fumishirube.traces.records import (
+    CacheOutcome,
+    SearchAssessment,
+    Span,
+    Thresholds,
+    Trace,
+    TraceRow,
+)
 
 __version__ = "0.1.0"
 
@@ -193,7 +203,9 @@ __all__ = [
     "Fields",
     "FolderEntry",
     "Forbidden",
+    "FrequencyReport",
     "FumishirubeError",
+    "FusedHit",
     "Fuser",
     "HasClassicSettings",
     "HasCommands",
@@ -223,6 +235,7 @@ __all__ = [
     "LossyText",
     "Manual",
     "MatchAllClause",
+    "MatchCount",
     "NamedEmbedder",
     "NeedsNarrowScope",
     "Neighbour",
@@ -243,6 +256,7 @@ __all__ = [
     "Prompt",
     "PromptParameter",
     "Query",
+    "QueryKey",
     "Ranking",
     "ReadPosition",
     "Ref",
@@ -257,7 +271,9 @@ __all__ = [
     "ScoreCutoff",
     "Scorer",
     "SearchAssessment",
+    "SearchReport",
     "SearchResult",
+    "SearchState",
     "Section",
     "SequenceCorpus",
     "Session",
@@ -270,7 +286,9 @@ __all__ = [
     "Survey",
     "Template",
     "TermClause",
+    "TermFilter",
     "TermReport",
+    "TermUse",
     "TextCorpus",
     "TextForm",
     "TextMatches",
@@ -301,12 +319,14 @@ __all__ = [
     "estimate_tokens",
     "fold",
     "form_of",
+    "fused_ranking",
     "heading_sections",
     "hook",
     "is_cjk",
     "is_function",
     "is_unfinished",
     "link_levels",
+    "merge_rankings",
     "nfc",
     "occurrences",
     "occurs",

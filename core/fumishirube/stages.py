@@ -12,11 +12,11 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_ch
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from fumishirube.budget import Budget
 from fumishirube.corpus import Clause, Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
-from fumishirube.model import Hit, Outcome, Passage, Query, Ranking, Run
+from fumishirube.model import Hit, Passage, Ranking
+from fumishirube.query import Budget, Outcome, Query, Run
 
 Running_co = TypeVar("Running_co", covariant=True)
 
@@ -237,7 +237,7 @@ class ResourceStage(Protocol[Running_co]):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
+    """Query -> hits. Only scorers with ``generates = True`` may bring in new passages."""
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]

@@ -80,7 +80,7 @@ class _Timeless(Places):
 
 
 class TestTimeless(FuserContract):
-    breaks = ("test_runs_share_the_budget_and_the_memo_of_the_query",)
+    breaks = ("test_runs_share_the_budget_and_the_state_of_the_query",)
     stage = _Timeless()
 
 

@@ -115,14 +115,14 @@ class TestAmnesiac(RefinerContract):
 
 
 class _Noteless(Backwards):
-    """Takes notes of its own only."""
+    """Takes diagnostics of its own only."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        return ranking._replace(notes={"mine": 1})
+        return ranking._replace(diagnostics={"mine": 1})
 
 
 class TestNoteless(RefinerContract):
-    breaks = ("test_notes_of_earlier_stages_remain",)
+    breaks = ("test_diagnostics_of_earlier_stages_remain",)
     stage = _Noteless()
 
 
@@ -140,12 +140,12 @@ class TestInfinite(RefinerContract):
 
 
 class _Noting(Backwards):
-    """Writes into the notes that it is given."""
+    """Writes into the diagnostics that it is given."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        if isinstance(ranking.notes, dict):
-            ranking.notes["mine"] = 1
-        return ranking._replace(notes={**ranking.notes})
+        if isinstance(ranking.diagnostics, dict):
+            ranking.diagnostics["mine"] = 1
+        return ranking._replace(diagnostics={**ranking.diagnostics})
 
 
 class TestNoting(RefinerContract):

@@ -122,7 +122,7 @@ class _Tiring(Terms):
     """Scores less when a search asks again."""
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
-        runs: list[int] = query.shared("tiring", [])
+        runs: list[int] = query.state.shared(list[int], "tiring")
         runs.append(1)
         return [hit.scored(1 / len(runs)) for hit in super().score(query, corpus, found)]
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from fumishirube.citations import Citation
 from fumishirube.documents import Document
-from fumishirube.model import LeftOut, Span, Trace, TraceRow
+from fumishirube.model import LeftOut
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 SectionKey = tuple[str, int]
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fumishirube import (
-    BoolClause,
-    Clause,
-    Corpus,
-    InfixClause,
-    Passage,
-    TermClause,
-    fold,
-    is_cjk,
-    runs,
-    words,
-)
+from fumishirube.corpus import BoolClause, Clause, Corpus, InfixClause, TermClause
+from fumishirube.model import Passage
+from fumishirube.text.folding import fold, is_cjk, runs, words
 
 NEAR = 3
 """How many spellings are named at most."""
