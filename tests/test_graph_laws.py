@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fumishirube.host.application import Application
-from fumishirube_graph import prefilter as narrowing
+from fumishirube_graph.surface import narrowing
 from fumishirube_graph.texts import folded, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
