@@ -37,8 +37,8 @@ surfaces:
 """A configuration under which every tool is offered."""
 
 _FURTHER = {
-    "loaders": ("Studying", "Contented"),
-    "surfaces": ("Commanding", "Living", "Adopting", "Readable", "Prompting"),
+    "loaders": ("LinkLoader", "ContentsLoader"),
+    "surfaces": ("HasCommands", "HasLifespan", "HasClassicSettings", "HasResources", "HasPrompts"),
 }
 """Verbs that a stage of a kind may have besides, by the names of their protocols."""
 
@@ -267,7 +267,7 @@ def _index(written: Mapping[str, str]) -> dict[str, str]:
     listed = "\n".join(f"* [{title}]({name})" for name, title in titles.items())
     head = "What can be set, asked for, and built in its place; written from the code."
     more = "Whatever its kind, a stage that needs a resource may have this verb too:"
-    return {"README.md": _joined(["# Reference", head, listed, more, _source("Opening")])}
+    return {"README.md": _joined(["# Reference", head, listed, more, _source("ResourceStage")])}
 
 
 if __name__ == "__main__":

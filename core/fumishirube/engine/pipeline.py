@@ -166,9 +166,10 @@ class _Search:
             self.pipeline.scorers, key=lambda named: getattr(named.stage, "last", False)
         ):
             query.budget.check()
-            if hits and query.budget.spent:
+            late = hits and query.budget.spent
+            if late and _call("scorer", scorer) not in self.abandoned:
                 self.counts.out_of_time = True
-                break
+                continue
             started = self.recorder.open()
             known = MappingProxyType(candidates)
             score = partial(_scored, scorer.stage, query, self.corpus, known)
@@ -203,7 +204,7 @@ class _Search:
         self, kind: str, named: NamedStage[Any], verb: Callable[[], T]
     ) -> tuple[T | None, str | None]:
         """Call a stage; when it fails give nothing, and the message that its span carries."""
-        call = StageCall(kind, named.name, str(named))
+        call = _call(kind, named)
         if call in self.abandoned:
             return None, self.abandoned[call]
         try:
@@ -214,6 +215,10 @@ class _Search:
                 raise
             _log.exception("%s %s failed and was skipped", kind, named)
             return None, f"{named} failed and was skipped"
+
+
+def _call(kind: str, named: NamedStage[Any]) -> StageCall:
+    return StageCall(kind, named.name, str(named))
 
 
 def _limited(ranking: Ranking, query: Query) -> Ranking:
