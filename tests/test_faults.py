@@ -143,7 +143,7 @@ def test_a_file_on_which_a_loader_fails_is_skipped_and_named(
     pipeline(workspace, LOADER)
     done = plugin_venv.fumishirube(workspace, "find", "beacon", "--json")
     assert done.returncode == 0
-    assert [hit["ref"]["path"] for hit in json.loads(done.stdout)["results"]] == ["good.note"]
+    assert [hit["ref"]["path"] for hit in json.loads(done.stdout)["hits"]] == ["good.note"]
     assert f"plugin broken-loader: {FAILED.format('m/bad.note')}" in done.stderr
     (fault,) = reports(plugin_venv, workspace)["broken-loader"]["faults"]
     assert fault.startswith(FAILED.format("m/bad.note") + ": the loader has divided by zero")
@@ -185,13 +185,13 @@ def test_a_loader_that_cannot_list_its_files_any_more_keeps_those_it_had(
     pipeline(workspace, LOADER)
     wire = serving()
     wire.ok("manual_ls")
-    assert found(wire, "beacon")[0]["degraded"] is None
+    assert "degraded" not in found(wire, "beacon")[0]
     write(workspace, {"m/fails-listing": ""})
     answer, paths = found(wire, "beacon")
     assert paths == ["good.note"]
     assert "loader 'failing-loader' of plugin broken-loader failed" in answer["degraded"]
     (workspace / "manuals" / "m" / "fails-listing").unlink()
-    assert found(wire, "beacon")[0]["degraded"] is None
+    assert "degraded" not in found(wire, "beacon")[0]
 
 
 def test_strict_makes_a_loader_that_fails_an_error(
@@ -215,7 +215,7 @@ def test_what_stages_print_stays_out_of_the_output(
     quiet = plugin_venv.fumishirube(workspace, "find", "solar winter", "--json", "--no-plugins")
     pipeline(workspace, "refiners: [{use: exploration}, {use: diversity}, {use: noisy}]")
     noisy = plugin_venv.fumishirube(workspace, "find", "solar winter", "--json")
-    assert json.loads(noisy.stdout)["results"] == json.loads(quiet.stdout)["results"]
+    assert json.loads(noisy.stdout)["hits"] == json.loads(quiet.stdout)["hits"]
     for line in ("noisy: imported", "noisy: imported, past sys.stdout", "noisy: refining"):
         assert line in noisy.stderr.splitlines()
 
@@ -412,13 +412,15 @@ def dying(state: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def test_of_nested_work_the_innermost_is_named_once(tmp_path: Path) -> None:
-    assert dying(tmp_path).wait() == 3
+    with dying(tmp_path) as process:
+        assert process.wait() == 3
     assert crashed_work(tmp_path) == [INNER]
     assert crashed_work(tmp_path) == []
 
 
 def test_of_several_threads_each_is_named_the_latest_first(tmp_path: Path) -> None:
-    assert dying(tmp_path, "threads").wait() == 3
+    with dying(tmp_path, "threads") as process:
+        assert process.wait() == 3
     assert crashed_work(tmp_path) == [INNER, OUTER]
 
 

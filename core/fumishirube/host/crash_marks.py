@@ -60,13 +60,14 @@ class CrashMarks:
     @contextmanager
     def running(self, work: bytes) -> Iterator[None]:
         """Keep a mark while the body runs; ``work`` is an encoded :class:`ForeignWork`."""
-        marks = self._map or self._opened()
+        marks, free = self._map or self._opened(), self._free
         try:
-            slot = self._free.pop()
-        except IndexError:  # more at a time than is worth a mark, or no file
+            slot = free.pop()
+        except IndexError:  # more at a time than is worth a mark
+            marks = None
+        if marks is None:
             yield
             return
-        assert marks is not None
         begin = slot * _WIDTH
         record = b"%d\t%d\t%s\n" % (next(self._numbers), threading.get_ident(), work)
         try:
@@ -75,7 +76,7 @@ class CrashMarks:
         finally:
             with suppress(ValueError):  # it has been closed meanwhile
                 marks[begin : begin + 1] = _FREE
-            self._free.append(slot)
+            free.append(slot)
 
     def close(self) -> None:
         """Remove the marks: the process ends, or needs them no longer."""

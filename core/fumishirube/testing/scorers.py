@@ -74,7 +74,7 @@ class ScorerContract(StageContract[Scorer]):
 
     def test_generated_candidates_contain_every_must_term(self) -> None:
         """Every hit holds each term of ``query.must``: that is what the run is for."""
-        if not getattr(self.make(), "generates", False):
+        if not getattr(self.make(), "nominates", False):
             return
         corpus = self.corpus()
         for query in self._queries():
@@ -94,7 +94,7 @@ class ScorerContract(StageContract[Scorer]):
 
     def test_it_nominates_only_if_it_says_so(self) -> None:
         """Without ``nominates = True``, only what was found before is scored."""
-        if getattr(self.make(), "generates", False):
+        if getattr(self.make(), "nominates", False):
             return
         corpus = self.corpus()
         some = _by_key(PASSAGES[::2])
