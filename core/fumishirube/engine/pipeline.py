@@ -150,7 +150,7 @@ class Pipeline:
                 self._survive(error, "scorer", name)
                 recorder.close("scorer", name, started, Ranking(), error=_failed(name))
                 continue
-            generates = getattr(scorer, "generates", False)
+            generates = getattr(scorer, "nominates", False)
             _merge(name, _allowed(ranking.hits, query), candidates, hits, generates=generates)
             left_out += ranking.left_out
             notes |= ranking.notes
