@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fumishirube.disk.folders import is_settled
+from fumishirube.documents import Document
 from fumishirube.engine.library import ManualFolder
-from fumishirube.model import Document
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 
 _UNSURE = "?"

@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube.budget import Budget
+from fumishirube.corpus import Corpus
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.passages import passages
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
-from fumishirube.model import LeftOut, OutsideSearch, Passage, Progress
-from fumishirube.stages import ClaimedFile, Corpus, IndexedFile, OpenIndex
+from fumishirube.model import LeftOut, OutsideSearch, Passage
+from fumishirube.query import Budget
+from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
+from fumishirube.tools.definitions import Progress
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
 """Seconds that an update reads before its first commit; each takes twice as long, up to the last.

@@ -13,10 +13,10 @@ from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
+from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
-from fumishirube.linked_corpus import LinkLoader
-from fumishirube.model import Document, OutsideSearch, Skipped, Source
-from fumishirube.stages import ClaimedFile, Loader
+from fumishirube.model import OutsideSearch, Skipped
+from fumishirube.stages import ClaimedFile, LinkLoader, Loader
 from fumishirube.text.folding import nfc
 
 _log = logging.getLogger("fumishirube")
@@ -45,6 +45,11 @@ class ManualFolder:
         self._lock = RLock()
         self._followed = False
         self._watch: Watch | None = None
+
+    @property
+    def root(self) -> Root:
+        """The manual's folder."""
+        return self._root
 
     def follow(self, *, on: bool) -> None:
         """Keep a watch on the folder if it is large, or end that; what serves does so."""
@@ -177,7 +182,7 @@ class ManualFolder:
         listed = _ListedRoot(root.top, root.limits, root.below, root.listing, (*listing,))
         claimed: dict[str, ClaimedFile] = {}
         for loader in self._loaders:
-            for source in self._sources(loader, listed):
+            for source in loader.sources(listed):
                 path = source.path
                 if path in claimed or path not in entries:
                     continue
@@ -190,16 +195,6 @@ class ManualFolder:
                     present = [entries[p] for p in deciding if p in entries]
                     claimed[path] = ClaimedFile(source, loader, *_stamped(present))
         return claimed
-
-    def _sources(self, loader: Loader, listed: Root) -> Sequence[Source]:
-        """Ask a loader for its files; one that fails keeps those that it has spoken for."""
-        try:
-            return [*loader.sources(listed)]
-        except (FumishirubeError, KeyboardInterrupt):
-            raise
-        except BaseException:
-            _log.exception("a loader cannot say which files it reads: %s", type(loader).__name__)
-            return [file.source for file in self._claimed.values() if file.loader is loader]
 
 
 @dataclass(frozen=True)

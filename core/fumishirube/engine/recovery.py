@@ -6,10 +6,11 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from fumishirube.budget import Budget
+from fumishirube.corpus import Corpus
 from fumishirube.errors import IndexDamaged
 from fumishirube.model import Passage
-from fumishirube.stages import Corpus, IndexedFile, OpenIndex
+from fumishirube.query import Budget
+from fumishirube.stages import IndexedFile, OpenIndex
 
 REBUILT = "the index on disk was removed or damaged; it has been built anew"
 
