@@ -66,9 +66,10 @@ from fumishirube.model import (
     Trace,
     TraceRow,
 )
+from fumishirube.plugins.commands import Command, CommandRegister
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
-from fumishirube.plugins.registry import Register
+from fumishirube.plugins.registry import Register, SurfaceRegister
 from fumishirube.report import CoverageReport, TermReport
 from fumishirube.session import DeliveredRanges, ReadPosition, Session
 from fumishirube.stages import (
@@ -161,6 +162,8 @@ __all__ = [
     "ClassicKey",
     "ClassicSettings",
     "Clause",
+    "Command",
+    "CommandRegister",
     "Concept",
     "ConfigError",
     "Conflict",
@@ -253,6 +256,7 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
+    "SurfaceRegister",
     "Survey",
     "Template",
     "TermClause",
