@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
+from fumishirube.config.configuration import Use
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
@@ -23,6 +24,7 @@ from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.surfaces import SurfaceContext
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         strangers=not options.no_plugins,
         empty=empty,
         only=getattr(options, "only", None),
+        plugins=getattr(options, "plugins", None),
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -72,6 +75,11 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         yield application
     finally:
         application.close()
+
+
+def use_only(options: Namespace, surface: str, **settings: Any) -> None:
+    """Have the application opened with one surface alone, configured or not, and its settings."""
+    options.only = Use.model_validate({"use": surface, "with": settings})
 
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
@@ -121,7 +129,7 @@ def search_context(application: Application) -> PipelineContext:
     return application.contexts[search_surface(application.surfaces).name]
 
 
-def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
+def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
     """Return the ids of the wanted manuals, or of all when none is named.
 
     Raises:
@@ -138,7 +146,7 @@ def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
     return known
 
 
-def known_manual(context: PipelineContext, name: str) -> str:
+def known_manual(context: SurfaceContext, name: str) -> str:
     """Return the composed form of a manual's id, or suggest the nearest."""
     cleaned = clean_name(name, "manual")
     try:
