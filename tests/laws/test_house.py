@@ -41,6 +41,7 @@ LONG_LINES = 300
 LONG = {
     "core/fumishirube/__init__.py": "the list of all that is public",
     "core/fumishirube/host/application.py": "all that a configuration builds",
+    "core/fumishirube/corpus.py": "clauses, what they mean, and who answers them",
     "core/fumishirube/model.py": "the values that all stages exchange",
     "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
     "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",
