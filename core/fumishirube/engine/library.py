@@ -14,8 +14,9 @@ from fumishirube.disk.folders import RACY_NS, FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
+from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from fumishirube.model import Document, OutsideSearch, Skipped, Source
+from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.stages import Loader
 from fumishirube.text.folding import nfc
 
@@ -52,6 +53,11 @@ class ManualFolder:
         self._lock = RLock()
         self._followed = False
         self._watch: Watch | None = None
+
+    @property
+    def root(self) -> Root:
+        """The manual's folder."""
+        return self._root
 
     def follow(self, *, on: bool) -> None:
         """Keep a watch on the folder if it is large, or end that; what serves does so."""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
@@ -20,18 +21,11 @@ from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.errors import ConfigError, Forbidden
+from fumishirube.host.fences import unlisted_by
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
 from fumishirube.query import Query, recorded
 from fumishirube.report import SearchReport
-from fumishirube.stages import (
-    Corpus,
-    Fields,
-    Index,
-    Loader,
-    OpenIndex,
-    Scorer,
-    Tokenizer,
-)
+from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import (
@@ -56,7 +50,7 @@ class PipelineContext:
 
     def __init__(self, configured: ConfiguredSurface, root: Root, shared: SharedServices) -> None:
         with ExitStack() as opening:
-            stages = configured.running(opening)
+            stages = configured.running(opening, shared.fences)
             self._running = opening.pop_all()
         self.root = root
         self._configured = configured
@@ -134,7 +128,8 @@ class PipelineContext:
         """Return the pipeline's embedder, if it has one, or the named one."""
         if name is not None:
             chosen = self._shared.embedder(name)
-            return named_embedder([chosen], [running(chosen, self._running)])
+            begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
+            return named_embedder([chosen], [begun])
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
 
     def store(self, name: str) -> OpenIndex:
@@ -181,6 +176,10 @@ class PipelineContext:
         """Bring one manual's index up to date, and tell how it stands."""
         indexed = self._indexed_of(manual_id)
         state = indexed.bring_up_to_date(query.budget, progress, query.text)
+        unlisted = [*unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)]
+        if unlisted:
+            degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
+            state = state._replace(degraded=degraded)
         if state.unfinished and self._background:
             self._background.take_up(indexed)
         return state

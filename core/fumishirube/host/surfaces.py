@@ -17,7 +17,8 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, PluginError
+from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import StageRegistry
 from fumishirube.stages import ResourceStage
@@ -71,15 +72,21 @@ class ConfiguredSurface:
         ]
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
 
-    def running(self, opening: ExitStack) -> Mapping[str, Sequence[NamedStage[Any]]]:
+    def running(
+        self, opening: ExitStack, fences: Fences
+    ) -> Mapping[str, Sequence[NamedStage[Any]]]:
         """Return the stages in their running forms, which end with the stack, by shelf, in order.
 
         The index stays as it is: it is opened once a manual.
+
+        Raises:
+            ConfigError: when a stage of a plugin cannot be opened.
         """
         return {
-            kind_name: stages
-            if kind_name == "indexes"
-            else [running(stage, opening) for stage in stages]
+            kind_name: [
+                running(kind_name, stage, opening, fences, f"pipelines.{self.pipeline_name}")
+                for stage in stages
+            ]
             for kind_name, stages in self.stages.items()
         }
 
@@ -140,11 +147,22 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
     return {"use": use, **alias, **({"with": settings} if settings else {})}
 
 
-def running(named: NamedStage[Any], opening: ExitStack) -> NamedStage[Any]:
-    """Return a stage in its running form, which ends with the stack."""
-    if isinstance(named.stage, ResourceStage):
-        return named._replace(stage=opening.enter_context(named.stage.open()))
-    return named
+def running(
+    kind_name: str, named: NamedStage[Any], opening: ExitStack, fences: Fences, coordinate: str
+) -> NamedStage[Any]:
+    """Return a stage in its running form, which ends with the stack, behind its fence.
+
+    Raises:
+        ConfigError: when a stage of a plugin cannot be opened.
+    """
+    stage = named.stage
+    if isinstance(stage, ResourceStage) and kind_name != "indexes":
+        try:
+            with fences.building(fences.work(kind_name, type(named.stage), named.name)):
+                stage = opening.enter_context(stage.open())
+        except PluginError as error:
+            raise ConfigError(f"{coordinate}: {error}") from error
+    return fences.stage(kind_name, named, stage)
 
 
 def named_embedder(
@@ -171,6 +189,7 @@ class SharedServices:
     observe: Callable[[Trace], None]
     folder: Callable[[str], Path]
     embedder: Callable[[str], NamedStage[Any]]
+    fences: Fences
     cached: bool = True
     versions: str = ""
     strict: bool = False

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, NamedTuple
 
 import pluggy
 
-from fumishirube.errors import PluginError
+from fumishirube.errors import ConfigError, PluginError
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.deprecation import collect_deprecations
+from fumishirube.plugins.entry_points import (
+    DISTRIBUTION,
+    InstalledPlugin,
+    installed,
+    of_other_versions,
+)
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import KINDS, Register, RegisteredStage, StageRegistry
 
-DISTRIBUTION = "fumishirube"
-"""The distribution whose own plugins are the built-ins."""
-
-_API = "fumishirube.v"
+_UNIMPORTED = "cannot be imported"
+_MOST_CAUSES = 3
+"""How many refused plugins a configuration error names."""
 
 Status = Literal["loaded", "refused", "disabled"]
 
@@ -49,13 +52,15 @@ class PluginReport:
 class Plugins:
     """The loaded plugins: their shelves, their observers, and a report on each, good or bad.
 
-    ``revision`` tells how often this process has imported their code anew.
+    ``revision`` tells how often this process has imported their code anew. ``left_out`` says, by
+    plugin, which parts of it could not be built.
     """
 
     registry: StageRegistry
     manager: pluggy.PluginManager
     reports: list[PluginReport] = field(default_factory=list)
     revision: int = 0
+    left_out: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def code(self) -> str:
@@ -74,18 +79,53 @@ class Plugins:
             if report.plugin in loaded and report.status == "refused":
                 raise PluginError(f"plugin {report.plugin}: {'; '.join(report.problems)}")
 
+    def take(self, kind_name: str, name: str, coordinate: str) -> RegisteredStage:
+        """Return the stage of this name.
+
+        Raises:
+            ConfigError: with the coordinate and the nearest name, when there is none, and with
+                what is wrong with the plugins that may be meant to offer it.
+        """
+        try:
+            return self.registry[kind_name].take(name, coordinate)
+        except ConfigError as error:
+            noun = self.registry[kind_name].kind.noun
+            causes = self._causes(noun, name)
+            if not causes:
+                raise
+            raise ConfigError("; ".join((str(error), *causes))) from error
+
+    def _causes(self, noun: str, name: str) -> list[str]:
+        """Say why plugins that were refused may be why there is no stage of this name."""
+        claimed = [r for r in self.reports if any(f"{noun} {name!r} " in p for p in r.problems)]
+        refused = [r for r in self.reports if r.status == "refused"]
+        refused.sort(key=lambda report: not report.problems[0].startswith(_UNIMPORTED))
+        alike = [r for r in refused if name in r.plugin or name in r.distribution]
+        naming = {p.id for p in installed() if p.mentions(name)} if refused else set()
+        shown = claimed or alike or [r for r in refused if r.plugin in naming] or refused
+        causes = [f"plugin {r.plugin}: {'; '.join(r.problems)}" for r in shown[:_MOST_CAUSES]]
+        if len(shown) > _MOST_CAUSES:
+            causes.append("see 'fumishirube plugins' for the others")
+        return causes
+
     @property
     def problems(self) -> list[str]:
         """Return every problem as one line that names its plugin."""
         return [f"plugin {r.plugin}: {p}" for r in self.reports for p in r.problems]
 
 
-def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
+def load_plugins(
+    *,
+    strangers: bool = True,
+    revision: int = 0,
+    importing: Callable[[InstalledPlugin], AbstractContextManager[None]] | None = None,
+) -> Plugins:
     """Load the built-ins and, unless told otherwise, every installed plugin of this API version.
 
     A plugin that cannot be loaded, or that offers what it may not, is rolled back and reported.
     A built-in's name cannot be taken; of two strangers that claim one name neither is offered.
-    Nothing depends on the order of installation.
+    Nothing depends on the order of installation. Each plugin is loaded while the context of
+    ``importing`` is open, if there is one.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
@@ -96,7 +136,8 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
         try:
-            with _stdout_to_stderr(), collect_deprecations() as deprecations:
+            context = importing(plugin) if importing else nullcontext()
+            with context, _stdout_to_stderr(), collect_deprecations() as deprecations:
                 offers = _load(manager, plugin)
             offered.append(_LoadedPlugin(plugin, offers, deprecations))
         except PluginError as error:
@@ -105,36 +146,6 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
     plugins.reports += _of_other_versions() if strangers else ()
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
     return plugins
-
-
-class InstalledPlugin(NamedTuple):
-    """An entry point, and what it is called: by its name, or by its distribution too."""
-
-    id: str
-    point: EntryPoint
-    distribution: str
-    version: str
-
-    @property
-    def builtin(self) -> bool:
-        """Whether it comes with the framework."""
-        return self.distribution == DISTRIBUTION
-
-
-def installed() -> list[InstalledPlugin]:
-    """Return the plugins of this API version, the built-ins first, each with an id of its own."""
-    points = [
-        (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
-        for point in entry_points(group=GROUP)
-    ]
-    names = Counter(point.name for point, _, _ in points)
-    own = {point.name for point, distribution, _ in points if distribution == DISTRIBUTION}
-    installed: list[InstalledPlugin] = []
-    for point, distribution, version in points:
-        alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
-        name = point.name if alone else f"{distribution}:{point.name}"
-        installed.append(InstalledPlugin(name, point, distribution, version))
-    return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
 
 
 class _LoadedPlugin(NamedTuple):
@@ -147,20 +158,9 @@ class _LoadedPlugin(NamedTuple):
 
 def _of_other_versions() -> Iterator[PluginReport]:
     """Report the plugins of other versions of the API, which are never imported."""
-    every = entry_points()
-    ours = int(GROUP.removeprefix(_API))
-    served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
-    for group in sorted(every.groups):
-        version = group.removeprefix(_API)
-        if group == GROUP or not group.startswith(_API) or not version.isdecimal():
-            continue
-        for point in every.select(group=group):
-            who = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
-            if who[0] in served:
-                continue  # it has something for this version, too
-            remedy = f"update {who[0]}" if int(version) < ours else "update fumishirube"
-            problem = f"it is for the plugin API {group}, and this is {GROUP}: {remedy}"
-            yield PluginReport(point.name, *who, "refused", problems=(problem,))
+    for plugin, remedy in of_other_versions():
+        problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
+        yield _report(plugin, "refused", problems=[problem])
 
 
 @contextmanager
@@ -200,7 +200,7 @@ def _load(
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise PluginError(f"cannot be imported: {_said(error)}") from error
+        raise PluginError(f"{_UNIMPORTED}: {_said(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
     try:

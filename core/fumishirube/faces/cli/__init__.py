@@ -10,11 +10,23 @@ from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
 
-from fumishirube.errors import AlreadyServed, Cancelled, ConfigError, InternalError, ToolError
+from fumishirube.errors import (
+    AlreadyServed,
+    Cancelled,
+    ConfigError,
+    InternalError,
+    PluginError,
+    ToolError,
+)
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import COMMANDS, Parser, build_parser
-from fumishirube.faces.cli.streams import complain, discard_output, use_utf8_streams
-from fumishirube.host.wire import exit_now
+from fumishirube.faces.cli.streams import (
+    PluginFaultHandler,
+    complain,
+    discard_output,
+    use_utf8_streams,
+)
+from fumishirube.host.wire import claim_output, exit_now
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
@@ -31,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What a short process makes, it keeps: looking for garbage would take a tenth of its time,
         # and so would taking everything apart at the end.
         gc.disable()
-        exit_now(_guarded(sys.argv[1:]))
+        exit_now(_guarded(sys.argv[1:], own_process=True))
     return _guarded(argv)
 
 
@@ -41,11 +53,11 @@ def ubp() -> int:
     return main()
 
 
-def _guarded(argv: Sequence[str]) -> int:
+def _guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
     """Run one command; whatever goes wrong becomes an exit code and a line."""
     use_utf8_streams()
     try:
-        return _run([_repaired(word) for word in argv])
+        return _run([_repaired(word) for word in argv], own_process=own_process)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
     except (KeyboardInterrupt, Cancelled):
@@ -60,21 +72,26 @@ def _guarded(argv: Sequence[str]) -> int:
         text = str(error)
         complain(text if text.startswith("configuration error") else f"configuration error: {text}")
         return USAGE_ERROR
+    except PluginError as error:
+        complain(f"error: {error}")
+        return FAILURE
     except BaseException:  # an engine's own panic is no Exception
         failure = InternalError()
         _LOG.debug("error_id %s", failure.error_id, exc_info=True)
-        hint = "--verbose shows the details, 'fumishirube index --rebuild' mends a damaged index"
+        hint = "--verbose shows the details"
         complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
         return FAILURE
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(words: Sequence[str], *, own_process: bool) -> int:
     # Before the command's module: what goes wrong with its import is to be told as well.
     _set_up_logs(verbose="--verbose" in words[: words.index("--") if "--" in words else None])
     parser, options = _parsed(words)
     if "run" not in options:
         parser.print_help()
         return OK
+    if own_process and not getattr(options, "claims_streams", False):
+        claim_output()
     try:
         code: int = options.run(options)
     except ToolError as error:
@@ -111,6 +128,7 @@ def _set_up_logs(*, verbose: bool) -> None:
     """Keep every library from printing by itself; ``--verbose`` shows what this one tells."""
     logging.getLogger().addHandler(logging.NullHandler())
     logging.captureWarnings(capture=True)
+    _LOG.addHandler(PluginFaultHandler(logging.WARNING))
     if verbose:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
-from fumishirube.errors import ConfigError, NeedsNarrowScope, ToolError
+from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
 from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
 from fumishirube.faces.cli.coverage import meaning
 from fumishirube.faces.cli.docs import SURFACE
 from fumishirube.faces.cli.output import counted, listed, print_json, table
 from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import Bar, folder, opened
-from fumishirube.host.application import Application
+from fumishirube.host.application import Application, load_plugins_of
 from fumishirube.host.calls import call_tool
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.plugins.discovery import load_plugins
@@ -28,6 +31,7 @@ from fumishirube.surfaces import HasDiagnostics
 from fumishirube.tools.definitions import Call
 
 _HARMLESS = frozenset({"navigation_file"})
+_OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
 
 def add(commands: Commands) -> None:
@@ -82,7 +86,12 @@ def _with_remedy(check: Check) -> str:
 
 
 def _plugins(options: Namespace) -> Iterator[Check]:
-    for report in load_plugins(strangers=not options.no_plugins).reports:
+    strangers = not options.no_plugins
+    try:
+        plugins = load_plugins_of(load_config(folder(options), options.config), strangers=strangers)
+    except ConfigError:  # which has a line of its own
+        plugins = load_plugins(strangers=strangers)
+    for report in plugins.reports:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
@@ -107,7 +116,10 @@ def _application(application: Application) -> Iterator[Check]:
         yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
     catalog = application.catalog
-    of_plugins = set(application.plugins.problems)
+    left_out = application.plugins.left_out
+    for plugin, problem in left_out:
+        yield Check("FAIL", f"plugin {plugin}", problem, _OTHER_PLUGIN)
+    of_plugins = {*application.plugins.problems, *(problem for _, problem in left_out)}
     for problem in application.problems:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
@@ -115,20 +127,42 @@ def _application(application: Application) -> Iterator[Check]:
     yield from _servers(application)
     yield from _state(application)
     for pipeline_surface in application.surfaces:
-        if any(
-            not tool.read_only
-            for tool in pipeline_surface.surface.tools(application.contexts[pipeline_surface.name])
-        ):
+        if _writes(application, pipeline_surface):
             yield _check_root(
                 application.contexts[pipeline_surface.name].root, pipeline_surface.surface.root
             )
         if pipeline_surface.indexed:
             yield from _surface(application, pipeline_surface)
-        if isinstance(pipeline_surface.surface, HasDiagnostics):
-            for complaint in pipeline_surface.surface.diagnostics(
-                application.contexts[pipeline_surface.name]
-            ):
-                yield Check("warn", *complaint)
+        yield from _diagnostics(application, pipeline_surface)
+    yield from _faults(application.guard.log.faults())
+
+
+def _writes(application: Application, pipeline_surface: ConfiguredSurface) -> bool:
+    context = application.contexts[pipeline_surface.name]
+    with suppress(PluginError), application.fences.building(application.work(pipeline_surface)):
+        return any(not tool.read_only for tool in pipeline_surface.surface.tools(context))
+    return False  # it is left out, which has a line of its own
+
+
+def _diagnostics(application: Application, pipeline_surface: ConfiguredSurface) -> Iterator[Check]:
+    surface, context = pipeline_surface.surface, application.contexts[pipeline_surface.name]
+    if not isinstance(surface, HasDiagnostics):
+        return
+    try:
+        with application.fences.building(application.work(pipeline_surface)):
+            complaints = [*surface.diagnostics(context)]
+    except PluginError as error:
+        yield Check("FAIL", f"surface {pipeline_surface.name}", str(error), _OTHER_PLUGIN)
+        return
+    for complaint in complaints:
+        yield Check("warn", *complaint)
+
+
+def _faults(faults: Sequence[Fault]) -> Iterator[Check]:
+    """Tell what plugins did wrong while they ran, now or since it last worked."""
+    for fault in faults:
+        remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
+        yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
 def _servers(application: Application) -> Iterator[Check]:
@@ -178,7 +212,7 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
         return
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
-        yield from _manual(context, manual)
+        yield from _manual(application, context, manual)
         index_folder = application.state.path / "index" / manual / pipeline_surface.fingerprint
         yield from leftovers(
             index_folder, f"manual {manual}", f"fumishirube index {manual} --rebuild"
@@ -200,9 +234,10 @@ def _documents(application: Application, subject: str) -> Iterator[Check]:
         yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
 
 
-def _manual(context: PipelineContext, manual: str) -> Iterator[Check]:
+def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:
     subject = f"manual {manual}"
     bar = Bar(expected=True)
+    began = time.time()
     try:
         state = context.prepare(manual, Query(""), bar.progress)
     except NeedsNarrowScope as error:
@@ -213,9 +248,17 @@ def _manual(context: PipelineContext, manual: str) -> Iterator[Check]:
         return
     except ConfigError:
         raise
+    except PluginError as error:
+        yield Check("FAIL", subject, str(error), _OTHER_PLUGIN)
+        return
     except Exception as error:
-        finding = f"its index fails ({type(error).__name__})"
-        yield Check("FAIL", subject, finding, _mend(error, manual))
+        faults = [fault for fault in application.guard.log.faults() if fault.last >= began]
+        if faults:
+            finding = f"plugin {faults[0].plugin}: {faults[0].sentence}"
+            yield Check("FAIL", subject, finding, _OTHER_PLUGIN)
+        else:
+            finding = f"its index fails ({type(error).__name__})"
+            yield Check("FAIL", subject, finding, _mend(error, manual))
         return
     finally:
         bar.close()

@@ -23,7 +23,7 @@ from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, sta
 from fumishirube.host.malloc import share_pools
 from fumishirube.host.reload.editions import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.reload.inputs import InputWatcher
-from fumishirube.host.wire import claim_wire, exit_now, write_error_line
+from fumishirube.host.wire import claim_output, claim_wire, exit_now, write_error_line
 
 _SPANS_MS = 200
 """Milliseconds in which spans that are held back may still be sent."""
@@ -32,6 +32,7 @@ _SPANS_MS = 200
 def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add("serve", run, "fumishirube serve --workspace ~/my-documents")
+    parser.set_defaults(claims_streams=True)
     help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
     add_log_level(parser)
@@ -54,7 +55,7 @@ def _over_stdio(options: Namespace) -> int:
     wire = claim_wire()
     # What is held is let go of when the process is told to end, as when the client hangs up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    logging.getLogger("fumishirube").addHandler(_Warnings(logging.WARNING))
+    logging.getLogger("fumishirube").handlers = [_Warnings(logging.WARNING)]
     from fumishirube.faces.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
     with opened(options, empty=True) as application:
@@ -86,12 +87,15 @@ class _Warnings(logging.Handler):
     """Tells what is wrong with the files; calls that failed have lines of their own."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info is None:
+        # What is left out is among the problems, which are told when serving begins.
+        if record.exc_info is None and not hasattr(record, "left_out"):
             write_error_line(record.getMessage())
 
 
 def _over_http(options: Namespace) -> int:
     """Standard output says where, once it can be reached; all else goes to standard error."""
+    claim_output()
+    logging.getLogger("fumishirube").handlers = [_Warnings(logging.WARNING)]
     from fumishirube.faces.cli.workspace import opened  # noqa: PLC0415 - no other command needs all this
 
     with opened(options, empty=True) as application:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,6 +19,7 @@ from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -92,14 +93,23 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
 
 def plugins_of(options: Namespace) -> Plugins:
     """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
+    return plugins_and_faults(options)[0]
+
+
+def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
+    """Return the plugins, and what they did wrong while they ran for this workspace.
+
+    What is wrong with the workspace goes to standard error.
+    """
     try:
         with opened(options) as application:
             for server in refused_reloads(application.state.path):
                 complain(f"note: server process {server.process} refused: {server.why}")
-            return application.plugins
+            application.find_left_out()
+            return application.plugins, application.guard.log.faults()
     except ConfigError as error:
         complain(f"note: {error}")
-        return load_plugins(strangers=not options.no_plugins)
+        return load_plugins(strangers=not options.no_plugins), ()
 
 
 def search_context(application: Application) -> PipelineContext:
