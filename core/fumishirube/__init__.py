@@ -2,8 +2,6 @@
 
 import typing as _typing
 
-from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
-from fumishirube.budget import Budget
 from fumishirube.citations import Citation
 from fumishirube.clauses import (
     BoolClause,
@@ -23,6 +21,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Listing, RootLimits, Survey, UnlistedEntry, UnlistedReason
 from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
+from fumishirube.engine.rankings import FusedHit, fused_ranking, merge_rankings
 from fumishirube.errors import (
     AlreadyServed,
     Cancelled,
@@ -45,32 +44,24 @@ from fumishirube.headings import Heading, divide_at_headings, heading_sections
 from fumishirube.linked_corpus import LinkedCorpus, LinkLoader, Neighbour, TextMatches, link_levels
 from fumishirube.links import LINK_KINDS, Link, LinkKind, LoaderRemark
 from fumishirube.model import (
-    Answer,
-    Call,
     Document,
     Hit,
     LeftOut,
-    Outcome,
-    Params,
+    MatchCount,
     Passage,
-    Progress,
-    Query,
     Ranking,
     Ref,
-    Run,
     Section,
     Skipped,
     Source,
-    Span,
-    Tool,
-    Trace,
-    TraceRow,
+    TermFilter,
+    TermUse,
 )
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
 from fumishirube.plugins.registry import Register
-from fumishirube.report import CoverageReport, TermReport
-from fumishirube.session import DeliveredRanges, ReadPosition, Session
+from fumishirube.query import Budget, Outcome, Query, QueryKey, Run, SearchState
+from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.stages import (
     ClassicKey,
     Corpus,
@@ -134,8 +125,27 @@ from fumishirube.text.projections import (
 from fumishirube.text.recovery import LossyText, decode_lossy
 from fumishirube.texts import PassageText, TextCorpus, texts_of
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.definitions import (
+    Answer,
+    Call,
+    DeliveredRanges,
+    Params,
+    Progress,
+    ReadPosition,
+    Session,
+    Tool,
+)
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.traces.coverage import CoverageReport
+from fumishirube.traces.records import (
+    CacheOutcome,
+    SearchAssessment,
+    Span,
+    Thresholds,
+    Trace,
+    TraceRow,
+)
 
 __version__ = "0.1.0"
 
@@ -180,7 +190,9 @@ __all__ = [
     "Fields",
     "FolderEntry",
     "Forbidden",
+    "FrequencyReport",
     "FumishirubeError",
+    "FusedHit",
     "Fuser",
     "HasClassicSettings",
     "HasCommands",
@@ -210,6 +222,7 @@ __all__ = [
     "LossyText",
     "Manual",
     "MatchAllClause",
+    "MatchCount",
     "NamedEmbedder",
     "NeedsNarrowScope",
     "Neighbour",
@@ -230,6 +243,7 @@ __all__ = [
     "Prompt",
     "PromptParameter",
     "Query",
+    "QueryKey",
     "Ranking",
     "ReadPosition",
     "Ref",
@@ -244,7 +258,9 @@ __all__ = [
     "ScoreCutoff",
     "Scorer",
     "SearchAssessment",
+    "SearchReport",
     "SearchResult",
+    "SearchState",
     "Section",
     "Session",
     "Skipped",
@@ -256,7 +272,9 @@ __all__ = [
     "Survey",
     "Template",
     "TermClause",
+    "TermFilter",
     "TermReport",
+    "TermUse",
     "TextCorpus",
     "TextForm",
     "TextMatches",
@@ -287,12 +305,14 @@ __all__ = [
     "estimate_tokens",
     "fold",
     "form_of",
+    "fused_ranking",
     "heading_sections",
     "hook",
     "is_cjk",
     "is_function",
     "is_unfinished",
     "link_levels",
+    "merge_rankings",
     "nfc",
     "occurrences",
     "occurs",

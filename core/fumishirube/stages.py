@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_ch
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from fumishirube.budget import Budget
 from fumishirube.clauses import Clause
 from fumishirube.disk.roots import Root
-from fumishirube.model import Document, Hit, Outcome, Passage, Query, Ranking, Run, Source
+from fumishirube.model import Document, Hit, Passage, Ranking, Source
+from fumishirube.query import Budget, Outcome, Query, Run
 
 Running_co = TypeVar("Running_co", covariant=True)
 
@@ -257,7 +257,7 @@ class ResourceStage(Protocol[Running_co]):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Query -> hits. Only scorers with ``nominates = True`` may bring in new passages."""
+    """Query -> hits. Only scorers with ``generates = True`` may bring in new passages."""
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]

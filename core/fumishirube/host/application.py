@@ -44,13 +44,14 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
-from fumishirube.model import Tool, Trace
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.surfaces import HasLifespan
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.tools.schemas import check_tool
+from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
@@ -273,7 +274,7 @@ class Application:
         except PluginError as error:
             raise ConfigError(f"{coordinate}: {error}") from error
         self.warnings += deprecated_settings(stage, where)
-        return NamedStage(use.name, stage)
+        return NamedStage(use.name, stage, offer.plugin)
 
     def _check_names(self) -> None:
         if self.loaded.alone_as:

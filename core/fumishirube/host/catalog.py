@@ -10,8 +10,8 @@ from typing import Any, TypeAlias, TypeVar
 from fumishirube.errors import PluginError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences
-from fumishirube.model import Tool
 from fumishirube.surfaces import HasCommands, HasPrompts, HasResources, Surface, SurfaceContext
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt, check_prompt
 from fumishirube.tools.resources import Resources, check_resources
 from fumishirube.tools.schemas import input_schema, output_schema

@@ -18,13 +18,15 @@ from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unrea
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.wire import foreign_code
-from fumishirube.model import Document, Source, Span, Tool, Trace
+from fumishirube.model import Document, Source
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Fields
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
+from fumishirube.traces.records import Span, Trace
 
 _log = logging.getLogger("fumishirube")
 
@@ -100,9 +102,9 @@ class Fences:
         """Return the running form of a stage, fenced if it is a plugin's."""
         work = self.work(kind_name, type(named.stage), named.name)
         if work is None:
-            return NamedStage(named.name, running)
+            return named._replace(stage=running)
         kind = _KINDS.get(kind_name, _FencedStage)
-        return NamedStage(named.name, kind(running, work, self._guard, strict=self._strict))
+        return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:

@@ -19,12 +19,11 @@ from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.fences import Fences
-from fumishirube.model import Trace
-from fumishirube.origins import PipelineSnapshot
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import StageRegistry
 from fumishirube.stages import ResourceStage
 from fumishirube.surfaces import NamedEmbedder, Surface
+from fumishirube.traces.records import PipelineSnapshot, Trace
 from fumishirube.traces.store import TraceStore
 
 MANUALS = "manuals"

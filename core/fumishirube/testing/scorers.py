@@ -74,7 +74,7 @@ class ScorerContract(StageContract[Scorer]):
 
     def test_generated_candidates_contain_every_must_term(self) -> None:
         """Every hit holds each term of ``query.must``: that is what the run is for."""
-        if not getattr(self.make(), "nominates", False):
+        if not getattr(self.make(), "generates", False):
             return
         corpus = self.corpus()
         for query in self._queries():
@@ -93,8 +93,8 @@ class ScorerContract(StageContract[Scorer]):
             assert _scores(hits) == _scores(again), f"{query.text!r}: earlier searches count"
 
     def test_it_nominates_only_if_it_says_so(self) -> None:
-        """Without ``nominates = True``, only what was found before is scored."""
-        if getattr(self.make(), "nominates", False):
+        """Without ``generates = True``, only what was found before is scored."""
+        if getattr(self.make(), "generates", False):
             return
         corpus = self.corpus()
         some = _by_key(PASSAGES[::2])
@@ -102,11 +102,11 @@ class ScorerContract(StageContract[Scorer]):
             for candidates in (NO_PASSAGES, some):
                 for hit in _scored(self.make(), query, corpus, candidates):
                     assert hit.passage.key in candidates, (
-                        f"it brings in {hit.passage.key}; set `nominates: ClassVar[bool] = True`"
+                        f"it brings in {hit.passage.key}; set `generates: ClassVar[bool] = True`"
                     )
 
     def test_a_used_memo_changes_nothing(self) -> None:
-        """Runs of one search share ``query.memo``; it saves time, never answers."""
+        """Runs of one search share ``query.state``; it saves time, never answers."""
         corpus = self.corpus()
         for query in self._queries():
             shared = Query(query.text, query.required, query.must, query.limit)
