@@ -3,17 +3,24 @@
 import typing as _typing
 
 from fumishirube.citations import Citation
-from fumishirube.clauses import (
+from fumishirube.corpus import (
     BoolClause,
     Clause,
+    Corpus,
+    Count,
+    IndexMatch,
     InfixClause,
     MatchAllClause,
     OccursClause,
+    PassageText,
     PathsClause,
     PhraseClause,
+    ScoreCutoff,
+    SequenceCorpus,
     TermClause,
+    TextCorpus,
+    texts_of,
 )
-from fumishirube.contents import Chapter, Contents, ContentsLoader
 from fumishirube.disk.folders import RACY_NS, FolderEntry
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
@@ -21,6 +28,18 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Listing, RootLimits, Survey, UnlistedEntry, UnlistedReason
 from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
+from fumishirube.documents import (
+    LINK_KINDS,
+    Document,
+    Heading,
+    Link,
+    LinkKind,
+    LoaderRemark,
+    Section,
+    Source,
+    divide_at_headings,
+    heading_sections,
+)
 from fumishirube.engine.rankings import FusedHit, fused_ranking, merge_rankings
 from fumishirube.errors import (
     AlreadyServed,
@@ -40,20 +59,15 @@ from fumishirube.errors import (
     ToolError,
     Unreadable,
 )
-from fumishirube.headings import Heading, divide_at_headings, heading_sections
-from fumishirube.linked_corpus import LinkedCorpus, LinkLoader, Neighbour, TextMatches, link_levels
-from fumishirube.links import LINK_KINDS, Link, LinkKind, LoaderRemark
+from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
 from fumishirube.model import (
-    Document,
     Hit,
     LeftOut,
     MatchCount,
     Passage,
     Ranking,
     Ref,
-    Section,
     Skipped,
-    Source,
     TermFilter,
     TermUse,
 )
@@ -63,21 +77,21 @@ from fumishirube.plugins.registry import Register
 from fumishirube.query import Budget, Outcome, Query, QueryKey, Run, SearchState
 from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.stages import (
+    Chapter,
     ClassicKey,
-    Corpus,
-    Count,
+    Contents,
+    ContentsLoader,
     Embedder,
     Env,
     Fields,
     Fuser,
     Index,
     IndexedFile,
-    IndexMatch,
+    LinkLoader,
     Loader,
     OpenIndex,
     Refiner,
     ResourceStage,
-    ScoreCutoff,
     Scorer,
     Stage,
     Tokenizer,
@@ -123,7 +137,6 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.recovery import LossyText, decode_lossy
-from fumishirube.texts import PassageText, TextCorpus, texts_of
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.definitions import (
     Answer,
@@ -262,6 +275,7 @@ __all__ = [
     "SearchResult",
     "SearchState",
     "Section",
+    "SequenceCorpus",
     "Session",
     "Skipped",
     "Source",

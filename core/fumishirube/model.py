@@ -3,67 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.links import Link, LoaderRemark
+from fumishirube.documents import EMPTY_MAPPING
 from fumishirube.text.projections import TextRange
 
-EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
-
-# --- documents ------------------------------------------------------------------------------
-
-
-class Source(NamedTuple):
-    """A file that a loader speaks for, and further files that decide what it says."""
-
-    path: str
-    governed_by: tuple[str, ...] = ()
-
-
-class Section(NamedTuple):
-    """A titled part of a document.
-
-    Lines are numbered from 1; offsets count code points of the document's text. ``start:end`` is
-    the section's own text, its heading line included; ``start:extent`` also holds its children;
-    ``body:end`` is what follows the heading. ``searched`` is what is searched instead of the body,
-    where they differ.
-    """
-
-    title: str
-    start_line: int
-    end_line: int
-    start: int
-    end: int
-    extent: int
-    body: int
-    level: int = 1
-    ancestors: tuple[str, ...] = ()
-    searched: str | None = None
-
-
-class Document(NamedTuple):
-    """One file, decoded and divided. The sections' own texts are the text, each character once.
-
-    ``navigation`` marks a table of contents: it is listed and read, but not searched. ``encoding``
-    is what the file is in, and ``damaged`` says that some of it could not be read, where a loader
-    tells. One that studies its files also tells their ``links``, the ``facts`` of their front
-    matter, where the ``content`` below that begins, and what it had to ``remark``.
-    """
-
-    path: str
-    file_type: str
-    text: str
-    sections: tuple[Section, ...]
-    links: tuple[Link, ...] = ()
-    navigation: bool = False
-    encoding: str | None = None
-    damaged: bool = False
-    facts: Mapping[str, JsonValue] = EMPTY_MAPPING
-    content: int = 0
-    remarks: tuple[LoaderRemark, ...] = ()
+# --- sections -------------------------------------------------------------------------------
 
 
 class Passage(NamedTuple):

@@ -6,18 +6,15 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from fumishirube.clauses import OccursClause
+from fumishirube.corpus import Corpus, OccursClause
 from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold, occurs
-
-if TYPE_CHECKING:
-    from fumishirube.stages import Corpus  # it is a stage's, and stages take queries
 
 T = TypeVar("T")
 

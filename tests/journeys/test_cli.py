@@ -19,6 +19,7 @@ import yaml
 from manuals import stranger
 
 from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Section, Source
 from fumishirube.engine.passages import passages
 from fumishirube.faces.cli import contents, main
 from fumishirube.faces.cli.outline import outline
@@ -26,7 +27,6 @@ from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.snippets import body_in, body_of, snippet_lines
 from fumishirube.faces.cli.workspace import Bar
-from fumishirube.model import Document, Section, Source
 from fumishirube.traces.records import TraceRow
 from fumishirube_stages.loaders.markdown import Markdown
 

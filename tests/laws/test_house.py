@@ -40,6 +40,7 @@ MOST_LINES = 400
 LONG_LINES = 300
 LONG = {
     "core/fumishirube/__init__.py": "the list of all that is public",
+    "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/model.py": "the values that all stages exchange",
     "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
@@ -64,7 +65,11 @@ ONLY_IN = {
     "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
     "tantivy": ("plugins/fumishirube_stages/indexes/",),
     "markdown_it": ("plugins/fumishirube_stages/loaders/headings.py",),
-    "rapidfuzz": ("plugins/fumishirube_graph/snapshot.py", "plugins/fumishirube_stages/"),
+    "rapidfuzz": (
+        "core/fumishirube/engine/spellings.py",
+        "plugins/fumishirube_graph/snapshot.py",
+        "plugins/fumishirube_stages/",
+    ),
     "inotify_simple": ("core/fumishirube/disk/watches.py",),
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),

@@ -16,7 +16,7 @@ from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILES = {
     f"m1/{n:02}.md": f"# 第{n}条 旅費\n旅費規程の日当は{n}千円。\n# 例外\n入院の給付は別。\n"
     for n in range(1, 9)

@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from fumishirube.corpus import Corpus
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, report_search
@@ -18,7 +19,7 @@ from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.report import SearchReport
-from fumishirube.stages import Corpus, Fuser, Refiner, Scorer
+from fumishirube.stages import Fuser, Refiner, Scorer
 from fumishirube.traces.records import Span
 
 S = TypeVar("S")

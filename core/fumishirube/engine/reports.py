@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from fumishirube.corpus import Corpus
 from fumishirube.engine.spellings import near_spellings
 from fumishirube.model import MatchCount, Ranking, TermUse
 from fumishirube.query import Query
 from fumishirube.report import FrequencyReport, SearchReport, TermReport
-from fumishirube.stages import Corpus
 from fumishirube.text.folding import fold, occurs
 from fumishirube.traces.coverage import UNRANKED, omitted_sections
 from fumishirube.traces.records import Span

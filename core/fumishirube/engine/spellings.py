@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fumishirube.clauses import BoolClause, Clause, InfixClause, TermClause
+from fumishirube.corpus import BoolClause, Clause, Corpus, InfixClause, TermClause
 from fumishirube.model import Passage
-from fumishirube.stages import Corpus
 from fumishirube.text.folding import fold, is_cjk, runs, words
 
 NEAR = 3

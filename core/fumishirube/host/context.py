@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
@@ -24,15 +25,7 @@ from fumishirube.host.fences import unlisted_by
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
 from fumishirube.query import Query, recorded
 from fumishirube.report import SearchReport
-from fumishirube.stages import (
-    Corpus,
-    Fields,
-    Index,
-    Loader,
-    OpenIndex,
-    Scorer,
-    Tokenizer,
-)
+from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import (

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Source
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.wire import foreign_code
-from fumishirube.model import Document, Source
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fumishirube.citations import Citation
-from fumishirube.model import Document, LeftOut
+from fumishirube.documents import Document
+from fumishirube.model import LeftOut
 from fumishirube.traces.records import Span, Trace, TraceRow
 
 SectionKey = tuple[str, int]

@@ -106,6 +106,7 @@ class Json(Stage):
 class _Contract(IndexContract):
     """Opens the shelf that the heir names."""
 
+    examples = 4
     shelf: type[Shelf] = Shelf
 
     def make(self) -> Index:
@@ -523,3 +524,20 @@ class TestGenerous(_Contract):
     # Everything is among the clauses that are asked with every limit.
     breaks = ("test_no_limit_means_no_hits", "test_a_smaller_limit_gives_the_beginning")
     shelf = corpus_shelf(_Generous)
+
+
+class _Positive(MemoryCorpus):
+    """Finds nothing where only something is left out."""
+
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        if isinstance(clause, BoolClause) and not clause.should and not clause.must:
+            return []
+        return super().search(clause, limit, cutoff)
+
+
+class TestPositive(_Contract):
+    breaks = ("test_every_clause_matches_the_same_sections_everywhere",)
+    examples = 25
+    shelf = corpus_shelf(_Positive)

@@ -36,7 +36,7 @@ class Sound(Stage):
 
 
 class Bare(StageContract[Any]):
-    verbs = Working
+    protocol = Working
 
     def exercise(self, stage: Any, folder: Path) -> object:
         return stage.work(folder, PASSAGES[0])
