@@ -48,6 +48,7 @@ from fumishirube.errors import (
     Conflict,
     Forbidden,
     FumishirubeError,
+    IndexDamaged,
     InternalError,
     InvalidParameter,
     InvalidPath,
@@ -111,6 +112,7 @@ from fumishirube.surfaces import (
     SearchResult,
     Surface,
     SurfaceContext,
+    SurfaceIndex,
 )
 from fumishirube.text.concepts import Chunk, Concept, chunks, concepts, is_function, rarity
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
@@ -216,6 +218,7 @@ __all__ = [
     "Heading",
     "Hit",
     "Index",
+    "IndexDamaged",
     "IndexMatch",
     "IndexedFile",
     "InfixClause",
@@ -283,6 +286,7 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
+    "SurfaceIndex",
     "Survey",
     "Template",
     "TermClause",

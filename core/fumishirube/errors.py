@@ -5,8 +5,9 @@
     FumishirubeError
     ├── ConfigError            the configuration asks for what cannot be; the start stops
     ├── PluginError            a plugin was refused; it is reported, the start goes on
-    ├── Held                   another process does it already; one at a time may
+    ├── AlreadyServed          another process does it already; one at a time may
     ├── Cancelled              the caller went away; nobody waits for the answer
+    ├── IndexDamaged           an index on disk is gone or damaged; it is made anew
     └── ToolError              a call is answered with a code
         ├── InvalidParameter   invalid_parameter
         ├── InvalidPath        invalid_path
@@ -49,6 +50,13 @@ class PluginError(FumishirubeError):
 
 class Cancelled(FumishirubeError):
     """The caller cancelled the request or hung up."""
+
+
+class IndexDamaged(FumishirubeError):
+    """What an index keeps on disk is gone, or not what it has written; never a stage's own fault.
+
+    An index that raises it is made anew when its folder is opened the next time.
+    """
 
 
 class AlreadyServed(FumishirubeError):

@@ -15,7 +15,7 @@ from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, report_search
 from fumishirube.engine.watchdog import Overdue, StageCall, watched
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, IndexDamaged
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.report import SearchReport
@@ -73,6 +73,7 @@ class Pipeline:
 
         Raises:
             Cancelled: when the caller has gone.
+            IndexDamaged: when the index cannot be read.
         """
         if query.budget.deadline is None:
             return _Search(self, query, corpus, {}).run()
@@ -211,7 +212,8 @@ class _Search:
             with self.recorder.calling(call):
                 return verb(), None
         except BaseException as error:
-            if self.pipeline.strict or isinstance(error, (Cancelled, KeyboardInterrupt)):
+            passing = (Cancelled, IndexDamaged, KeyboardInterrupt)
+            if self.pipeline.strict or isinstance(error, passing):
                 raise
             _log.exception("%s %s failed and was skipped", kind, named)
             return None, f"{named} failed and was skipped"

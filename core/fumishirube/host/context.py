@@ -20,10 +20,12 @@ from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
-from fumishirube.errors import ConfigError, Forbidden
+from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.errors import ConfigError, Forbidden, IndexDamaged
 from fumishirube.host.fences import unlisted_by
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
-from fumishirube.query import Query, recorded
+from fumishirube.model import Ranking
+from fumishirube.query import Query, SearchState, recorded
 from fumishirube.report import SearchReport
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
@@ -80,10 +82,15 @@ class PipelineContext:
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
         with self._background.call() if self._background else nullcontext():
-            return self._find(manual_id, query, progress)
+            state = self.prepare(manual_id, query, progress)
+            try:
+                return self._find(manual_id, query, state)
+            except IndexDamaged:
+                # Nothing that the stages noted of the damaged index is to count.
+                again = replace(query, state=SearchState())
+                return self._find(manual_id, again, self.prepare(manual_id, again, progress))
 
-    def _find(self, manual_id: str, query: Query, progress: Progress | None) -> SearchResult:
-        state = self.prepare(manual_id, query, progress)
+    def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
         request = self._request(manual_id, query, state)
         began = time.perf_counter()
         question = self._question(request)
@@ -94,7 +101,7 @@ class PipelineContext:
             trace = request.trace(
                 search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )
-            finding = SearchResult(trace, partial(restore_ranking, trace.search, state.corpus))
+            finding = SearchResult(trace, partial(self._restored, trace, query, state.corpus))
         else:
             ranking, span, report = self._pipeline.run(query, state.corpus)
             trace = request.trace(span, report, CacheOutcome(surveyed.mode, surveyed.score))
@@ -105,6 +112,13 @@ class PipelineContext:
         self._shared.traces.put(trace)
         self._shared.observe(trace)
         return finding
+
+    def _restored(self, trace: Trace, query: Query, corpus: Corpus) -> Ranking:
+        """Return the ranking of a cached answer, from an index built anew if need be."""
+        try:
+            return restore_ranking(trace.search, corpus)
+        except IndexDamaged:
+            return restore_ranking(trace.search, self.prepare(trace.manual_id, query).corpus)
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
@@ -132,9 +146,9 @@ class PipelineContext:
             return named_embedder([chosen], [begun])
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
 
-    def store(self, name: str) -> OpenIndex:
+    def store(self, name: str) -> RecoverableIndex:
         """Open an index of the surface's own."""
-        return self._open_index(self._own(name))
+        return RecoverableIndex(partial(self._open_index, self._own(name)))
 
     def stored(self, name: str) -> bool:
         """Tell whether there is such an index already."""
@@ -231,7 +245,7 @@ class PipelineContext:
         manual = self._library.manual(manual_id)
         with self._lock:
             if manual.id not in self._indexed:
-                self._indexed[manual.id] = FolderIndex(manual, self._open_index(manual.id))
+                self._indexed[manual.id] = FolderIndex(manual, partial(self._open_index, manual.id))
             return self._indexed[manual.id]
 
     def _open_index(self, name: str) -> OpenIndex:

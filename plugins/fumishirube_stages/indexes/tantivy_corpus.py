@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 
 import tantivy
@@ -21,6 +20,7 @@ from fumishirube import (
     fold,
     occurs,
 )
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
     LookupCache,
@@ -40,7 +40,7 @@ class TantivyCorpus(Translator):
     def __init__(
         self,
         manual_id: str,
-        searcher: tantivy.Searcher,
+        searcher: CheckedSearcher,
         schema: tantivy.Schema,
         fields: Fields,
         lengths: Mapping[str, int],
@@ -164,9 +164,8 @@ class TantivyCorpus(Translator):
         return self._passages.of((segment, number), self._read)
 
     def _read(self, place: tuple[int, int]) -> Passage:
-        stored = self._searcher.doc(tantivy.DocAddress(*place))
-        path, start, end, title, ancestors, level, digest, fields = json.loads(
-            bytes(stored["data"][0])
+        path, start, end, title, ancestors, level, digest, fields = self._searcher.data(
+            tantivy.DocAddress(*place)
         )
         return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
 
@@ -194,7 +193,7 @@ class TantivyCorpus(Translator):
         return term.isascii() and not self._searcher.doc_freq(PARTS, term)
 
 
-def _number(searcher: tantivy.Searcher, query: Query) -> int:
+def _number(searcher: CheckedSearcher, query: Query) -> int:
     counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
     return counted  # tantivy's own type stub forgets the attribute
 
