@@ -72,9 +72,10 @@ from fumishirube.model import (
     TermFilter,
     TermUse,
 )
+from fumishirube.plugins.commands import Command, CommandRegister
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
-from fumishirube.plugins.registry import Register
+from fumishirube.plugins.registry import Register, SurfaceRegister
 from fumishirube.query import Budget, Outcome, Query, QueryKey, Run, SearchState
 from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.stages import (
@@ -188,6 +189,8 @@ __all__ = [
     "ClassicKey",
     "ClassicSettings",
     "Clause",
+    "Command",
+    "CommandRegister",
     "Concept",
     "ConfigError",
     "Conflict",
@@ -290,6 +293,7 @@ __all__ = [
     "SurfaceContext",
     "SurfaceFiles",
     "SurfaceIndex",
+    "SurfaceRegister",
     "Survey",
     "Template",
     "TermClause",

@@ -276,11 +276,15 @@ class HasLifespan(Protocol):
 
 
 class Diagnostic(NamedTuple):
-    """Something that a surface reads and its author should mend; the rest is served meanwhile."""
+    """Something that a surface reads and its author should mend; the rest is served meanwhile.
+
+    What is ``serious`` keeps text from being found.
+    """
 
     subject: str
     finding: str
     remedy: str
+    serious: bool = False
 
 
 @runtime_checkable

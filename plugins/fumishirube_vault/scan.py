@@ -7,13 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Params, Tool, unify_line_ends
-from fumishirube.tools.text_pages import (
-    Cursor,
-    LineRange,
-    NextChar,
-    page,
-    start_offset,
-)
+from fumishirube.tools.text_pages import Cursor, LineRange, NextChar, page, start_offset
 from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath

@@ -42,6 +42,7 @@ LONG = {
     "core/fumishirube/__init__.py": "the list of all that is public",
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/host/application.py": "all that a configuration builds",
+    "core/fumishirube/corpus.py": "clauses, what they mean, and who answers them",
     "core/fumishirube/model.py": "the values that all stages exchange",
     "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
     "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",

@@ -186,7 +186,7 @@ class _Search:
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query, self.query)
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
-        self.counts.candidates.update(dict.fromkeys(hit.passage.key for hit in positive))
+        self.counts.candidates.update((key, None) for key, hit in hits.items() if hit.score > 0)
         return Ranking(tuple(positive), tuple(left_out), diagnostics)  # type: ignore[arg-type]
 
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
@@ -278,7 +278,7 @@ def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
     ranking = result if isinstance(result, Ranking) else Ranking(tuple(result))
     if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
         raise TypeError("a stage gives hits, and nothing else")
-    if not all(math.isfinite(hit.score) for hit in ranking.hits):
+    if not all(map(math.isfinite, [hit.score for hit in ranking.hits])):
         raise ValueError("a score is a finite number")
     return ranking
 

@@ -68,6 +68,7 @@ class Application:
     def __init__(
         self, loaded: LoadedConfig, plugins: Plugins, former: Application | None = None
     ) -> None:
+        loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
         self.loaded = loaded = with_classic_settings(loaded, plugins.registry)
         self.plugins = plugins
         self.config = loaded.config
@@ -240,13 +241,14 @@ class Application:
         surface = self._stage("surfaces", use, coordinate)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
-        default = PipelineSpec.model_validate(dict(surface.stage.pipeline))
+        usual = PipelineSpec.model_validate(dict(surface.stage.pipeline))
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen = getattr(spec, key)
-            chosen = getattr(default, key) if chosen is None else chosen
+            chosen = getattr(usual, key) if chosen is None else chosen
             stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
-        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins)
+        default = use.name in self.plugins.registry.default_surfaces()
+        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
 
     def _stages(
         self, kind_name: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
@@ -360,12 +362,14 @@ def open_application(
     only: Use | None = None,
     former: Application | None = None,
     revision: int = 0,
+    plugins: Plugins | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build what it asks for.
 
     ``only`` names a surface to be built alone, configured or not, and settings that it must have.
     A ``former`` application is one whose place this one takes in a process that goes on;
-    ``revision`` tells how often the code of plugins has been imported anew.
+    ``revision`` tells how often the code of plugins has been imported anew; ``plugins`` are those
+    that the process has loaded already.
 
     Raises:
         ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
@@ -373,11 +377,16 @@ def open_application(
         PluginError: when a plugin of the former application cannot be loaded any more.
     """
     loaded = load_config(workspace, file, environ)
-    plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
+    if plugins is None:
+        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
+    else:
+        with closing(PluginGuard(loaded.folder("state"))) as guard:
+            guard.look_back()
     if former is not None:
         plugins.check_against(former.plugins)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    if any(use.use in known and takes(known[use.use]) for use in loaded.config.surfaces):
+    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
+    if any(use.use in known and takes(known[use.use]) for use in wanted):
         loaded = load_config(workspace, file, environ, classic=True)
     if only is not None:
         loaded = loaded.alone(only)

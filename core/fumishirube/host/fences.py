@@ -102,9 +102,9 @@ class Fences:
         """Return the running form of a stage, fenced if it is a plugin's."""
         work = self.work(kind_name, type(named.stage), named.name)
         if work is None:
-            return NamedStage(named.name, running)
+            return named._replace(stage=running)
         kind = _KINDS.get(kind_name, _FencedStage)
-        return NamedStage(named.name, kind(running, work, self._guard, strict=self._strict))
+        return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:

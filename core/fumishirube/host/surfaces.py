@@ -20,7 +20,7 @@ from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.plugins.registry import StageRegistry
+from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.stages import ResourceStage
 from fumishirube.surfaces import NamedEmbedder, Surface
 from fumishirube.traces.records import PipelineSnapshot, Trace
@@ -34,7 +34,8 @@ MANUALS = "manuals"
 class ConfiguredSurface:
     """A surface and its stages, as the configuration chose them: by shelf, in order.
 
-    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them.
+    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them. A
+    ``default`` one has the name of a surface that needs no configuration.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ConfiguredSurface:
     stages: Mapping[str, Sequence[NamedStage[Any]]]
     pipeline_name: str
     plugins: Plugins
+    default: bool = False
 
     @property
     def indexed(self) -> bool:
@@ -123,19 +125,24 @@ class ConfiguredSurface:
 
 
 def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:
-    """Return the surface that searches the manuals: ``manual``, or the first alike.
+    """Return the surface that searches the manuals: the default one, or the first.
 
     Raises:
         ConfigError: when none of them does.
     """
-    readers = sorted((surface for surface in surfaces if surface.of_manuals), key=_is_not_first)
+    readers = [surface for surface in surfaces if surface.of_manuals]
     if not readers:
-        raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
-    return readers[0]
+        raise ConfigError(f"surfaces: none of them searches manuals{_remedy(surfaces)}")
+    return next((surface for surface in readers if surface.default), readers[0])
 
 
-def _is_not_first(surface: ConfiguredSurface) -> bool:
-    return surface.name != "manual"
+def _remedy(surfaces: Sequence[ConfiguredSurface]) -> str:
+    """Name the default surface that would search them, if one is installed."""
+    for surface in surfaces[:1]:
+        for offer in surface.plugins.registry[SURFACES]:
+            if offer.default and getattr(offer.stage, "root", None) == MANUALS:
+                return f"; add {{use: {offer.name}}}"
+    return ""
 
 
 def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> JsonValue:

@@ -7,12 +7,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
 
 from fumishirube.errors import ConfigError, PluginError
 from fumishirube.plugins import hookspecs
+from fumishirube.plugins.commands import (
+    OWN_COMMANDS,
+    CommandRegister,
+    CommandRegistry,
+    RegisteredCommand,
+)
 from fumishirube.plugins.deprecation import collect_deprecations
 from fumishirube.plugins.entry_points import (
     DISTRIBUTION,
@@ -21,11 +27,20 @@ from fumishirube.plugins.entry_points import (
     of_other_versions,
 )
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import KINDS, Register, RegisteredStage, StageRegistry
+from fumishirube.plugins.registry import (
+    KINDS,
+    SURFACES,
+    Register,
+    RegisteredStage,
+    StageRegistry,
+    SurfaceRegister,
+)
 
 _UNIMPORTED = "cannot be imported"
 _MOST_CAUSES = 3
 """How many refused plugins a configuration error names."""
+_COMMANDS = "commands"
+_OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 
 Status = Literal["loaded", "refused", "disabled"]
 
@@ -61,6 +76,7 @@ class Plugins:
     reports: list[PluginReport] = field(default_factory=list)
     revision: int = 0
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    commands: CommandRegistry = field(default_factory=CommandRegistry)
 
     @property
     def code(self) -> str:
@@ -148,11 +164,15 @@ def load_plugins(
     return plugins
 
 
+_Offer: TypeAlias = tuple[str, RegisteredStage | RegisteredCommand]
+"""A kind's name, and what is offered."""
+
+
 class _LoadedPlugin(NamedTuple):
     """A plugin, what it offers by shelf, and what it uses that is deprecated."""
 
     plugin: InstalledPlugin
-    offers: list[tuple[str, RegisteredStage]]
+    offers: list[_Offer]
     deprecations: list[str]
 
 
@@ -187,9 +207,7 @@ def _flush() -> None:
         sys.__stdout__.flush()
 
 
-def _load(
-    manager: pluggy.PluginManager, plugin: InstalledPlugin
-) -> list[tuple[str, RegisteredStage]]:
+def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer]:
     """Import and register one plugin, collect its offers, or leave no trace of it.
 
     All that it raises is its problem, even what is no ``Exception``: programs exit, and
@@ -228,19 +246,26 @@ def _hooks(manager: pluggy.PluginManager, module: object) -> set[str]:
     return {caller.name for caller in manager.get_hookcallers(module) or ()}
 
 
-def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, RegisteredStage]]:
+def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
     others = [other for name, other in manager.list_name_plugin() if name != plugin]
-    offers: list[tuple[str, RegisteredStage]] = []
-    for kind in KINDS:
-        register: Register[object] = Register(kind, plugin)
-        caller = manager.subset_hook_caller(f"register_{kind.kind_name}", others)
+    offers: list[_Offer] = []
+    for kind_name, register in _registers(plugin):
+        caller = manager.subset_hook_caller(f"register_{kind_name}", others)
         caller(register=register)
         names = [offer.name for offer in register.offers]
         for name in names:
             if names.count(name) > 1:
-                raise PluginError(f"it offers two {kind.kind_name} called {name!r}")
-        offers.extend((kind.kind_name, offer) for offer in register.offers)
+                raise PluginError(f"it offers two {kind_name} called {name!r}")
+        offers.extend((kind_name, offer) for offer in register.offers)
     return offers
+
+
+def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandRegister]]:
+    """Yield what each hook is called with, by the name of the kind."""
+    for kind in KINDS:
+        surfaces = kind.kind_name == SURFACES
+        yield kind.kind_name, (SurfaceRegister if surfaces else Register)(kind, plugin)
+    yield _COMMANDS, CommandRegister(plugin)
 
 
 def _settle(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
@@ -252,16 +277,28 @@ def _settle(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
         problems, accepted = [], []
         for kind_name, offer in offers:
             rivals = [other for other in claims[kind_name, offer.name] if other != plugin]
-            noun = plugins.registry[kind_name].kind.noun
-            if not rivals or plugin.builtin:
-                plugins.registry[kind_name].put(offer)
+            noun = _noun(kind_name)
+            own = isinstance(offer, RegisteredCommand) and offer.name in _OWN_NAMES
+            if not own and (not rivals or plugin.builtin):
+                _put(plugins, kind_name, offer)
                 accepted.append((noun, offer.name))
-            elif any(other.builtin for other in rivals):
+            elif own or any(other.builtin for other in rivals):
                 problems.append(f"{noun} {offer.name!r} is the name of a built-in; choose another")
             else:
                 names = " and ".join(other.id for other in rivals)
                 problems.append(f"{noun} {offer.name!r} is also offered by {names}; none gets it")
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
+
+
+def _noun(kind_name: str) -> str:
+    return next((kind.noun for kind in KINDS if kind.kind_name == kind_name), "command")
+
+
+def _put(plugins: Plugins, kind_name: str, offer: RegisteredStage | RegisteredCommand) -> None:
+    if isinstance(offer, RegisteredCommand):
+        plugins.commands.put(offer)
+    else:
+        plugins.registry[kind_name].put(offer)
 
 
 def _report(
@@ -281,7 +318,8 @@ def _said(error: BaseException) -> str:
 
 
 def _unknown_hook(error: pluggy.PluginValidationError) -> str:
-    known = ", ".join([*(f"register_{kind.kind_name}" for kind in KINDS), "search_finished"])
+    kinds = (*(kind.kind_name for kind in KINDS), _COMMANDS)
+    known = ", ".join([*(f"register_{name}" for name in kinds), "search_finished"])
     text = str(error)
     if "unknown hook" in text:
         name = text.split("unknown hook")[1].split("'")[1]

@@ -20,12 +20,7 @@ from fumishirube import (
     Tool,
 )
 from fumishirube.tools.answers import LeanAnswer
-from fumishirube.tools.text_pages import (
-    LineRange,
-    MaxChars,
-    NextChar,
-    page,
-)
+from fumishirube.tools.text_pages import LineRange, MaxChars, NextChar, page
 from fumishirube.tools.text_sizes import PAGE_CHARS
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id

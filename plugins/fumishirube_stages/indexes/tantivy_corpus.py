@@ -181,11 +181,15 @@ class TantivyCorpus(Translator):
             return Query.empty_query()
         clause, exact = self._fields.tokenizer.narrow(text)
         query = self._query(clause)
+        if not of_texts(clause):
+            query = both(query, self._any_section)
         exact = exact or (clause == TermClause(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
-            return query if of_texts(clause) else both(query, self._any_section)
+            return query
         passages = self._all(both(query, self._any_section))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
+        if len(keys) == len(passages):
+            return query  # the engine is faster without a list
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 
     def _is_no_part(self, term: str) -> bool:

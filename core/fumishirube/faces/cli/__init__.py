@@ -8,7 +8,6 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from importlib import import_module
 
 from fumishirube.errors import (
     AlreadyServed,
@@ -19,7 +18,7 @@ from fumishirube.errors import (
     ToolError,
 )
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import COMMANDS, Parser, build_parser
+from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     complain,
@@ -27,6 +26,7 @@ from fumishirube.faces.cli.streams import (
     use_utf8_streams,
 )
 from fumishirube.host.wire import claim_output, exit_now
+from fumishirube.plugins.commands import SERVE
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
@@ -45,12 +45,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.disable()
         exit_now(_guarded(sys.argv[1:], own_process=True))
     return _guarded(argv)
-
-
-def ubp() -> int:
-    """Run the commands over documents by the name that other programs call them by."""
-    sys.argv[1:1] = ["docs"]
-    return main()
 
 
 def _guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
@@ -73,6 +67,7 @@ def _guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
         complain(text if text.startswith("configuration error") else f"configuration error: {text}")
         return USAGE_ERROR
     except PluginError as error:
+        _LOG.debug("a command", exc_info=True)
         complain(f"error: {error}")
         return FAILURE
     except BaseException:  # an engine's own panic is no Exception
@@ -113,14 +108,28 @@ def _tell(error: ToolError, *, as_json: bool) -> None:
 
 
 def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
-    """Build the parser of the chosen command alone; its module is the only one imported."""
+    """Build the parser of the chosen command alone; its module is the only one imported.
+
+    Plugins are loaded for the sake of a command that is not the framework's own, or of the list of
+    all. Those that were loaded are the ``plugins`` of the options.
+    """
+    from fumishirube.faces.cli.workspace import early_plugins  # noqa: PLC0415 - --version needs none of it
+
     parser, commands = build_parser()
     chosen = parser.command_in(words)
-    if chosen in COMMANDS:
-        import_module(f"fumishirube.faces.cli.{COMMANDS[chosen].module}").add(commands)
+    known, plugins = dict(COMMANDS), None
+    if chosen not in COMMANDS and "--version" not in words:
+        plugins = early_plugins(words)
+        known = plugins.commands.verbs() | known
+    if chosen in known:
+        added = commands.add(known[chosen])
+        if chosen == SERVE and added.lacks(words):
+            plugins = early_plugins(words)
+            add_ways_to_serve(added, plugins.commands, words)
     elif chosen is not None:
-        parser.refuse_word("command", chosen, COMMANDS)
-    commands.add_remaining()
+        parser.refuse_word("command", chosen, known)
+    commands.add_remaining(known.values())
+    parser.set_defaults(plugins=plugins)
     return parser, parser.parse(words)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Literal
 
 from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.roots import Root
@@ -14,29 +14,26 @@ from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
 from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
-from fumishirube.faces.cli.coverage import meaning
-from fumishirube.faces.cli.docs import SURFACE
-from fumishirube.faces.cli.output import counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Commands, add_json
+from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, folder, opened
 from fumishirube.host.application import Application, load_plugins_of
-from fumishirube.host.calls import call_tool
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
-from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import HasDiagnostics
-from fumishirube.tools.definitions import Call
 
 _HARMLESS = frozenset({"navigation_file"})
 _OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    add_json(commands.add("doctor", run, "fumishirube doctor --workspace ~/my-documents"))
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    add_json(parser)
 
 
 def run(options: Namespace) -> int:
@@ -61,15 +58,15 @@ def run(options: Namespace) -> int:
 
 
 def _chosen(options: Namespace) -> Namespace:
-    """Ask for the documents alone where there is nothing else, and no configuration."""
-    here = folder(options)
-    loaded = load_config(here, options.config)
-    if (
-        loaded.file is None
-        and not loaded.folder("manuals").is_dir()
-        and loaded.folder("docs").is_dir()
-    ):
-        options.only = Use(use=SURFACE)
+    """Without configuration and manuals, ask for a surface alone whose folder is there."""
+    loaded = load_config(folder(options), options.config)
+    if loaded.file is None and not loaded.folder(MANUALS).is_dir():
+        plugins = load_plugins(strangers=not options.no_plugins)
+        for offer in plugins.registry[SURFACES]:
+            root = getattr(offer.stage, "root", MANUALS)
+            if not offer.default and loaded.folder(root).is_dir():
+                options.only = Use(use=offer.name)
+                return options
     return options
 
 
@@ -155,7 +152,8 @@ def _diagnostics(application: Application, pipeline_surface: ConfiguredSurface) 
         yield Check("FAIL", f"surface {pipeline_surface.name}", str(error), _OTHER_PLUGIN)
         return
     for complaint in complaints:
-        yield Check("warn", *complaint)
+        status: Literal["warn", "FAIL"] = "FAIL" if complaint.serious else "warn"
+        yield Check(status, complaint.subject, complaint.finding, complaint.remedy)
 
 
 def _faults(faults: Sequence[Fault]) -> Iterator[Check]:
@@ -199,8 +197,6 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
     if not pipeline_surface.of_manuals:
         # Its surface indexes it as a whole.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
-        if pipeline_surface.name == SURFACE:
-            yield from _documents(application, subject)
         return
     try:
         manuals = context.manuals()
@@ -217,21 +213,6 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
         yield from leftovers(
             index_folder, f"manual {manual}", f"fumishirube index {manual} --rebuild"
         )
-
-
-def _documents(application: Application, subject: str) -> Iterator[Check]:
-    """Bring the index of the documents up to date, and tell which of them could not be read."""
-    try:
-        answer: Any = call_tool(application.commands["docs_index"], {}, Call())
-    except ToolError as error:
-        yield Check("FAIL", subject, str(error))
-        return
-    reasons: dict[str, list[str]] = {}
-    for warning in answer["warnings"]:
-        if warning["code"] in _UNREAD:
-            reasons.setdefault(warning["message"], []).append(warning["filepath"])
-    for message, paths in sorted(reasons.items()):
-        yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
 
 
 def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:
@@ -286,7 +267,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     for row in state.skipped:
         reasons.setdefault(row.reason, []).append(row.path)
     for reason, paths in sorted(reasons.items()):
-        skipped = f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
+        skipped = f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
         if reason in _HARMLESS:
             yield Check("ok", subject, skipped)
         else:
@@ -298,14 +279,13 @@ def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
     for entry in passed:
         groups.setdefault((entry.reason, entry.unit), []).append(entry.path)
     for (reason, unit), paths in sorted(groups.items()):
-        finding = f"{counted(len(paths), unit)} not listed, {meaning(reason)}: {listed(paths)}"
+        finding = f"{counted(len(paths), unit)} not listed, {reason_text(reason)}: {listed(paths)}"
         if reason in _UNEXPECTED:
             yield Check("warn", subject, finding, _UNEXPECTED[reason])
         else:
             yield Check("ok", subject, finding)
 
 
-_UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Commands, add_json
+from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import plugins_and_faults
 from fumishirube.host.faults import Fault
 from fumishirube.plugins.discovery import PluginReport, Plugins
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    add_json(commands.add("plugins", run, "fumishirube plugins --json"))
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    add_json(parser)
 
 
 def run(options: Namespace) -> int:

@@ -6,23 +6,25 @@ import gc
 import os
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
+from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application, load_plugins_of, open_application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.surfaces import SurfaceContext
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -50,6 +52,31 @@ def folder(options: Namespace) -> Path:
     return chosen
 
 
+def early_plugins(words: Sequence[str]) -> Plugins:
+    """Load the plugins before the words of a command line are parsed, for the commands they bring.
+
+    Should one of them end the process, the next process of this workspace can tell.
+    """
+    known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    known.add_argument("--workspace")
+    known.add_argument("--config", type=Path)
+    known.add_argument("--no-plugins", action="store_true")
+    try:
+        options, _ = known.parse_known_args(words)
+    except (ArgumentError, SystemExit):  # the command itself will say what is wrong
+        return load_plugins(strangers="--no-plugins" not in words)
+    return plugins_for(options)
+
+
+def plugins_for(options: Namespace) -> Plugins:
+    """Load the plugins for the workspace of a command, even if that cannot be opened."""
+    try:
+        loaded = load_config(folder(options), options.config)
+    except ConfigError:  # whoever opens the workspace says so
+        return load_plugins(strangers=not options.no_plugins)
+    return load_plugins_of(loaded, strangers=not options.no_plugins)
+
+
 @contextmanager
 def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
     """Open the application of the workspace, say what it lacks, and close it afterwards.
@@ -62,6 +89,7 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         strangers=not options.no_plugins,
         empty=empty,
         only=getattr(options, "only", None),
+        plugins=getattr(options, "plugins", None),
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -72,6 +100,11 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         yield application
     finally:
         application.close()
+
+
+def use_only(options: Namespace, surface: str, **settings: Any) -> None:
+    """Have the application opened with one surface alone, configured or not, and its settings."""
+    options.only = Use.model_validate({"use": surface, "with": settings})
 
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
@@ -121,7 +154,7 @@ def search_context(application: Application) -> PipelineContext:
     return application.contexts[search_surface(application.surfaces).name]
 
 
-def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
+def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
     """Return the ids of the wanted manuals, or of all when none is named.
 
     Raises:
@@ -138,7 +171,7 @@ def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
     return known
 
 
-def known_manual(context: PipelineContext, name: str) -> str:
+def known_manual(context: SurfaceContext, name: str) -> str:
     """Return the composed form of a manual's id, or suggest the nearest."""
     cleaned = clean_name(name, "manual")
     try:
