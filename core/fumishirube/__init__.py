@@ -68,6 +68,7 @@ from fumishirube.model import (
 )
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
+from fumishirube.plugins.installation import install_command
 from fumishirube.plugins.registry import Register
 from fumishirube.report import CoverageReport, TermReport
 from fumishirube.session import DeliveredRanges, ReadPosition, Session
@@ -289,6 +290,7 @@ __all__ = [
     "form_of",
     "heading_sections",
     "hook",
+    "install_command",
     "is_cjk",
     "is_function",
     "is_unfinished",

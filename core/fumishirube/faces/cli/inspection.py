@@ -12,6 +12,7 @@ from fumishirube.faces.cli.parser import Commands
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.wire import exit_now
+from fumishirube.plugins.installation import install_command
 
 HOST = "127.0.0.1"
 PORT = 8722
@@ -40,7 +41,7 @@ def run(options: Namespace) -> int:
             from fumishirube.faces.inspect.session import InspectorSession  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
-                f"inspect: {error.name} is not installed; install fumishirube[http]"
+                f"inspect: {error.name} is not installed; run: {install_command('http')}"
             ) from error
 
         def ready(host: str, port: int) -> None:

@@ -24,6 +24,7 @@ from fumishirube.host.malloc import share_pools
 from fumishirube.host.reload.editions import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.wire import claim_wire, exit_now, write_error_line
+from fumishirube.plugins.installation import install_command
 
 _SPANS_MS = 200
 """Milliseconds in which spans that are held back may still be sent."""
@@ -103,7 +104,7 @@ def _over_http(options: Namespace) -> int:
             from fumishirube.faces.http.settings import address  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
-                f"--http: {error.name} is not installed; install fumishirube[http]"
+                f"--http: {error.name} is not installed; run: {install_command('http')}"
             ) from error
 
         host, port = address(application.loaded, options.http)
