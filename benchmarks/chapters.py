@@ -30,7 +30,7 @@ from clients import crowded, fifty
 
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 
 NAME = "給付編"
 BYTES = 20_000

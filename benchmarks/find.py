@@ -34,11 +34,12 @@ from goals import COMMAND_MS, LARGE, Verdict, verdicts
 from pings import pinged
 from processes import QUIET, Served, console, spent, timed
 
-from fumishirube.budget import Budget
 from fumishirube.faces.mcp.collector import THRESHOLDS
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call, Query, Span
+from fumishirube.query import Budget, Query
+from fumishirube.tools.definitions import Call
+from fumishirube.traces.records import Span
 
 Row: TypeAlias = dict[str, Any]
 

@@ -23,7 +23,7 @@ from fumishirube import RACY_NS
 from fumishirube.config.configuration import Use
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 
 QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')
 CLIQUE = 60

@@ -18,10 +18,10 @@ from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
 from fumishirube.host.application import open_application
-from fumishirube.model import Tool
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -37,8 +37,8 @@ surfaces:
 """A configuration under which every tool is offered."""
 
 _FURTHER = {
-    "loaders": ("Studying", "Contented"),
-    "surfaces": ("Commanding", "Living", "Adopting", "Readable", "Prompting"),
+    "loaders": ("LinkLoader", "ContentsLoader"),
+    "surfaces": ("HasCommands", "HasLifespan", "HasClassicSettings", "HasResources", "HasPrompts"),
 }
 """Verbs that a stage of a kind may have besides, by the names of their protocols."""
 
@@ -267,7 +267,7 @@ def _index(written: Mapping[str, str]) -> dict[str, str]:
     listed = "\n".join(f"* [{title}]({name})" for name, title in titles.items())
     head = "What can be set, asked for, and built in its place; written from the code."
     more = "Whatever its kind, a stage that needs a resource may have this verb too:"
-    return {"README.md": _joined(["# Reference", head, listed, more, _source("Opening")])}
+    return {"README.md": _joined(["# Reference", head, listed, more, _source("ResourceStage")])}
 
 
 if __name__ == "__main__":

@@ -2,20 +2,25 @@
 
 import typing as _typing
 
-from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
-from fumishirube.budget import Budget
 from fumishirube.citations import Citation
-from fumishirube.clauses import (
+from fumishirube.corpus import (
     BoolClause,
     Clause,
+    Corpus,
+    Count,
+    IndexMatch,
     InfixClause,
     MatchAllClause,
     OccursClause,
+    PassageText,
     PathsClause,
     PhraseClause,
+    ScoreCutoff,
+    SequenceCorpus,
     TermClause,
+    TextCorpus,
+    texts_of,
 )
-from fumishirube.contents import Chapter, Contents, ContentsLoader
 from fumishirube.disk.folders import RACY_NS, FolderEntry
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
@@ -23,6 +28,19 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Listing, RootLimits, Survey, UnlistedEntry, UnlistedReason
 from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
+from fumishirube.documents import (
+    LINK_KINDS,
+    Document,
+    Heading,
+    Link,
+    LinkKind,
+    LoaderRemark,
+    Section,
+    Source,
+    divide_at_headings,
+    heading_sections,
+)
+from fumishirube.engine.rankings import FusedHit, fused_ranking, merge_rankings
 from fumishirube.errors import (
     AlreadyServed,
     Cancelled,
@@ -41,53 +59,40 @@ from fumishirube.errors import (
     ToolError,
     Unreadable,
 )
-from fumishirube.headings import Heading, divide_at_headings, heading_sections
-from fumishirube.linked_corpus import LinkedCorpus, LinkLoader, Neighbour, TextMatches, link_levels
-from fumishirube.links import LINK_KINDS, Link, LinkKind, LoaderRemark
+from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
 from fumishirube.model import (
-    Answer,
-    Call,
-    Document,
     Hit,
     LeftOut,
-    Outcome,
-    Params,
+    MatchCount,
     Passage,
-    Progress,
-    Query,
     Ranking,
     Ref,
-    Run,
-    Section,
     Skipped,
-    Source,
-    Span,
-    Tool,
-    Trace,
-    TraceRow,
+    TermFilter,
+    TermUse,
 )
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import GROUP, hook
 from fumishirube.plugins.installation import install_command
 from fumishirube.plugins.registry import Register
-from fumishirube.report import CoverageReport, TermReport
-from fumishirube.session import DeliveredRanges, ReadPosition, Session
+from fumishirube.query import Budget, Outcome, Query, QueryKey, Run, SearchState
+from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.stages import (
+    Chapter,
     ClassicKey,
-    Corpus,
-    Count,
+    Contents,
+    ContentsLoader,
     Embedder,
     Env,
     Fields,
     Fuser,
     Index,
     IndexedFile,
-    IndexMatch,
+    LinkLoader,
     Loader,
     OpenIndex,
     Refiner,
     ResourceStage,
-    ScoreCutoff,
     Scorer,
     Stage,
     Tokenizer,
@@ -133,10 +138,28 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.recovery import LossyText, decode_lossy
-from fumishirube.texts import PassageText, TextCorpus, texts_of
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.definitions import (
+    Answer,
+    Call,
+    DeliveredRanges,
+    Params,
+    Progress,
+    ReadPosition,
+    Session,
+    Tool,
+)
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.traces.coverage import CoverageReport
+from fumishirube.traces.records import (
+    CacheOutcome,
+    SearchAssessment,
+    Span,
+    Thresholds,
+    Trace,
+    TraceRow,
+)
 
 __version__ = "0.1.0"
 
@@ -181,7 +204,9 @@ __all__ = [
     "Fields",
     "FolderEntry",
     "Forbidden",
+    "FrequencyReport",
     "FumishirubeError",
+    "FusedHit",
     "Fuser",
     "HasClassicSettings",
     "HasCommands",
@@ -211,6 +236,7 @@ __all__ = [
     "LossyText",
     "Manual",
     "MatchAllClause",
+    "MatchCount",
     "NamedEmbedder",
     "NeedsNarrowScope",
     "Neighbour",
@@ -231,6 +257,7 @@ __all__ = [
     "Prompt",
     "PromptParameter",
     "Query",
+    "QueryKey",
     "Ranking",
     "ReadPosition",
     "Ref",
@@ -245,8 +272,11 @@ __all__ = [
     "ScoreCutoff",
     "Scorer",
     "SearchAssessment",
+    "SearchReport",
     "SearchResult",
+    "SearchState",
     "Section",
+    "SequenceCorpus",
     "Session",
     "Skipped",
     "Source",
@@ -257,7 +287,9 @@ __all__ = [
     "Survey",
     "Template",
     "TermClause",
+    "TermFilter",
     "TermReport",
+    "TermUse",
     "TextCorpus",
     "TextForm",
     "TextMatches",
@@ -288,6 +320,7 @@ __all__ = [
     "estimate_tokens",
     "fold",
     "form_of",
+    "fused_ranking",
     "heading_sections",
     "hook",
     "install_command",
@@ -295,6 +328,7 @@ __all__ = [
     "is_function",
     "is_unfinished",
     "link_levels",
+    "merge_rankings",
     "nfc",
     "occurrences",
     "occurs",

@@ -12,10 +12,11 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_ch
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from fumishirube.budget import Budget
-from fumishirube.clauses import Clause
+from fumishirube.corpus import Clause, Corpus
 from fumishirube.disk.roots import Root
-from fumishirube.model import Document, Hit, Outcome, Passage, Query, Ranking, Run, Source
+from fumishirube.documents import Document, Source
+from fumishirube.model import Hit, Passage, Ranking
+from fumishirube.query import Budget, Outcome, Query, Run
 
 Running_co = TypeVar("Running_co", covariant=True)
 
@@ -74,6 +75,63 @@ class Loader(Protocol):
 
 
 @runtime_checkable
+class LinkLoader(Loader, Protocol):
+    """A loader that can also tell what a file says of itself and of other files."""
+
+    def load_with_links(self, root: Root, source: Source) -> Document:
+        """Read a file with its links, facts and remarks; nothing of it is left out.
+
+        Raises:
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+
+class Chapter(NamedTuple):
+    """An entry of a table of contents, repaired.
+
+    ``file`` is as written; ``path`` is where that is inside the manual's folder, and ``None`` when
+    it may not be read.
+    """
+
+    id: str
+    title: str
+    file: str
+    children: list[JsonValue] | None = None
+    path: str | None = None
+
+
+class Contents(NamedTuple):
+    """The chapters of a manual in order, and a sentence for each thing that was repaired."""
+
+    chapters: tuple[Chapter, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class ContentsLoader(Protocol):
+    """A loader whose manuals have a table of contents."""
+
+    def contents(self, root: Root, path: str) -> Contents:
+        """Return what the table of contents at a path says, and what was repaired in it.
+
+        Raises:
+            Unreadable: when it cannot be used; the message says why.
+            NotFound: when there is no such file.
+        """
+        ...
+
+    def chapter(self, root: Root, path: str) -> Document:
+        """Read a chapter whatever its bytes, with its encoding.
+
+        Raises:
+            Unreadable: when it is too large.
+            NotFound: when there is no such file.
+        """
+        ...
+
+
+@runtime_checkable
 class Tokenizer(Protocol):
     """Text -> terms."""
 
@@ -122,84 +180,6 @@ class Fields:
 
     names: tuple[str, ...]
     tokenizer: Tokenizer
-
-
-class Count(NamedTuple):
-    """How many; ``at_least`` when counting stopped at a cap."""
-
-    number: int
-    at_least: bool = False
-
-
-class IndexMatch(NamedTuple):
-    """A passage that a clause matched, with the index's own estimate of its worth."""
-
-    passage: Passage
-    estimate: float
-
-
-class ScoreCutoff(NamedTuple):
-    """How little a match may be worth: past the first ``sure``, this share of the best estimate."""
-
-    sure: int = 0
-    share: float = 0.0
-
-    def apply(self, matches: Sequence[IndexMatch]) -> Sequence[IndexMatch]:
-        """Return, of matches that stand best first, those that are worth enough."""
-        least = self.share * matches[0].estimate if matches else 0.0
-        return [
-            match
-            for place, match in enumerate(matches)
-            if place < self.sure or match.estimate >= least
-        ]
-
-
-@runtime_checkable
-class Corpus(Protocol):
-    """One manual as it stood at one moment: all that a stage may ask of it."""
-
-    @property
-    def manual_id(self) -> str:
-        """The manual's id."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """How many sections are searched."""
-        ...
-
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a text, as they stand in the index."""
-        ...
-
-    def search(
-        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
-    ) -> Sequence[IndexMatch]:
-        """Return the best matches of a clause above the floor, best first, ties by path and line.
-
-        A floor saves reading what would not be looked at.
-        """
-        ...
-
-    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
-        """Count the sections that match a clause, up to a cap if one is given.
-
-        Sections that are only a heading are counted here and in ``frequencies``; they are not
-        searched, and ``size`` leaves them out. With ``searched`` they are left out here too.
-        """
-        ...
-
-    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return in how many live sections each term stands, in whatever field. Exact."""
-        ...
-
-    def average_length(self, field: str) -> float:
-        """Return the mean number of characters of a field over the live sections."""
-        ...
-
-    def page(self, path: str) -> Sequence[Passage]:
-        """Return the passages of one file, in order."""
-        ...
 
 
 @runtime_checkable

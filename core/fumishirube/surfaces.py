@@ -10,13 +10,17 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 
 from pydantic import JsonValue
 
-from fumishirube.assessment import SearchAssessment
+from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
-from fumishirube.model import Document, Progress, Query, Ranking, Tool, Trace
-from fumishirube.stages import Corpus, Embedder, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.documents import Document
+from fumishirube.model import Ranking
+from fumishirube.query import Query
+from fumishirube.stages import Embedder, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
+from fumishirube.traces.records import SearchAssessment, Trace
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ class _Source(_ConfigPart):
     exclude: list[str] | None = None
 
 
-class _Search(_ConfigPart):
+class _SearchSection(_ConfigPart):
     alpha: Annotated[float | None, Field(ge=0, le=1)] = None
     default_limit: Annotated[int | None, Field(ge=1, le=20)] = None
     max_depth: Annotated[int | None, Field(ge=1, le=3)] = None
@@ -37,7 +37,7 @@ class _Staleness(_ConfigPart):
 class _File(_ConfigPart):
     docs_dir: str | None = None
     source: _Source = _Source()
-    search: _Search = _Search()
+    search: _SearchSection = _SearchSection()
     staleness: _Staleness = _Staleness()
 
 

@@ -176,7 +176,10 @@ class Docs:
                 docs = {path: doc for path, (_, doc) in self._docs.items()}
                 skipped = {p: page.skipped for p, page in sorted(pages.items()) if page.skipped}
                 narrowing = self._narrower.over(index.corpus(_NAME)) if index else None
-                self._seen = (pages, GraphSnapshot(_NAME, docs, self.vectors, skipped, narrowing))
+                snapshot = GraphSnapshot(
+                    _NAME, docs, self.vectors, skipped, narrowing, self.context.tokenizer()
+                )
+                self._seen = (pages, snapshot)
         return self._seen[1]
 
     def refresh(self, *, full: bool = False, only: str | None = None) -> IndexChange:

@@ -63,7 +63,7 @@ def fulltext_tool(runtime: GraphRuntime) -> Tool[FulltextParams, FulltextAnswer]
         snapshot = runtime.view()
         query_units = units(params.query)
         within = runtime.within(snapshot, params.doc_type)
-        matches = snapshot.texts.search_texts(query_units.units, within, 1.0)
+        matches = snapshot.section_texts.search_texts(query_units.units, within, 1.0)
         chosen = matches.best(params.limit or runtime.settings.default_limit)
         return FulltextAnswer(
             results=tuple(_hit(scored, query_units.units) for scored in chosen),

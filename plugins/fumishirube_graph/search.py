@@ -118,7 +118,7 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
         kinds = params.link_types or ()
         query_units = units(params.query)
         warnings = [*query_units.warnings]
-        ranking = Ranking(notes={"search_type": "fulltext_fallback"})
+        ranking = Ranking(diagnostics={"search_type": "fulltext_fallback"})
         if query_units.units:
             query = Query(
                 params.query,
@@ -141,12 +141,12 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
         ]
         if params.include_linked:
             results = [_with_linked(snapshot, result, depth, kinds) for result in results]
-        hybrid = ranking.notes.get("search_type") == "hybrid"
+        hybrid = ranking.diagnostics.get("search_type") == "hybrid"
         return SearchAnswer(
             results=tuple(results),
             total_found=len(groups),
             search_type="hybrid" if hybrid else "fulltext_fallback",
-            query_relaxed=bool(ranking.notes.get("query_relaxed")) or None,
+            query_relaxed=bool(ranking.diagnostics.get("query_relaxed")) or None,
             warnings=runtime.warned_of(snapshot, *warnings),
         )
 

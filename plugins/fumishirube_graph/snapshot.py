@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
 from fumishirube import (
-    Clause,
-    Count,
     IndexMatch,
     Neighbour,
     Passage,
-    ScoreCutoff,
+    SequenceCorpus,
     TextMatches,
+    Tokenizer,
     fold,
     nfc,
 )
-from fumishirube_graph.clause_matches import matches
 from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
 from fumishirube_graph.resolution import Issue, LinkEdge, LinkTargets
@@ -32,12 +30,13 @@ _NEAR, _NEAR_ENOUGH = 5, 60
 _EXTENSIONS = ("", ".md", ".markdown")
 
 
-class GraphSnapshot:
-    """All documents as they stood at one moment; a corpus of the framework besides.
+class GraphSnapshot(SequenceCorpus):
+    """All documents at one moment, which stages search as a corpus.
 
     ``skipped`` are the files that could not be read, each with the reason; ``narrowing`` is the
     index of this generation, where that can say which documents may hold a text; ``behind`` is what
-    an answer has to say when this is not known to be the folder's newest state.
+    an answer has to say when this is not known to be the folder's newest state. The ``tokenizer``
+    divides sections for stages that search for terms.
     """
 
     def __init__(
@@ -47,8 +46,9 @@ class GraphSnapshot:
         vectors: Vectors,
         skipped: Mapping[str, str],
         narrowing: DocumentPrefilter | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
-        self.manual_id = name
+        super().__init__((), tokenizer.terms if tokenizer else None, name)
         self.behind: tuple[str, ...] = ()
         self._narrowing = narrowing
         self.skipped = skipped
@@ -73,13 +73,13 @@ class GraphSnapshot:
         return hashlib.sha256(repr(rows).encode()).hexdigest()[:12]
 
     @cached_property
-    def texts(self) -> SectionTexts:
+    def section_texts(self) -> SectionTexts:
         """The folded texts of all sections."""
         return SectionTexts(list(self.docs.values()), self._narrowing)
 
     def prepare(self) -> None:
         """Make what the first search would have to wait for."""
-        _ = self.texts.everything
+        _ = self.section_texts.everything
 
     def named(self, wanted: str, root: str) -> Doc | None:
         """Return the page that a caller names, by path, with or without extension, or by id."""
@@ -112,11 +112,6 @@ class GraphSnapshot:
     # --- what a stage may ask ----------------------------------------------------------------
 
     @property
-    def size(self) -> int:
-        """How many sections there are."""
-        return self.texts.size
-
-    @property
     def vectors(self) -> bool:
         """Whether there is any vector to be near to."""
         return self._vectors.present
@@ -135,7 +130,7 @@ class GraphSnapshot:
         share: float = 1.0,
     ) -> TextMatches:
         """Return the best sections in which the texts stand, and how many there are."""
-        scored = self.texts.search_texts(texts, within, share)
+        scored = self.section_texts.search_texts(texts, within, share)
         chosen = [
             IndexMatch(self.passage(section.place.doc, section.place.number), section.score)
             for section in scored.best(limit)
@@ -152,34 +147,6 @@ class GraphSnapshot:
             IndexMatch(self.passage(doc, number), likeness) for doc, number, likeness in similar
         ]
 
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the words of a text."""
-        return fold(text).split()
-
-    def search(
-        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
-    ) -> Sequence[IndexMatch]:
-        """Return sections that match a clause, by path and line: nothing is weighed here."""
-        del cutoff  # all estimates are the same
-        return [IndexMatch(passage, 1.0) for passage in self._passages if matches(passage, clause)][
-            :limit
-        ]
-
-    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
-        """Count the sections that match a clause."""
-        del searched  # here every section is searched
-        number = sum(matches(passage, clause) for passage in self._passages)
-        return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
-
-    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return in how many sections each term stands."""
-        return {term: self.texts.search_texts([term], None, 1.0).total for term in terms}
-
-    def average_length(self, field: str) -> float:
-        """Return the mean number of characters of a field."""
-        lengths = [len(passage.fields.get(field, "")) for passage in self._passages]
-        return sum(lengths) / len(lengths) if lengths else 0.0
-
     def page(self, path: str) -> Sequence[Passage]:
         """Return the sections of one document, in order."""
         doc = self.docs.get(path)
@@ -188,7 +155,8 @@ class GraphSnapshot:
         return [self.passage(doc, number) for number in range(len(doc.searched.contents))]
 
     @cached_property
-    def _passages(self) -> list[Passage]:
+    def passages(self) -> Sequence[Passage]:
+        """Every section, by path and line."""
         return [passage for path in self.docs for passage in self.page(path)]
 
     def passage(self, doc: Doc, number: int) -> Passage:

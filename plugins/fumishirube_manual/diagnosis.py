@@ -22,7 +22,6 @@ Status = Literal[
 CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "dynamic_cutoff"]
 
 _TOP = 5
-_REQUIRED_LABELS = frozenset({"required_term", "required_term_and"})
 _MANY = 5
 _SEVERAL_FILES = 2
 
@@ -44,27 +43,25 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
     Thin or lopsided is what was found before the caller's own limit took a part of it.
     """
     rows = trace.search.rows
-    notes = gate_notes(trace)
-    status, reason = _status(trace, notes)
+    status, reason = _status(trace)
     paths = [row.path for row in rows] + [
         out.path for out in trace.search.left_out if out.reason == "candidate_cap"
     ]
     bias = file_bias(paths)
     cutoff = _cutoff(trace, paths, bias)
-    gaps = tuple(_gaps(trace, notes, cutoff, coverage_min))
+    gaps = tuple(_gaps(trace, cutoff, coverage_min))
     return Diagnosis(status, reason, cutoff, bias, gaps)
 
 
 def top_hits(trace: Trace) -> tuple[int, int]:
     """Return how many rows are at the top, and how many of them hold a requested term."""
     top = trace.search.rows[:_TOP]
-    return len(top), sum(bool(_REQUIRED_LABELS & row.labels) for row in top)
+    return len(top), sum(rank <= _TOP for rank in trace.report.holding)
 
 
 def recall_ok(trace: Trace) -> bool | None:
     """Tell whether a requested term that stands in the manual stands at the top, if any."""
-    notes = gate_notes(trace)
-    present = any(notes["counts"].get(term) for term in notes["requested"])
+    present = any(report.sections for report in trace.report.terms)
     return top_hits(trace)[1] > 0 if present else None
 
 
@@ -74,39 +71,36 @@ def file_bias(paths: Sequence[str]) -> float:
 
 
 def gate_spans(trace: Trace, gate: str) -> list[Span]:
-    """Return the runs of one gate."""
+    """Return the runs of one gate: those that required a term, or those that did not."""
     return [
         span
         for span in trace.search.children
-        if span.kind == "run" and span.name.partition(":")[0] == gate
+        if span.kind == "run" and (REQUIRED if span.must else FREE) == gate
     ]
 
 
-def gate_notes(trace: Trace) -> Mapping[str, Any]:
-    """Return what the gates noted of the required terms."""
-    for span in trace.search.children:
-        if span.kind == "fuser" and "requested" in span.notes:
-            return span.notes
-    return {"requested": [], "kept": [], "counts": {}, "strict": 0, "filtered": 0}
+def fusion_settings(trace: Trace) -> Mapping[str, Any]:
+    """Return what the outermost fuser says of its weights, for people to read."""
+    spans = [span for span in trace.search.children if span.kind == "fuser"]
+    return spans[0].diagnostics if spans else {}
 
 
-def _status(trace: Trace, notes: Mapping[str, Any]) -> tuple[Status, str | None]:
-    rows = trace.search.rows
-    requested, effective = notes["requested"], notes["kept"]
-    missing = [term for term in requested if not notes["counts"].get(term)]
+def _status(trace: Trace) -> tuple[Status, str | None]:
+    rows, report = trace.search.rows, trace.report
+    requested, missing = report.terms, report.missing
     scope = "not_found_in_manual_scope:" + ",".join(missing)
     if requested and len(missing) == len(requested):
         return "required_none_matched", f"required_terms_{scope}"
     if missing:
         return "term_dropped_or_weakened", f"some_required_terms_{scope}"
-    if requested and not notes["strict"]:
+    if requested and not report.strict:
         if not rows:
             return "required_none_matched", "no_candidates_across_g0_and_greq"
         return "required_none_matched", "required_terms_zero_candidates_in_manual_scope"
-    if len(effective) < len(requested):
-        if not notes["filtered"]:
+    if len(report.effective) < len(requested):
+        if not report.applied:
             return "term_dropped_or_weakened", "filtered_required_zero_after_df_guard"
-        if notes["filtered"] < notes["strict"]:
+        if report.applied < report.strict:
             weaker = "filtered_required_weaker_than_strict_after_df_guard"
             return "term_dropped_or_weakened", weaker
     shown, holding = top_hits(trace)
@@ -116,22 +110,21 @@ def _status(trace: Trace, notes: Mapping[str, Any]) -> tuple[Status, str | None]
 
 
 def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | None:
-    notes: Mapping[str, Any] = trace.search.notes
+    report = trace.report
     waiting = any(row.reason == "time_budget" for row in trace.skipped)
-    if notes.get("time_budget") or waiting:
+    if report.out_of_time or waiting:
         return "time_budget"
-    if notes.get("cut_by_limit") or notes.get("scan_capped"):
+    if report.left_out.get("candidate_cap") or report.scan_capped:
         return "candidate_cap"
     lopsided = len(paths) >= _MANY and len({*paths}) >= _SEVERAL_FILES
     lopsided = lopsided and bias >= trace.thresholds.file_bias
     if len(paths) < max(1, trace.thresholds.candidate_low) or lopsided:
         return "stage_cap"
-    return "dynamic_cutoff" if notes.get("cut_by_score") else None
+    return "dynamic_cutoff" if report.left_out.get("dynamic_cutoff") else None
 
 
 def _gaps(
     trace: Trace,
-    notes: Mapping[str, Any],
     cutoff: CutoffReason | None,
     coverage_min: float,
 ) -> list[Mapping[str, JsonValue]]:
@@ -145,9 +138,9 @@ def _gaps(
     elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
         hint = "no section covers the whole query; search its parts one by one"
         gaps.append({"gap": "thin_results", "gap_hint": hint})
-    missing = [term for term in notes["requested"] if not notes["counts"].get(term)]
+    missing = trace.report.missing
     if missing:
-        near = [spelling for term in missing for spelling in notes.get("near", {}).get(term, ())]
+        near = [spelling for term in trace.report.terms for spelling in term.near]
         suggestion = f", such as {', '.join(near)}" if near else ""
         hint = f"not in this manual: {', '.join(missing)}; try another wording{suggestion}"
         gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})

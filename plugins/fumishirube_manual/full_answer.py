@@ -13,7 +13,6 @@ from fumishirube_manual.diagnosis import (
     Diagnosis,
     Status,
     diagnose,
-    gate_notes,
     top_hits,
 )
 from fumishirube_manual.settings import ManualSettings
@@ -127,9 +126,8 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 
 
 def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
-    notes = gate_notes(trace)
-    requested, effective, counts = notes["requested"], notes["kept"], notes["counts"]
-    gated = bool(notes.get("gated"))
+    report = trace.report
+    effective, gated = report.effective, report.gated
     relaxed = bool(effective) and not gated
     shown, holding = top_hits(trace)
     size = trace.sections
@@ -140,25 +138,32 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
         required_terms_source="user",
         required_terms_decision_reason="provided_by_caller",
         requested_required_terms=trace.required,
-        required_terms=tuple(effective),
+        required_terms=effective,
         required_terms_df_filtered=tuple(
-            FilteredTerm(**row) for row in notes.get("filtered_by_frequency", ())
+            FilteredTerm(
+                term=row.term,
+                doc_freq=row.sections,
+                doc_freq_ratio=row.share,
+                reason=row.reason,
+                dropped=row.dropped,
+            )
+            for row in report.filtered
         ),
         required_terms_relaxed=relaxed,
         required_terms_relax_reason="zero_candidates_with_required_terms" if relaxed else None,
         required_effect_status=diagnosis.status,
         required_failure_reason=diagnosis.failure_reason,
-        required_strict_candidates=notes["strict"],
-        required_filtered_candidates=notes["filtered"],
+        required_strict_candidates=report.strict,
+        required_filtered_candidates=report.applied,
         required_terms_match_stats=tuple(
             TermStats(
-                term=term,
-                matched_docs=counts.get(term, 0),
-                matched_doc_ratio=_ratio(counts.get(term, 0), size),
+                term=row.term,
+                matched_docs=row.sections,
+                matched_doc_ratio=_ratio(row.sections, size),
             )
-            for term in requested
+            for row in report.terms
         ),
-        required_terms_missing=tuple(term for term in requested if not counts.get(term)),
+        required_terms_missing=report.missing,
         required_top_k=shown,
         required_top_hits=holding,
         selected_gate="g_req" if gated else "g0",

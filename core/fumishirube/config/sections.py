@@ -16,9 +16,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from fumishirube.assessment import Thresholds
 from fumishirube.disk.survey import ALL_BUT_HIDDEN, DEFAULT_LIMITS, Listing
 from fumishirube.stages import Env
+from fumishirube.traces.records import Thresholds
 
 IGNORE_FILE = ".fumishirubeignore"
 """Rules at any level of a manual; they come after those of a ``.gitignore`` beside it."""

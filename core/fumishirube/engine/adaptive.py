@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.assessment import SearchAssessment, Thresholds
 from fumishirube.disk.json_lines import JsonLinesFile
-from fumishirube.model import Trace
 from fumishirube.plugins.hookspecs import hook
 from fumishirube.text.folding import fold
+from fumishirube.traces.records import SearchAssessment, Thresholds, Trace
 
 DAY = 24 * 60 * 60
 LEAST, MOST = 20, 200

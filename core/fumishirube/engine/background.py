@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
 
-from fumishirube.budget import Budget
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.errors import Cancelled, FumishirubeError
+from fumishirube.query import Budget
 
 _log = logging.getLogger("fumishirube")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -13,10 +13,10 @@ from operator import mul
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube.assessment import CacheMode, SearchAssessment, Thresholds
-from fumishirube.model import Span
+from fumishirube.query import Query
+from fumishirube.report import SearchReport
 from fumishirube.stages import Embedder, ResourceStage
-from fumishirube.text.folding import fold
+from fumishirube.traces.records import CacheMode, SearchAssessment, Span, Thresholds
 
 _log = logging.getLogger("fumishirube")
 
@@ -28,16 +28,14 @@ _VECTORS = 16
 
 
 class CacheScope(NamedTuple):
-    """All that decides an answer, but the words of the query; terms in any order are the same."""
+    """All that decides an answer, but the words of the query."""
 
     manual_id: str
     corpus: str
     pipeline: str
     thresholds: Thresholds
-    terms: frozenset[str]
-    must: frozenset[str]
-    limit: int | None
     milliseconds: int | None
+    query: tuple[tuple[str, Hashable], ...]
 
 
 class CacheKey(NamedTuple):
@@ -47,9 +45,14 @@ class CacheKey(NamedTuple):
     text: str
 
     @classmethod
-    def of(cls, scope: CacheScope, text: str) -> CacheKey:
-        """Return the question that a text asks."""
-        return cls(scope, fold(text))
+    def of(
+        cls, query: Query, manual_id: str, corpus: str, pipeline: str, thresholds: Thresholds
+    ) -> CacheKey:
+        """Return the key of a query; how much time it was granted counts here too."""
+        text, rest = query.key()
+        milliseconds = query.budget.milliseconds
+        scope = CacheScope(manual_id, corpus, pipeline, thresholds, milliseconds, rest)
+        return cls(scope, text)
 
 
 class CachedSearch(NamedTuple):
@@ -58,6 +61,7 @@ class CachedSearch(NamedTuple):
     trace_id: str
     search: Span
     ms: float
+    report: SearchReport = SearchReport()
 
 
 class CacheLookup(NamedTuple):

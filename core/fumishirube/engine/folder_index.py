@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
-from fumishirube.budget import Budget
+from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import RACY_NS
 from fumishirube.engine.library import ClaimedFile, ManualFolder
 from fumishirube.engine.passages import passages
 from fumishirube.errors import ToolError, Unreadable
-from fumishirube.model import LeftOut, OutsideSearch, Passage, Progress
-from fumishirube.stages import Corpus, IndexedFile, OpenIndex
+from fumishirube.model import LeftOut, OutsideSearch, Passage
+from fumishirube.query import Budget
+from fumishirube.stages import IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
+from fumishirube.tools.definitions import Progress
 
 _log = logging.getLogger("fumishirube")
 

@@ -14,8 +14,9 @@ from fumishirube.disk.folders import RACY_NS, FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
+from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden, NotFound, ToolError, Unreadable
-from fumishirube.model import Document, OutsideSearch, Skipped, Source
+from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.stages import Loader
 from fumishirube.text.folding import nfc
 

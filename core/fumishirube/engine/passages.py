@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from fumishirube.model import Document, Passage, Section
+from fumishirube.documents import Document, Section
+from fumishirube.model import Passage
 from fumishirube.text.folding import fold
 
 FIELDS = ("title", "headings", "path", "body")

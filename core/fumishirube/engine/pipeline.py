@@ -3,74 +3,51 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from fumishirube.corpus import Corpus
+from fumishirube.engine.rankings import merge_by_rank
+from fumishirube.engine.recorder import Recorder
+from fumishirube.engine.reports import SearchCounts, report_search
+from fumishirube.engine.watchdog import Overdue, StageCall, watched
 from fumishirube.errors import Cancelled
-from fumishirube.model import Hit, LeftOut, Outcome, Passage, Query, Ranking, Run, Span, TraceRow
-from fumishirube.stages import Corpus, Fuser, Refiner, Scorer
+from fumishirube.model import Hit, LeftOut, Passage, Ranking
+from fumishirube.query import Outcome, Query, Run, SearchState
+from fumishirube.report import SearchReport
+from fumishirube.stages import Fuser, Refiner, Scorer
+from fumishirube.traces.records import Span
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 _log = logging.getLogger("fumishirube")
 
 SectionKey = tuple[str, int]
-SpanKind = Literal["search", "run", "scorer", "fuser", "refiner"]
 
 
 class NamedStage(NamedTuple, Generic[S]):
-    """A stage under the name by which the configuration knows it."""
+    """A stage under the name by which the configuration knows it, and the plugin it is from."""
 
     name: str
     stage: S
+    plugin: str = ""
+
+    def __str__(self) -> str:
+        origin = f" of plugin {self.plugin!r}" if self.plugin else ""
+        return f"stage {self.name!r}{origin}"
 
 
-@dataclass
-class _Recorder:
-    """Collects the spans of one search. A span is made when its work is done."""
+class PipelineResult(NamedTuple):
+    """What a search came to: the ranking, what each stage did, and what the engine counted."""
 
-    began: float = field(default_factory=time.perf_counter)
-    children: list[list[Span]] = field(default_factory=lambda: [[]])
-    written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = field(default_factory=dict)
-
-    def open(self) -> float:
-        self.children.append([])
-        return time.perf_counter()
-
-    def close(
-        self,
-        kind: SpanKind,
-        name: str,
-        started: float,
-        ranking: Ranking,
-        *,
-        weight: float = 1.0,
-        error: str | None = None,
-    ) -> Span:
-        span = Span(
-            name=name,
-            kind=kind,
-            started_ms=round((started - self.began) * 1000, 3),
-            ms=round((time.perf_counter() - started) * 1000, 3),
-            rows=() if kind == "scorer" else self._rows(ranking.hits),
-            left_out=ranking.left_out,
-            notes=ranking.notes,
-            weight=weight,
-            error=error,
-            children=tuple(self.children.pop()),
-        )
-        self.children[-1].append(span)
-        return span
-
-    def _rows(self, hits: tuple[Hit, ...]) -> tuple[TraceRow, ...]:
-        """Write down a ranking once, however many stages hand it on unchanged."""
-        if id(hits) not in self.written:
-            self.written[id(hits)] = (hits, tuple(_row(hit) for hit in hits))
-        return self.written[id(hits)][1]
+    ranking: Ranking
+    span: Span
+    report: SearchReport
 
 
 @dataclass(frozen=True)
@@ -83,104 +60,181 @@ class Pipeline:
     strict: bool = False
 
     def search(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span]:
-        """Answer a query, and tell what each stage did.
+        """Answer a query, and tell what each stage did; see :meth:`run`."""
+        return self.run(query, corpus)[:2]
 
-        A scorer or refiner that fails is skipped, unless the pipeline is strict; its span says so.
+    def run(self, query: Query, corpus: Corpus) -> PipelineResult:
+        """Answer a query, tell what each stage did, and count what the answer claims.
+
+        A scorer or refiner that fails is skipped, and the runs of a fuser that fails are merged by
+        rank, unless the pipeline is strict; the stage's span says so. A stage that is still at work
+        when the deadline has passed counts as failed: it is left behind on its thread, and the
+        search is done again without it in the time that finishing takes.
 
         Raises:
             Cancelled: when the caller has gone.
         """
-        recorder = _Recorder()
-        started = recorder.open()
-        ranking = self._fan_out(query, corpus, self.fusers, recorder)
-        for refiner in self.refiners:
-            ranking = self._refine(refiner, ranking, query, corpus, recorder)
-        return ranking, recorder.close("search", "search", started, ranking)
+        if query.budget.deadline is None:
+            return _Search(self, query, corpus, {}).run()
+        abandoned: dict[StageCall, str] = {}
+        while True:
+            search = _Search(self, query, corpus, abandoned)
+            try:
+                return watched(search.run, search.recorder, query.budget)
+            except Overdue as overdue:
+                search.recorder.leave()
+                message = f"{overdue.call} was abandoned after {overdue.seconds:.1f} s"
+                _log.error("%s: the time of the call was over", message)
+                if self.strict:
+                    raise TimeoutError(message) from overdue
+                abandoned = {**abandoned, overdue.call: message}
+                query = replace(query, state=SearchState())
 
-    def _fan_out(
-        self,
-        query: Query,
-        corpus: Corpus,
-        fusers: Sequence[NamedStage[Fuser]],
-        recorder: _Recorder,
-    ) -> Ranking:
+
+class _Search:
+    """One search by a pipeline, without the calls of stages that were abandoned before."""
+
+    def __init__(
+        self, pipeline: Pipeline, query: Query, corpus: Corpus, abandoned: Mapping[StageCall, str]
+    ) -> None:
+        self.pipeline = pipeline
+        self.query = query
+        self.corpus = corpus
+        self.abandoned = abandoned
+        self.recorder = Recorder()
+        self.counts = SearchCounts()
+
+    def run(self) -> PipelineResult:
+        recorder, query, corpus = self.recorder, self.query, self.corpus
+        started = recorder.open()
+        merged = self._fan_out(query, self.pipeline.fusers)
+        ranking = merged
+        for refiner in self.pipeline.refiners:
+            ranking = self._refine(refiner, ranking)
+        ranking = _complete(_limited(ranking, query), self.counts.candidates)
+        span = recorder.close(
+            "search", "search", started, ranking, out_of_time=self.counts.out_of_time
+        )
+        report = report_search(query, corpus, span, merged, ranking, self.counts)
+        return PipelineResult(ranking, span, report)
+
+    def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
         if not fusers:
-            return self._score(query, corpus, recorder)
-        (name, fuser), *inner = fusers
+            return self._score(query)
+        fuser, *inner = fusers
+        plan, plan_error = self._attempt(
+            "fuser", fuser, lambda: _plan(fuser.stage.plan(query, self.corpus))
+        )
         outcomes: list[Outcome] = []
         cut = False
-        for run in fuser.plan(query, corpus):
+        for run in plan or (Run("query", query),):
             cut = bool(outcomes) and query.budget.spent
             if cut:
+                self.counts.out_of_time = True
                 break
-            outcomes.append(self._run(run, corpus, inner, recorder))
-        started = recorder.open()
-        ranking = fuser.fuse(query, outcomes, corpus)
-        if cut:
-            ranking = ranking._replace(notes={**ranking.notes, "time_budget": True})
-        recorder.close("fuser", name, started, ranking)
+            outcomes.append(self._run(run, inner))
+        started = self.recorder.open()
+        merge: Callable[[], Ranking] = (
+            (lambda: merge_by_rank(outcomes))
+            if plan_error
+            else (lambda: _checked(fuser.stage.fuse(query, outcomes, self.corpus)))
+        )
+        ranking, error = self._attempt("fuser", fuser, merge)
+        ranking = merge_by_rank(outcomes) if ranking is None else ranking
+        self.counts.terms = ranking.terms or self.counts.terms
+        self.recorder.close(
+            "fuser", fuser.name, started, ranking, error=plan_error or error, out_of_time=cut
+        )
         return ranking
 
-    def _run(
-        self, run: Run, corpus: Corpus, inner: Sequence[NamedStage[Fuser]], recorder: _Recorder
-    ) -> Outcome:
-        started = recorder.open()
-        ranking = self._fan_out(run.query, corpus, inner, recorder)
-        recorder.close("run", run.name, started, ranking, weight=run.weight)
+    def _run(self, run: Run, inner: Sequence[NamedStage[Fuser]]) -> Outcome:
+        started = self.recorder.open()
+        ranking = self._fan_out(run.query, inner)
+        self.recorder.close(
+            "run", run.name, started, ranking, weight=run.weight, must=run.query.must
+        )
         return Outcome(run, ranking)
 
-    def _score(self, query: Query, corpus: Corpus, recorder: _Recorder) -> Ranking:
+    def _score(self, query: Query) -> Ranking:
         candidates: dict[SectionKey, Passage] = {}
         hits: dict[SectionKey, Hit] = {}
         left_out: list[LeftOut] = []
-        notes: dict[str, object] = {}
-        # Who goes on from what the others found comes after them, in whatever order they are named.
-        for name, scorer in sorted(
-            self.scorers, key=lambda named: getattr(named.stage, "last", False)
+        diagnostics: dict[str, object] = {}
+        # A scorer that starts from what the others brought comes after them, wherever it is named.
+        for scorer in sorted(
+            self.pipeline.scorers, key=lambda named: getattr(named.stage, "last", False)
         ):
             query.budget.check()
-            if hits and query.budget.spent:
-                notes["time_budget"] = True
-                break
-            started = recorder.open()
-            try:
-                ranking = _ranking(scorer.score(query, corpus, MappingProxyType(candidates)))
-            except BaseException as error:
-                self._survive(error, "scorer", name)
-                recorder.close("scorer", name, started, Ranking(), error=_failed(name))
+            late = hits and query.budget.spent
+            if late and _call("scorer", scorer) not in self.abandoned:
+                self.counts.out_of_time = True
                 continue
-            generates = getattr(scorer, "generates", False)
-            _merge(name, _allowed(ranking.hits, query), candidates, hits, generates=generates)
+            started = self.recorder.open()
+            known = MappingProxyType(candidates)
+            score = partial(_scored, scorer.stage, query, self.corpus, known)
+            ranking, error = self._attempt("scorer", scorer, score)
+            self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
+            if ranking is None:
+                continue
+            generates = getattr(scorer.stage, "generates", False)
+            _merge(
+                scorer.name, _allowed(ranking.hits, query), candidates, hits, generates=generates
+            )
             left_out += ranking.left_out
-            notes |= ranking.notes
-            recorder.close("scorer", name, started, ranking)
+            diagnostics |= ranking.diagnostics
+            self.counts.count_matches(ranking.matched, query, self.query)
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
-        return Ranking(tuple(positive), tuple(left_out), notes)  # type: ignore[arg-type]
+        self.counts.candidates.update(dict.fromkeys(hit.passage.key for hit in positive))
+        return Ranking(tuple(positive), tuple(left_out), diagnostics)  # type: ignore[arg-type]
 
-    def _refine(
-        self,
-        refiner: NamedStage[Refiner],
-        ranking: Ranking,
-        query: Query,
-        corpus: Corpus,
-        recorder: _Recorder,
-    ) -> Ranking:
-        query.budget.check()
-        started = recorder.open()
-        error = None
+    def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
+        self.query.budget.check()
+        started = self.recorder.open()
+        refined, error = self._attempt(
+            "refiner",
+            refiner,
+            lambda: _checked(refiner.stage.refine(ranking, self.query, self.corpus)),
+        )
+        refined = ranking if refined is None else refined
+        self.recorder.close("refiner", refiner.name, started, refined, error=error)
+        return refined
+
+    def _attempt(
+        self, kind: str, named: NamedStage[Any], verb: Callable[[], T]
+    ) -> tuple[T | None, str | None]:
+        """Call a stage; when it fails give nothing, and the message that its span carries."""
+        call = _call(kind, named)
+        if call in self.abandoned:
+            return None, self.abandoned[call]
         try:
-            ranking = _ranking(refiner.stage.refine(ranking, query, corpus))
-        except BaseException as failure:
-            self._survive(failure, "refiner", refiner.name)
-            error = _failed(refiner.name)
-        recorder.close("refiner", refiner.name, started, ranking, error=error)
-        return ranking
+            with self.recorder.calling(call):
+                return verb(), None
+        except BaseException as error:
+            if self.pipeline.strict or isinstance(error, (Cancelled, KeyboardInterrupt)):
+                raise
+            _log.exception("%s %s failed and was skipped", kind, named)
+            return None, f"{named} failed and was skipped"
 
-    def _survive(self, error: BaseException, kind: str, name: str) -> None:
-        if self.strict or isinstance(error, (Cancelled, KeyboardInterrupt)):
-            raise error
-        _log.error("%s %r failed and was skipped", kind, name, exc_info=error)
+
+def _call(kind: str, named: NamedStage[Any]) -> StageCall:
+    return StageCall(kind, named.name, str(named))
+
+
+def _limited(ranking: Ranking, query: Query) -> Ranking:
+    """Return no more hits than the caller wants, whether or not a refiner has seen to it."""
+    if query.limit is None or len(ranking.hits) <= query.limit:
+        return ranking
+    beyond = [LeftOut(*hit.passage.key, "candidate_cap") for hit in ranking.hits[query.limit :]]
+    return ranking._replace(hits=ranking.hits[: query.limit], left_out=(*ranking.left_out, *beyond))
+
+
+def _complete(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
+    """Name as left out what some stage dropped without a word."""
+    named = {hit.passage.key for hit in ranking.hits}
+    named.update((out.path, out.start_line or 0) for out in ranking.left_out)
+    lost = [LeftOut(*key, "not_returned") for key in candidates if key not in named]
+    return ranking._replace(left_out=(*ranking.left_out, *lost)) if lost else ranking
 
 
 def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
@@ -192,7 +246,7 @@ def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
         for row in search.rows
         if (key := (row.path, row.start_line)) in passages
     )
-    return Ranking(tuple(hits), search.left_out, search.notes)
+    return Ranking(tuple(hits), search.left_out, search.diagnostics)
 
 
 def failures(span: Span) -> list[str]:
@@ -203,20 +257,27 @@ def failures(span: Span) -> list[str]:
     return list(dict.fromkeys(messages))
 
 
-def ran_out_of_time(span: Span) -> bool:
-    """Tell whether a stage had no time left: with more, the answer would be another."""
-    return bool(span.notes.get("time_budget")) or any(map(ran_out_of_time, span.children))
+def _scored(
+    scorer: Scorer, query: Query, corpus: Corpus, candidates: Mapping[SectionKey, Passage]
+) -> Ranking:
+    return _checked(scorer.score(query, corpus, candidates))
 
 
-def _failed(name: str) -> str:
-    return f"stage {name!r} failed and was skipped"
+def _plan(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Return a fuser's plan; one without runs, or of anything else, is none."""
+    plan = tuple(runs)
+    if not plan or not all(isinstance(run, Run) and isinstance(run.query, Query) for run in plan):
+        raise TypeError("a fuser plans one run or more, and nothing else")
+    return plan
 
 
-def _ranking(result: Ranking | Iterable[Hit]) -> Ranking:
+def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
     """Return what a stage gave as a ranking; a stage that gives something else has failed."""
     ranking = result if isinstance(result, Ranking) else Ranking(tuple(result))
     if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
-        raise TypeError("a scorer or refiner gives hits, and nothing else")
+        raise TypeError("a stage gives hits, and nothing else")
+    if not all(math.isfinite(hit.score) for hit in ranking.hits):
+        raise ValueError("a score is a finite number")
     return ranking
 
 
@@ -257,17 +318,3 @@ def _merge(
                 {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
                 (*before.places, *hit.places) if hit.places else before.places,
             )
-
-
-def _row(hit: Hit) -> TraceRow:
-    passage, score, labels, coverage, matched, signals, _ = hit
-    path, start, end, title, _, _, digest, _ = passage
-    return TraceRow(
-        path, start, end, title, digest, score, coverage, _once(labels), matched, signals
-    )
-
-
-@lru_cache(maxsize=1024)
-def _once(labels: frozenset[str]) -> frozenset[str]:
-    """Return the same object for the same marks: a hundred traces keep thousands of them."""
-    return labels

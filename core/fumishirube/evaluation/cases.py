@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field
 
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.host.calls import compact, parse_arguments
-from fumishirube.model import Params
 from fumishirube.text.folding import nfc
+from fumishirube.tools.definitions import Params
 
 SectionKey: TypeAlias = tuple[str, int]
 """A section: the path of its file, composed (NFC), and the line of its heading, from 1."""

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fumishirube.documents import Document
 from fumishirube.engine.library import ManualFolder
 from fumishirube.errors import NotFound
 from fumishirube.evaluation.cases import Case
-from fumishirube.model import Document
 from fumishirube.text.folding import fold, nfc, runs
 
 SENTENCE, RARE, SHARED = "sentence", "rare", "shared"

@@ -10,15 +10,14 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from fumishirube.assessment import CacheOutcome
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.evaluation.cases import Case, SectionKey
 from fumishirube.evaluation.metrics import CaseResult, case_metrics
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool, compact
-from fumishirube.model import Call, Progress
-from fumishirube.session import Session
 from fumishirube.text.folding import estimate_tokens, nfc
+from fumishirube.tools.definitions import Call, Progress, Session
+from fumishirube.traces.records import CacheOutcome
 
 FIRST_TIME_MS = 600_000
 """How long the first search of a manual may take: it may have to index it."""

@@ -35,12 +35,13 @@ from fumishirube.host.catalog import Catalog, commands_of, prompts_of, resources
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
-from fumishirube.model import Tool, Trace
 from fumishirube.plugins.discovery import DISTRIBUTION, Plugins, load_plugins
 from fumishirube.surfaces import HasLifespan
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.tools.schemas import check_tool
+from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
@@ -197,7 +198,7 @@ class Application:
         values = settings(offer.stage, use.settings, loaded.sections, where)
         stage = build(offer.stage, values, where, loaded.environ, loaded.origins)
         self.warnings += deprecated_settings(stage, where)
-        return NamedStage(use.name, stage)
+        return NamedStage(use.name, stage, offer.plugin)
 
     def _check_names(self) -> None:
         if self.loaded.alone_as:

@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from fumishirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
-from fumishirube.model import A, Answer, Call, P, Params, Tool
 from fumishirube.tools.argument_errors import ArgumentLocation, accepted, joined, of_shape, refusal
+from fumishirube.tools.definitions import A, Answer, Call, P, Params, Tool
 from fumishirube.tools.schemas import Schema, arguments_shape
 
 LOG = logging.getLogger("fumishirube")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeAlias
 
-from fumishirube.model import Tool
 from fumishirube.surfaces import HasCommands, HasPrompts, HasResources, Surface, SurfaceContext
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt, check_prompt
 from fumishirube.tools.resources import Resources, check_resources
 from fumishirube.tools.schemas import input_schema, output_schema

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from fumishirube.citations import Citation
+from fumishirube.documents import Document
 from fumishirube.engine.passages import digest
 from fumishirube.errors import InvalidParameter, ToolError
-from fumishirube.model import Document
 from fumishirube.surfaces import Manual
 from fumishirube.text.folding import Lines
 

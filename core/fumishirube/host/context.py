@@ -12,28 +12,30 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from fumishirube.assessment import CacheOutcome, SearchAssessment, Thresholds
+from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
-from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup, CacheScope
+from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
-from fumishirube.engine.pipeline import Pipeline, failures, ran_out_of_time, restore_ranking
+from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.errors import ConfigError, Forbidden
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
-from fumishirube.model import Progress, Query, Span, Trace
-from fumishirube.origins import Origin, PipelineSnapshot
-from fumishirube.stages import (
-    Corpus,
-    Fields,
-    Index,
-    Loader,
-    OpenIndex,
-    Scorer,
-    Tokenizer,
-)
+from fumishirube.query import Query, recorded
+from fumishirube.report import SearchReport
+from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
+from fumishirube.tools.definitions import Progress
+from fumishirube.traces.records import (
+    CacheOutcome,
+    Origin,
+    PipelineSnapshot,
+    SearchAssessment,
+    Span,
+    Thresholds,
+    Trace,
+)
 from fumishirube.traces.store import new_trace_id
 
 T = TypeVar("T")
@@ -87,16 +89,18 @@ class PipelineContext:
         surveyed = self._shared.cache.look_up(question) if question else CacheLookup("bypass")
         if surveyed.cached_search:
             saved = round(max(0.0, surveyed.cached_search.ms - _since(began)), 3)
+            search, report = surveyed.cached_search.search, surveyed.cached_search.report
             trace = request.trace(
-                surveyed.cached_search.search, CacheOutcome(surveyed.mode, surveyed.score, saved)
+                search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )
             finding = SearchResult(trace, partial(restore_ranking, trace.search, state.corpus))
         else:
-            ranking, span = self._pipeline.search(query, state.corpus)
-            trace = request.trace(span, CacheOutcome(surveyed.mode, surveyed.score))
+            ranking, span, report = self._pipeline.run(query, state.corpus)
+            trace = request.trace(span, report, CacheOutcome(surveyed.mode, surveyed.score))
             finding = SearchResult(trace, lambda: ranking)
-            if question and not trace.degraded and not ran_out_of_time(span):
-                self._shared.cache.keep(question, CachedSearch(trace.id, span, _since(began)))
+            if question and not trace.degraded and not report.out_of_time:
+                cached_search = CachedSearch(trace.id, span, _since(began), report)
+                self._shared.cache.keep(question, cached_search)
         self._shared.traces.put(trace)
         self._shared.observe(trace)
         return finding
@@ -146,9 +150,9 @@ class PipelineContext:
         self, corpus: Corpus, files: int, query: Query, *, written: bool = True
     ) -> SearchResult:
         """Run the pipeline over a corpus of the surface's own, and keep the trace."""
-        ranking, span = self._pipeline.search(query, corpus)
+        ranking, span, report = self._pipeline.run(query, corpus)
         request = self._request(corpus.manual_id, query, IndexState(corpus, files, (), None, ""))
-        trace = replace(request.trace(span, CacheOutcome("bypass")), own=True)
+        trace = replace(request.trace(span, report, CacheOutcome("bypass")), own=True)
         self._shared.traces.put(trace, written=written)
         self._shared.observe(trace)
         return SearchResult(trace, lambda: ranking)
@@ -211,17 +215,10 @@ class PipelineContext:
         query, state = request.query, request.state
         if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
             return None
-        scope = CacheScope(
-            manual_id=state.corpus.manual_id,
-            corpus=state.fingerprint,
-            pipeline=self._configured.pipeline + self._shared.versions,
-            thresholds=request.thresholds,
-            terms=frozenset(query.required),
-            must=frozenset(query.must),
-            limit=query.limit,
-            milliseconds=query.budget.milliseconds,
+        pipeline = self._configured.pipeline + self._shared.versions
+        return CacheKey.of(
+            query, state.corpus.manual_id, state.fingerprint, pipeline, request.thresholds
         )
-        return CacheKey.of(scope, query.text)
 
     def _indexed_of(self, manual_id: str) -> FolderIndex:
         """Return a manual with its index, which is opened when first asked for."""
@@ -268,27 +265,23 @@ class _FindRequest:
     thresholds: Thresholds
     recipe: PipelineSnapshot
 
-    def trace(self, search: Span, cached: CacheOutcome) -> Trace:
+    def trace(self, search: Span, report: SearchReport, cached: CacheOutcome) -> Trace:
         """Return the record of a search that answers it."""
-        query, state = self.query, self.state
-        more = bool(query.stage_arguments) or query.within is not None
-        rest = (query.limit, query.must, query.case_sensitive, more)
+        state = self.state
         return Trace(
             id=new_trace_id(),
             manual_id=self.manual_id,
-            text=query.text,
-            required=query.required,
             created=time.time(),
             search=search,
             files=state.files,
             sections=state.corpus.size,
             skipped=state.skipped,
             aside=state.aside,
-            excluded=query.exclude,
             degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
             cache=cached,
             thresholds=self.thresholds,
-            origin=Origin(self.recipe, state.fingerprint, *rest),
+            origin=Origin(self.recipe, state.fingerprint, recorded(self.query)),
+            report=report,
         )
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fumishirube.assessment import Thresholds
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSettings
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import CacheGuards, SearchCache
 from fumishirube.stages import Embedder
+from fumishirube.traces.records import Thresholds
 from fumishirube.traces.store import TraceStore
 
 _Keys: TypeAlias = tuple[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,18 +14,18 @@ from typing import Literal, NamedTuple, TypeAlias
 from pydantic import JsonValue
 
 from fumishirube import __version__
-from fumishirube.budget import Budget
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.trials import with_pipeline, without_state
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.pipeline import ran_out_of_time
 from fumishirube.errors import ConfigError, InvalidScope
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
-from fumishirube.model import Progress, Query, Trace
 from fumishirube.plugins.discovery import Plugins
+from fumishirube.query import Budget, Query, SearchState
+from fumishirube.tools.definitions import Progress
 from fumishirube.traces.differences import TraceDifference
 from fumishirube.traces.exports import WITHHELD, ExportedTrace, programs, withheld_coordinates
+from fumishirube.traces.records import Trace
 
 Cause: TypeAlias = Literal["corpus", "configuration", "plugins", "program", "time"]
 
@@ -97,7 +97,7 @@ class Replay:
 
     def _time(self) -> Iterator[ReplayChange]:
         trace = self.before.trace
-        if ran_out_of_time(trace.search):
+        if trace.report.out_of_time:
             yield ReplayChange("time", "the recorded search had run out of time")
         if trace.degraded:
             yield ReplayChange("time", f"the recorded search was degraded: {trace.degraded}")
@@ -173,7 +173,7 @@ def replay_trace(
         NotFound: when there is no such manual any more.
     """
     origin = trace.origin
-    if trace.own or origin.more or not origin.recipe.surface:
+    if trace.own or not origin.recipe.surface:
         raise InvalidScope(
             "this search cannot be run again: only its own surface knows all that it was asked"
             if origin.recipe.surface
@@ -184,16 +184,7 @@ def replay_trace(
         raise InvalidScope(
             f"no surface is called {origin.recipe.surface!r} here; add it to 'surfaces'"
         )
-    query = Query(
-        trace.text,
-        trace.required,
-        must=origin.must,
-        limit=origin.limit,
-        exclude=trace.excluded,
-        case_sensitive=origin.case_sensitive,
-        budget=Budget.of(TIME_MS),
-        cache=False,
-    )
+    query = replace(origin.query, budget=Budget.of(TIME_MS), state=SearchState(), cache=False)
     after = context.find(trace.manual_id, query, progress).trace
     return ExportedTrace(
         after, content_fingerprint(context.manual(trace.manual_id)), programs(__version__)

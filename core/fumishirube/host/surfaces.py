@@ -18,12 +18,11 @@ from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError
-from fumishirube.model import Trace
-from fumishirube.origins import PipelineSnapshot
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import StageRegistry
 from fumishirube.stages import ResourceStage
 from fumishirube.surfaces import NamedEmbedder, Surface
+from fumishirube.traces.records import PipelineSnapshot, Trace
 from fumishirube.traces.store import TraceStore
 
 MANUALS = "manuals"
@@ -144,7 +143,7 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
 def running(named: NamedStage[Any], opening: ExitStack) -> NamedStage[Any]:
     """Return a stage in its running form, which ends with the stack."""
     if isinstance(named.stage, ResourceStage):
-        return NamedStage(named.name, opening.enter_context(named.stage.open()))
+        return named._replace(stage=opening.enter_context(named.stage.open()))
     return named
 
 

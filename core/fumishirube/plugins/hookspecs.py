@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pluggy
 
-from fumishirube.model import Trace
 from fumishirube.plugins.registry import Register
 from fumishirube.stages import (
     Embedder,
@@ -16,6 +15,7 @@ from fumishirube.stages import (
     Tokenizer,
 )
 from fumishirube.surfaces import Surface
+from fumishirube.traces.records import Trace
 
 GROUP = "fumishirube.v1"
 

@@ -15,6 +15,7 @@ It needs pytest, which the extra ``testing`` brings.
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage, ranking
+from fumishirube.testing.corpus_contract import CorpusContract
 from fumishirube.testing.embedders import EmbedderContract
 from fumishirube.testing.fusers import FuserContract
 from fumishirube.testing.indexes import IndexContract
@@ -25,6 +26,7 @@ from fumishirube.testing.surfaces import SurfaceContract
 from fumishirube.testing.tokenizers import TokenizerContract
 
 __all__ = [
+    "CorpusContract",
     "EmbedderContract",
     "FuserContract",
     "IndexContract",

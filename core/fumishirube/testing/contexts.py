@@ -38,7 +38,9 @@ from fumishirube import (
     TraceRow,
 )
 from fumishirube.engine.passages import passages
+from fumishirube.query import recorded
 from fumishirube.testing.corpora import MemoryCorpus
+from fumishirube.traces.records import Origin
 
 T = TypeVar("T")
 
@@ -124,12 +126,11 @@ class MemoryContext:
         trace = Trace(
             id=f"trace-{len(self._traces) + 1}",
             manual_id=manual_id,
-            text=query.text,
-            required=query.required,
             created=0.0,
             search=Span("search", "search", 0.0, 0.0, tuple(map(_row, ranking.hits))),
             files=len(self.manual(manual_id).paths()),
             sections=corpus.size,
+            origin=Origin(query=recorded(query)),
         )
         self._traces[trace.id] = trace
         return SearchResult(trace, lambda: ranking)

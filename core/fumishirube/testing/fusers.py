@@ -56,13 +56,13 @@ class FuserContract(StageContract[Fuser]):
                 assert math.isfinite(run.weight), f"{run.name}: {run.weight}"
                 assert run.weight >= 0, f"{run.name}: {run.weight}"
 
-    def test_runs_share_the_budget_and_the_memo_of_the_query(self) -> None:
+    def test_runs_share_the_budget_and_the_state_of_the_query(self) -> None:
         """Otherwise a run goes on when the caller is gone; use ``dataclasses.replace``."""
         corpus = self.corpus()
         for query in self._queries():
             for run in self.make().plan(query, corpus):
                 assert run.query.budget is query.budget, f"{run.name} has a budget of its own"
-                assert run.query.memo is query.memo, f"{run.name} has a memo of its own"
+                assert run.query.state is query.state, f"{run.name} has a state of its own"
 
     def test_an_empty_corpus_can_be_planned_for(self) -> None:
         """A manual without sections is no error."""

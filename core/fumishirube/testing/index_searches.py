@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -27,6 +28,7 @@ from fumishirube.engine.passages import FIELDS
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage
+from fumishirube.testing.corpus_contract import CorpusContract
 from fumishirube.testing.samples import BLANK, PASSAGES, TEXTS
 
 _LARGE = 1_000
@@ -35,7 +37,7 @@ _AWKWARD = [(number, text) for number, text in enumerate(TEXTS) if text.strip()]
 Batch = tuple[IndexedFile, Sequence[Passage]]
 
 
-class IndexSearchContract(StageContract[Index]):
+class IndexSearchContract(StageContract[Index], CorpusContract):
     """Answers like a corpus in memory."""
 
     protocol = Index
@@ -61,6 +63,13 @@ class IndexSearchContract(StageContract[Index]):
             yield index
         finally:
             index.close()
+
+    @contextmanager
+    def filled(self, passages: Sequence[Passage]) -> Iterator[Corpus]:
+        """Return the corpus of a new index that holds these passages."""
+        with TemporaryDirectory() as folder, self.opened(Root(Path(folder))) as index:
+            sync(index, batched(passages))
+            yield index.corpus("manual")
 
     def test_a_new_index_is_empty(self, folder: Root) -> None:
         """Before the first update there is nothing, and asking is no error."""

@@ -70,7 +70,9 @@ class RefinerContract(StageContract[Refiner]):
     def test_notes_of_earlier_stages_remain(self) -> None:
         """Notes of earlier stages reach the answer."""
         for query, refined in self._refined():
-            assert refined.notes.get("before") == "noted", f"{query.text!r}: {refined.notes}"
+            assert refined.diagnostics.get("before") == "noted", (
+                f"{query.text!r}: {refined.diagnostics}"
+            )
 
     def test_scores_stay_finite(self) -> None:
         """Scores may change; they stay numbers."""
@@ -145,7 +147,7 @@ def _sample_ranking() -> Ranking:
         hit._replace(labels=frozenset({"phrase"}), coverage=0.5, matched=("休",))
         for hit in ranking(PASSAGES).hits
     )
-    return Ranking(hits, left_out=(_BEFORE,), notes={"before": "noted"})
+    return Ranking(hits, left_out=(_BEFORE,), diagnostics={"before": "noted"})
 
 
 def _scorer_details(hit: Hit) -> tuple[object, ...]:

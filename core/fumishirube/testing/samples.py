@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fumishirube import Budget, Query
+from fumishirube import Budget, Query, SearchState
 from fumishirube.testing.corpora import passage
 
 PASSAGES = (
@@ -84,7 +84,7 @@ QUERIES = (
 
 def afresh(queries: Iterable[Query]) -> list[Query]:
     """Return the same queries as new searches, which have kept nothing yet."""
-    return [replace(query, budget=Budget(), memo={}) for query in queries]
+    return [replace(query, budget=Budget(), state=SearchState()) for query in queries]
 
 
 BLANK = passage("規程/休暇.md", 9, "休暇の password", "", ancestors=("休暇",))

@@ -106,7 +106,7 @@ class ScorerContract(StageContract[Scorer]):
                     )
 
     def test_a_used_memo_changes_nothing(self) -> None:
-        """Runs of one search share ``query.memo``; it saves time, never answers."""
+        """Runs of one search share ``query.state``; it saves time, never answers."""
         corpus = self.corpus()
         for query in self._queries():
             shared = Query(query.text, query.required, query.must, query.limit)

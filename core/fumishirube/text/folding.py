@@ -114,14 +114,17 @@ def is_cjk(character: str) -> bool:
 
 
 def occurs(folded_text: str, folded_term: str) -> bool:
-    """Tell whether the term stands in the text: words on word boundaries, Japanese anywhere."""
+    """Tell whether the term stands in the text: words on word boundaries, Japanese anywhere.
+
+    An empty term stands nowhere.
+    """
     return occurrences(folded_text, folded_term, 1) > 0
 
 
 def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> int:
     """Count how often the term stands in the text, up to ``most`` if that is given."""
     place = folded_text.find(folded_term)
-    if place < 0:
+    if place < 0 or not folded_term:
         return 0  # most terms stand in few texts
     first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
     if not first and not last:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
-from fumishirube import Answer
+from fumishirube.tools.definitions import Answer
 
 LIST_CHARS = 24_000
 """How long a list in an answer gets: clients cut what is much longer."""

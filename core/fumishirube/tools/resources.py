@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 
 Completer: TypeAlias = Callable[[str, str, Mapping[str, str]], Iterable[str]]
 """Proposes values: for an argument, given what has been typed of it and the other arguments."""

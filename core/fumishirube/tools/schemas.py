@@ -13,7 +13,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from fumishirube.errors import ToolError
-from fumishirube.model import Answer, Params, Tool
+from fumishirube.tools.definitions import Answer, Params, Tool
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from fumishirube import Answer, InvalidParameter, Lines, Params
+from fumishirube.errors import InvalidParameter
+from fumishirube.text.folding import Lines
+from fumishirube.tools.definitions import Answer, Params
 from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS
 
 MaxChars = Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS)]

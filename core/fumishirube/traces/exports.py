@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from fumishirube.errors import InvalidParameter
-from fumishirube.model import Span, Trace, TraceRow
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 FORMAT_VERSION = 1
 """The form of the files; what a later version wrote is not read."""
@@ -21,9 +21,8 @@ WITHHELD = "(an absolute path, which is not exported)"
 """What stands in a file for a setting that would tell of somebody's disk."""
 
 _MARK = "fumishirube_trace"
-_QUERY = ("text", "required", "excluded")
 _CORPUS = ("files", "sections", "skipped", "aside")
-_REST = ("degraded", "cache", "thresholds", "annotations", "own")
+_REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
 
 
 @dataclass(frozen=True)
@@ -56,13 +55,7 @@ def export_document(export: ExportedTrace) -> dict[str, Any]:
         "id": trace.id,
         "created": trace.created,
         "manual_id": trace.manual_id,
-        "query": {
-            **_members(trace, _QUERY),
-            "limit": trace.origin.limit,
-            "must": trace.origin.must,
-            "case_sensitive": trace.origin.case_sensitive,
-            "more": trace.origin.more,
-        },
+        "query": trace.origin.query.record(),
         "corpus": {
             "fingerprint": trace.origin.corpus,
             "content": export.content,
@@ -137,6 +130,8 @@ def _members(trace: Trace, names: Sequence[str]) -> dict[str, Any]:
 
 def _named(value: Any) -> Any:
     """Return a value whose members have their names, as JSON does not know named tuples."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {member.name: _named(getattr(value, member.name)) for member in fields(value)}
     if hasattr(value, "_asdict"):
         return {name: _named(member) for name, member in value._asdict().items()}
     return [_named(member) for member in value] if isinstance(value, tuple) else value
@@ -151,15 +146,13 @@ def _document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of an :class:`ExportedTrace`, of which nothing has been checked yet."""
     query, corpus = document["query"], document["corpus"]
     rows = [*document["ranking"], *document["other_rows"]]
-    rest = {name: query.pop(name) for name in ("limit", "must", "case_sensitive", "more")}
     fingerprint, content = corpus.pop("fingerprint"), corpus.pop("content")
     trace = {
         **{name: document[name] for name in ("id", "created", "manual_id")},
-        **{name: query[name] for name in _QUERY},
         **{name: corpus[name] for name in _CORPUS},
         **{name: document["rest"][name] for name in _REST},
         "search": _with_rows(document["search"], rows),
-        "origin": {"recipe": document["pipeline"], "corpus": fingerprint, **rest},
+        "origin": {"recipe": document["pipeline"], "corpus": fingerprint, "query": query},
     }
     return {"trace": trace, "content": content, "program": document["program"]}
 

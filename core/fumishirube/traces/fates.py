@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fumishirube.citations import Citation
-from fumishirube.model import Document, LeftOut, Span, Trace, TraceRow
+from fumishirube.documents import Document
+from fumishirube.model import LeftOut
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 SectionKey = tuple[str, int]
 

@@ -15,10 +15,15 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json
 
-from fumishirube.model import LeftOut, Span, Trace, TraceRow
+from fumishirube.model import LeftOut
+from fumishirube.query import Query
+from fumishirube.traces.records import Origin, PipelineSnapshot, Span, Trace, TraceRow
 
 VERSION = 1
 """The form of the documents; what a later version wrote is not read."""
+
+_APART = ("search", "origin")
+"""What of a trace is not written as it is."""
 
 _SUFFIX = ".json"
 _UNFINISHED = ".part"
@@ -151,12 +156,15 @@ def encode_trace(trace: Trace) -> bytes:
     members = {
         member.name: getattr(trace, member.name)
         for member in fields(trace)
-        if member.name != "search"
+        if member.name not in _APART
     }
+    origin = trace.origin
     search = _span(trace.search, rows)
     document = {
         "version": VERSION,
         **members,
+        "query": origin.query.record(),
+        "origin": {"recipe": origin.recipe._asdict(), "corpus": origin.corpus},
         "search": search,
         "places": [*rows.places],
         "rows": rows.rows,
@@ -185,7 +193,10 @@ def decode_trace(data: bytes) -> Trace:
         for name, adapter in _adapters().items()
         if name in document
     }
-    return Trace(**members, search=_read_span(document["search"], rows))
+    plain = document.get("origin", {})
+    recipe = _recipe().validate_python(plain.get("recipe", {}))
+    origin = Origin(recipe, str(plain.get("corpus", "")), Query.of_record(document["query"]))
+    return Trace(**members, origin=origin, search=_read_span(document["search"], rows))
 
 
 def _plain(value: object) -> object:
@@ -212,6 +223,7 @@ def _read_span(plain: dict[str, Any], rows: list[TraceRow]) -> Span:
     if not all(isinstance(members.get(name, 0), (int, float)) for name in _NUMBERS):
         raise TypeError("a time is a number")
     members["rows"] = tuple(rows[number] for number in plain["rows"])
+    members["must"] = tuple(members.get("must", ()))
     members["left_out"] = tuple(LeftOut(*left) for left in plain["left_out"])
     members["children"] = tuple(_read_span(child, rows) for child in plain["children"])
     return Span(**members)
@@ -229,5 +241,10 @@ def _row(place: list[Any], rest: list[Any]) -> TraceRow:
 @lru_cache(maxsize=1)
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     hints = get_type_hints(Trace)
-    names = [member.name for member in fields(Trace) if member.name != "search"]
+    names = [member.name for member in fields(Trace) if member.name not in _APART]
     return {name: TypeAdapter(hints[name]) for name in names}
+
+
+@lru_cache(maxsize=1)
+def _recipe() -> TypeAdapter[PipelineSnapshot]:
+    return TypeAdapter(PipelineSnapshot)

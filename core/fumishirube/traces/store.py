@@ -16,8 +16,8 @@ from threading import Event, Lock, Thread
 from pydantic import JsonValue
 
 from fumishirube.errors import NotFound
-from fumishirube.model import Trace
 from fumishirube.traces.files import TraceFiles
+from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 

@@ -25,7 +25,7 @@ from fumishirube_manual.diagnosis import (
     REQUIRED,
     diagnose,
     file_bias,
-    gate_notes,
+    fusion_settings,
     gate_spans,
 )
 from fumishirube_manual.rows import (
@@ -156,12 +156,13 @@ def _unscanned(trace: Trace) -> list[Json]:
 
 
 def _gate_runs(trace: Trace, settings: ManualSettings) -> list[Json]:
-    notes = gate_notes(trace)
+    weights = fusion_settings(trace).get("weights", {})
     cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
     rows: list[Json] = []
-    for gate, terms in ((FREE, []), (REQUIRED, notes.get("kept", []))):
+    applied: list[JsonValue] = [*trace.report.effective]
+    for gate, terms in ((FREE, []), (REQUIRED, applied)):
         spans = gate_spans(trace, gate)
-        if not spans and not notes.get("weights"):
+        if not any(span.kind == "run" for span in trace.search.children):
             continue  # a pipeline without gates has none to tell of
         candidates = {(row.path, row.start_line): row for span in spans for row in span.rows}
         rows.append(
@@ -175,9 +176,9 @@ def _gate_runs(trace: Trace, settings: ManualSettings) -> list[Json]:
                 ),
                 "scoring_mode": _scoring_mode(spans),
                 "cutoff_reason": cutoff,
-                "weight": notes.get("weights", {}).get(gate, 1.0),
+                "weight": weights.get(gate, 1.0),
                 "weight_reason": "configured",
-                "selected": gate == (REQUIRED if notes.get("gated") else FREE),
+                "selected": gate == (REQUIRED if trace.report.gated else FREE),
             }
         )
     return rows
@@ -194,7 +195,7 @@ def _fusion_debug(trace: Trace) -> list[Json]:
         {(row.path, row.start_line): rank for rank, row in enumerate(span.rows, start=1)}
         for span in runs
     ]
-    k = gate_notes(trace).get("rrf_k", 60)
+    k = fusion_settings(trace).get("rrf_k", 60)
     items: list[Json] = []
     for place, row in enumerate(trace.search.rows, start=1):
         key = (row.path, row.start_line)

@@ -9,8 +9,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Corpus, Env, OccursClause, Outcome, Query, Ranking, Run, Stage, fold
-from fumishirube_stages.fusers.rrf import merge, normal, ranked
+from fumishirube import (
+    Corpus,
+    Env,
+    OccursClause,
+    Outcome,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+    fold,
+    fused_ranking,
+    merge_rankings,
+)
+from fumishirube_stages.fusers.rrf import normal
 
 BASE = "base"
 
@@ -47,18 +59,17 @@ class Decompose(Stage):
         base = Run(BASE, query)
         if not self.enabled:
             return (base,)
-        key = ("decompose", query.text)
-        if key not in query.memo:
-            query.memo[key] = sides(query.text, corpus)
-        side_texts: tuple[str, ...] = query.memo[key]
-        subs = [Run(f"side:{side}", replace(query, text=side)) for side in side_texts]
+        known = query.state.shared(dict[str, tuple[str, ...]], "decompose")
+        if query.text not in known:
+            known[query.text] = sides(query.text, corpus)
+        subs = [Run(f"side:{side}", replace(query, text=side)) for side in known[query.text]]
         return (base, *subs)[: self.max_sub_queries]
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Blend the question's own ranking with the ranks that its sides give."""
         if not any(outcome.ranking.hits for outcome in outcomes[1:]):
             return outcomes[0].ranking
-        merged = merge(outcomes, self.rrf_k)
+        merged = merge_rankings(outcomes, self.rrf_k)
         base = {hit.passage.key: hit.score for hit in outcomes[0].ranking.hits}
         top_base = max(base.values(), default=0.0)
         top_rank = merged[0].score
@@ -72,7 +83,7 @@ class Decompose(Stage):
             score = scale * (score + (1 - self.base_weight) * rank)
             labels = ("query_decomp_rrf", "pinned_top") if key in pinned else ("query_decomp_rrf",)
             hits.append(fused.hit.scored(score, *labels))
-        return ranked(hits, outcomes)
+        return fused_ranking(hits, outcomes)
 
 
 def _best_of_sides(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from fumishirube import (
     Corpus,
@@ -19,14 +19,16 @@ from fumishirube import (
     Ranking,
     Run,
     Stage,
+    TermFilter,
+    TermUse,
     concepts,
     fold,
+    fused_ranking,
     is_cjk,
     is_function,
-    occurs,
+    merge_rankings,
 )
-from fumishirube_stages.fusers.rrf import merge, normal, ranked
-from fumishirube_stages.fusers.spellings import near_spellings
+from fumishirube_stages.fusers.rrf import normal
 
 FREE = "g0"
 REQUIRED = "g_req"
@@ -83,29 +85,32 @@ class RequiredTerms(Stage):
         dropped: list[LeftOut] = []
         if relaxed:
             hits, dropped = self._without_noise(hits)
-        labelled = [_marked(hit, terms) for hit in hits]
-        ranking = ranked([hit for hit, _ in labelled], outcomes)
+        ranking = fused_ranking([_labelled(hit, terms, query) for hit in hits], outcomes)
         return ranking._replace(
             left_out=(*ranking.left_out, *dropped),
-            notes={
-                **ranking.notes,
-                **self._notes(terms, labelled, gated=bool(gated)),
-                "near": {} if query.budget.spent else _near(terms, corpus),
+            terms=terms.use,
+            diagnostics={
+                **ranking.diagnostics,
+                **({} if terms.use.picked is None else {"picked": [*terms.use.picked]}),
+                "kept": [*terms.effective],
+                "gated": bool(gated),
+                "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
+                "rrf_k": self.k,
             },
         )
 
     def _terms(self, query: Query, corpus: Corpus) -> _Terms:
-        key = ("required-terms", self.fingerprint, query.text, query.required)
-        if key not in query.memo:
-            query.memo[key] = self._guard(query, corpus)
-        terms: _Terms = query.memo[key]
-        return terms
+        known = query.state.shared(dict[tuple[object, ...], _Terms], "required", self.fingerprint)
+        key = (query.text, query.required)
+        if key not in known:
+            known[key] = self._guard(query, corpus)
+        return known[key]
 
     def _guard(self, query: Query, corpus: Corpus) -> _Terms:
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             requested = picked = _rarest(query.text, corpus)
-        counts = {term: corpus.count(OccursClause(term)).number for term in requested}
+        counts = {term: query.state.sections_with(term, corpus) for term in requested}
         flagged: dict[str, Literal["too_rare", "too_common"]] = {}
         for term, count in counts.items():
             share = normal(count, corpus.size)
@@ -114,12 +119,14 @@ class RequiredTerms(Stage):
             elif corpus.size >= self.common_from and share > self.too_common:
                 flagged[term] = "too_common"
         effective = tuple(term for term in requested if flagged.get(term) != "too_common")
-        folded = {term: fold(term) for term in requested}
-        return _Terms(requested, effective, picked, counts, flagged, folded, corpus.size)
+        filters = [
+            TermFilter(term, reason, reason == "too_common") for term, reason in flagged.items()
+        ]
+        return _Terms(requested, effective, counts, TermUse(picked, tuple(filters)))
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
-        merged = merge(gates, self.k)
+        merged = merge_rankings(gates, self.k)
         top_score = max((fused.best for fused in merged), default=0.0)
         top_rank = max((fused.score for fused in merged), default=0.0)
         share = self.score_share
@@ -145,53 +152,14 @@ class RequiredTerms(Stage):
                 dropped.append(LeftOut(*hit.passage.key, "weak_match"))
         return strong, dropped
 
-    def _notes(
-        self, terms: _Terms, labelled: Sequence[_Marked], *, gated: bool
-    ) -> Mapping[str, JsonValue]:
-        size = terms.size
-        notes: dict[str, JsonValue] = {
-            "requested": [*terms.requested],
-            "kept": [*terms.effective],
-            "counts": {**terms.counts},
-            "filtered_by_frequency": [
-                {
-                    "term": term,
-                    "doc_freq": terms.counts[term],
-                    "doc_freq_ratio": round(normal(terms.counts[term], size), 4),
-                    "reason": reason,
-                    "dropped": reason == "too_common",
-                }
-                for term, reason in terms.flagged.items()
-            ],
-            "strict": sum(bool(present) for _, present in labelled),
-            "filtered": sum(not present.isdisjoint(terms.effective) for _, present in labelled),
-            "gated": gated,
-            "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
-            "rrf_k": self.k,
-        }
-        return notes if terms.picked is None else {**notes, "picked": [*terms.picked]}
-
-
-_Marked: TypeAlias = tuple[Hit, frozenset[str]]
-"""A hit, and which of the requested terms it holds."""
-
 
 class _Terms(NamedTuple):
-    """The terms asked for, those applied, those picked, and how often each stands there."""
+    """The terms asked for or picked, those applied, and how often each stands there."""
 
     requested: tuple[str, ...]
     effective: tuple[str, ...]
-    picked: tuple[str, ...] | None
     counts: Mapping[str, int]
-    flagged: Mapping[str, Literal["too_rare", "too_common"]]
-    folded: Mapping[str, str]
-    size: int
-
-
-def _near(terms: _Terms, corpus: Corpus) -> dict[str, JsonValue]:
-    """Return what is spelled nearly like the terms that stand nowhere."""
-    absent = [term for term in terms.requested if not terms.counts[term]]
-    return {term: [*near_spellings(term, corpus)] for term in absent}
+    use: TermUse
 
 
 def _together(number: int) -> str:
@@ -202,7 +170,7 @@ def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
     """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
     if len(passes) == 1:
         return passes[0].ranking.hits
-    return tuple(fused.hit.labelled("required_terms_rrf") for fused in merge(passes, k))
+    return tuple(fused.hit.labelled("required_terms_rrf") for fused in merge_rankings(passes, k))
 
 
 def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
@@ -211,14 +179,13 @@ def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
     return [hit.labelled("pinned") if hit.passage.key in best else hit for hit in hits]
 
 
-def _marked(hit: Hit, terms: _Terms) -> _Marked:
+def _labelled(hit: Hit, terms: _Terms, query: Query) -> Hit:
     """Say which of the requested terms stand in the passage, whichever run brought it."""
-    text = "\n".join(hit.passage.fields.values())
-    present = frozenset(term for term in terms.requested if occurs(text, terms.folded[term]))
+    present = query.state.terms_in(hit.passage, terms.requested)
     if not present:
-        return hit, present
+        return hit
     label = "required_term_and" if len(present) == len(terms.requested) > 1 else "required_term"
-    return hit.labelled(label), present
+    return hit.labelled(label)
 
 
 def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:

@@ -1,13 +1,22 @@
-"""Reciprocal rank fusion: the one place where rankings are merged by rank."""
+"""Reciprocal rank fusion as a fuser of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Corpus, Hit, LeftOut, Outcome, Query, Ranking, Run, Stage
+from fumishirube import (
+    Corpus,
+    Outcome,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+    fused_ranking,
+    merge_rankings,
+)
 
 
 class Rrf(Stage):
@@ -26,60 +35,8 @@ class Rrf(Stage):
         """Merge by rank; a single ranking stays as it is."""
         if len(outcomes) == 1:
             return outcomes[0].ranking
-        return ranked([m.hit.scored(m.score) for m in merge(outcomes, self.k)], outcomes)
-
-
-class FusedHit(NamedTuple):
-    """A hit with its fused score, and the best score that a single run gave it."""
-
-    hit: Hit
-    score: float
-    best: float
-
-
-def merge(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
-    """Return every hit once, best fused score first; marks and matches are united."""
-    merged: dict[tuple[str, int], FusedHit] = {}
-    for run, ranking in outcomes:
-        for rank, hit in enumerate(ranking.hits, start=1):
-            key = hit.passage.key
-            added = run.weight / (k + rank)
-            before = merged.get(key)
-            if before is None:
-                merged[key] = FusedHit(hit, added, hit.score)
-                continue
-            merged[key] = FusedHit(
-                united_hit(before.hit, hit), before.score + added, max(before.best, hit.score)
-            )
-    return sorted(merged.values(), key=lambda m: (-m.score, *m.hit.sort_key()))
-
-
-def united_hit(first: Hit, second: Hit) -> Hit:
-    """Return the better scored of two hits of one passage, with the marks and matches of both."""
-    if first is second:
-        return first
-    better, worse = (first, second) if first.score >= second.score else (second, first)
-    same = better.labels == worse.labels and better.matched == worse.matched
-    if same and better.coverage >= worse.coverage:
-        return better
-    return better._replace(
-        labels=better.labels | worse.labels,
-        matched=better.matched + tuple(m for m in worse.matched if m not in better.matched),
-        coverage=max(better.coverage, worse.coverage),
-    )
-
-
-def ranked(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
-    """Return a ranking of these hits, in order, with what the runs left out and noted."""
-    left: dict[LeftOut, None] = {}
-    returned = {hit.passage.key for hit in hits}
-    notes: dict[str, object] = {}
-    for outcome in outcomes:
-        for row in outcome.ranking.left_out:
-            if (row.path, row.start_line) not in returned:
-                left[row] = None
-        notes = {**outcome.ranking.notes, **notes}
-    return Ranking(tuple(sorted(hits, key=Hit.sort_key)), tuple(left), notes)  # type: ignore[arg-type]
+        merged = merge_rankings(outcomes, self.k)
+        return fused_ranking([m.hit.scored(m.score) for m in merged], outcomes)
 
 
 def normal(value: float, top: float) -> float:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from fumishirube import Corpus, Hit, Outcome, Query, Ranking, Run, Stage
+from fumishirube_stages.scorers.graph import Weigh
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _PARTS = ("vector", "graph", "fulltext")
@@ -42,13 +43,13 @@ class WeightedSum(Stage):
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the query itself, and let its scorers know the weights."""
-        query.shared("weigh", self._weigh)
+        query.state.shared(dict[str, Weigh], "weigh")["weigh"] = self._weigh
         return (Run("all", query),)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Order documents by their score, then by path, and their sections by theirs."""
         ranking = outcomes[0].ranking
-        documents: Mapping[str, Any] = query.shared("documents", {})
+        documents: Mapping[str, Any] = query.state.shared(dict[str, dict[str, float]], "documents")
         if not documents:
             return ranking  # none of the three scorers had anything to say
         hybrid = "vector" in documents
@@ -70,7 +71,9 @@ class WeightedSum(Stage):
                 fused.append(hit._replace(score=round(score, 6), signals=signals))
         fused.sort(key=_place)
         kind = "hybrid" if hybrid else "fulltext_fallback"
-        return ranking._replace(hits=tuple(fused), notes={**ranking.notes, "search_type": kind})
+        return ranking._replace(
+            hits=tuple(fused), diagnostics={**ranking.diagnostics, "search_type": kind}
+        )
 
     def _weigh(self, any_text: bool) -> tuple[float, float, float]:  # noqa: FBT001 - a rule
         """Return the weights of vectors, links and full text."""

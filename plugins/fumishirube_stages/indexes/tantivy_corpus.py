@@ -118,7 +118,7 @@ class TantivyCorpus(Translator):
         if not of_texts(clause) or (searched and self._blank):
             query = both(query, self._searched if searched else self._any_section)
         number = _number(self._searcher, query)
-        return Count(number) if cap is None or number <= cap else Count(cap, at_least=True)
+        return Count.capped(number, cap)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return in how many live sections each term stands."""
@@ -184,7 +184,7 @@ class TantivyCorpus(Translator):
         query = self._query(clause)
         exact = exact or (clause == TermClause(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
-            return query
+            return query if of_texts(clause) else both(query, self._any_section)
         passages = self._all(both(query, self._any_section))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()

@@ -57,7 +57,7 @@ class Documents:
         made.add_text(f"in_{self._last}", last.written)
         made.add_text(BESIDE, " ".join(beside - last.terms))
         made.add_text(PARTS, " ".join(parts.union(last.parts)))
-        made.add_text(CHARACTERS, _characters(passage))
+        made.add_text(CHARACTERS, _characters(passage, beside | last.terms))
         return made
 
     def _named(self, text: str) -> _Text:
@@ -99,10 +99,14 @@ def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
     return [term for term in terms if term.isascii() and not occurs(text, term)]
 
 
-def _characters(passage: Passage) -> str:
+def _characters(passage: Passage, terms: Collection[str]) -> str:
     """Return the characters of a passage one by one, if it holds other than ASCII ones.
 
-    That each of them need stand here but once the engine finds out faster.
+    That each of them need stand here but once the engine finds out faster. A character that is in
+    no term is replaced: it counts for the length of the passage only.
     """
     text = "".join(passage.fields.values())
-    return "" if text.isascii() else " ".join(text)
+    if text.isascii():
+        return ""
+    outside = {character for character in set(text).difference(*terms) if not character.isspace()}
+    return " ".join(text.translate(dict.fromkeys(map(ord, outside), "-")))

@@ -23,7 +23,7 @@ from fumishirube import (
 )
 
 CHARACTERS = "characters"
-"""The field of a section's single characters, Japanese ones at least, whatever the terms are."""
+"""The field of the single characters of a section's terms, Japanese ones at least."""
 
 BESIDE = "beside"
 """The field of the terms of a section that do not stand in its last field, the longest.
@@ -94,8 +94,8 @@ class Translator(ABC):
                     BoolClause(should=tuple(TermClause(t, field, boost) for t in terms))
                 )
             case PhraseClause(terms, field, boost):
-                fields = [field] if field else self._names
-                phrases = [Query.phrase_query(self._schema, f"in_{f}", [*terms]) for f in fields]
+                names = self._named(field) if field else [f"in_{name}" for name in self._names]
+                phrases = [Query.phrase_query(self._schema, name, [*terms]) for name in names]
                 return _weighed(_either(phrases), boost)
             case InfixClause(text, field, boost):
                 return _weighed(self._part(text, field), boost)
@@ -109,21 +109,19 @@ class Translator(ABC):
                 return Query.all_query()
 
     def _term(self, clause: TermClause) -> Query:
-        if clause.field:
-            query = Query.term_query(self._schema, f"in_{clause.field}", clause.term, _COUNTED)
-        else:
-            named = [
-                Query.term_query(self._schema, name, clause.term, _COUNTED)
-                for name in self._anywhere
-            ]
-            query = _either(named)
-        return _weighed(query, clause.boost)
+        names = self._named(clause.field) if clause.field else self._anywhere
+        named = [Query.term_query(self._schema, name, clause.term, _COUNTED) for name in names]
+        return _weighed(_either(named), clause.boost)
+
+    def _named(self, field: str) -> Sequence[str]:
+        """Return the engine's name of a field; none when sections have no such field."""
+        return [f"in_{field}"] if field in self._names else []
 
     def _part(self, text: str, field: str | None) -> Query:
         """Look a single Japanese character up; search the dictionary of terms for all else."""
         if field is None and len(text) == 1 and is_cjk(text):
             return Query.term_query(self._schema, CHARACTERS, text)
-        names = [f"in_{field}"] if field else self._anywhere
+        names = self._named(field) if field else self._anywhere
         pattern = f".*{_escaped(text)}.*"
         return _either([Query.regex_query(self._schema, name, pattern) for name in names])
 
@@ -147,6 +145,7 @@ class Translator(ABC):
             for clause in should
             if type(clause) is not TermClause
             or clause.field is None
+            or clause.field not in self._names
             or self._stands(clause.field, clause.term)
         ]
         parts += [(Occur.Must, self._query(clause)) for clause in must]
@@ -181,6 +180,8 @@ def _weighed(query: Query, boost: float) -> Query:
 def _either(queries: Sequence[Query]) -> Query:
     if len(queries) == 1:
         return queries[0]
+    if not queries:
+        return Query.empty_query()
     return Query.boolean_query([(Occur.Should, query) for query in queries])
 
 

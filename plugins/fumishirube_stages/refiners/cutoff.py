@@ -36,13 +36,7 @@ class Cutoff(Stage):
             *_left(remaining[len(wanted) :], "candidate_cap"),
             *_left(cut, "dynamic_cutoff"),
         ]
-        notes = {
-            **ranking.notes,
-            "before_limit": len(remaining),
-            "cut_by_limit": len(remaining) - len(wanted),
-        }
-        notes["cut_by_score"] = len(cut)
-        return Ranking(tuple(wanted), (*ranking.left_out, *left), notes)
+        return ranking._replace(hits=tuple(wanted), left_out=(*ranking.left_out, *left))
 
     def _end(self, hits: Sequence[Hit]) -> int:
         for place, hit in enumerate(hits):

@@ -16,12 +16,12 @@ def document_scores(query: Query, scorer: str) -> dict[str, float] | None:
 
     The fuser ``weighted-sum`` reads the same.
     """
-    return query.shared("documents", dict[str, dict[str, float]]()).get(scorer)
+    return query.state.shared(dict[str, dict[str, float]], "documents").get(scorer)
 
 
 def store_document_scores(query: Query, scorer: str, values: dict[str, float]) -> None:
     """Keep what a scorer found out about documents."""
-    query.shared("documents", dict[str, dict[str, float]]())[scorer] = values
+    query.state.shared(dict[str, dict[str, float]], "documents")[scorer] = values
 
 
 def candidate_sections(matches: Iterable[IndexMatch]) -> list[IndexMatch]:

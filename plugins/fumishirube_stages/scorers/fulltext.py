@@ -69,7 +69,7 @@ class Fulltext(Stage):
                 query, "fulltext", {path: rows[0] / greatest for path, rows in values.items()}
             )
         hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
-        return Ranking(hits, notes={"query_relaxed": True} if relaxed and best else {})
+        return Ranking(hits, diagnostics={"query_relaxed": True} if relaxed and best else {})
 
 
 def _text_matches(

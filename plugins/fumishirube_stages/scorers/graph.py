@@ -46,7 +46,7 @@ class Graph(Stage):
     def _best(self, query: Query, similar: Mapping[str, float]) -> list[str]:
         """Return the documents to start from: the greatest by vectors and full text together."""
         texts = document_scores(query, "fulltext") or {}
-        weigh: Weigh = query.shared("weigh", _evenly)
+        weigh = query.state.shared(dict[str, Weigh], "weigh").get("weigh", _evenly)
         alpha, _, gamma = weigh(bool(texts))
         combined = {
             path: alpha * similar.get(path, 0.0) + gamma * texts.get(path, 0.0)

@@ -14,6 +14,7 @@ from fumishirube import (
     Env,
     Hit,
     InfixClause,
+    MatchCount,
     OccursClause,
     Passage,
     Query,
@@ -103,10 +104,9 @@ class Lexical(Stage):
             return hits
         matched, at_least = corpus.count(analysis.anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
-        notes = {"matched": matched, "matched_at_least": at_least, "scan_capped": capped}
         # What holds no part of any concept was nominated by what stands between two of them.
         relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
-        return Ranking(relevant, notes=notes)
+        return Ranking(relevant, matched=MatchCount(matched, at_least, capped))
 
     def _scored(
         self,
@@ -116,7 +116,7 @@ class Lexical(Stage):
         extras: tuple[WeightedTerm, ...],
     ) -> Sequence[Hit]:
         """Score passages, each once a search; what a filter's own terms add is added to that."""
-        known = query.shared(("lexical", self.fingerprint, query.text), dict[_Key, Hit]())
+        known = query.state.shared(dict[_Key, Hit], "lexical", self.fingerprint, query.text)
         hits = []
         for passage in passages:
             key = passage.key
@@ -133,7 +133,7 @@ class Lexical(Stage):
 
     def _analysis(self, query: Query, corpus: Corpus) -> QueryAnalysis:
         """Analyse the query once a search."""
-        memo = query.shared(("asked", self.fingerprint), dict[str, QueryAnalysis]())
+        memo = query.state.shared(dict[str, QueryAnalysis], "lexical", self.fingerprint)
         if query.text not in memo:
             memo[query.text] = self._analyse(query.text, corpus)
         return memo[query.text]

@@ -36,7 +36,7 @@ class Numbers(Stage):
         wanted = _query_numbers(query.text)
         if not wanted.contexts and not wanted.codes:
             return
-        known = query.shared(("numbers", query.text), dict[tuple[str, int], tuple[int, bool]]())
+        known = query.state.shared(dict[tuple[str, int], tuple[int, bool]], "numbers", query.text)
         for key, passage in candidates.items():
             if key not in known:
                 known[key] = wanted.count_in(passage)

@@ -47,8 +47,12 @@ class PhraseScorer(Stage):
     ) -> Iterable[Hit]:
         """Score the passages that hold a stretch of the query."""
         wanted = _query_phrases(query.text)
-        known = query.shared(("phrase", self.fingerprint, query.text), dict[tuple[str, int], Hit]())
-        rarities = query.shared("worth", _SpanRarity(corpus))
+        known = query.state.shared(
+            dict[tuple[str, int], Hit], "phrase", self.fingerprint, query.text
+        )
+        rarities = query.state.shared(dict[str, _SpanRarity], "phrase").setdefault(
+            "rarity", _SpanRarity(corpus)
+        )
         for key, passage in islice(candidates.items(), self.depth):
             if key not in known:
                 known[key] = self._score(passage, wanted, rarities)

@@ -35,7 +35,7 @@ class Proximity(Stage):
         texts = [concept.text for concept in concepts(query.text)]
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
             return
-        gaps = query.shared(("proximity", query.text), dict[tuple[str, int], int | None]())
+        gaps = query.state.shared(dict[tuple[str, int], int | None], "proximity", query.text)
         for key, passage in islice(candidates.items(), self.depth):
             if key not in gaps:
                 gaps[key] = _gap(passage.fields["body"], texts)

@@ -53,7 +53,11 @@ class NGram(Stage):
         return terms + parts
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds of every text in which this one occurs: exact for one Japanese run."""
+        """Return what holds of every text in which this one occurs.
+
+        Exact for a Japanese run that makes one term; the last gram of one run and the first gram of
+        the next may follow each other as the grams of a longer run do.
+        """
         pieces = list(words(text))
         if not pieces:
             return MatchAllClause(), False
@@ -65,7 +69,7 @@ class NGram(Stage):
             for place, (run, japanese) in enumerate(pieces)
         )
         if len(clauses) == 1:
-            return clauses[0], pieces[0][0] == text
+            return clauses[0], text == pieces[0][0] and len(text) <= self.n
         return BoolClause(must=clauses), False
 
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from fumishirube.faces.cli.output import strip_controls, table
-from fumishirube.model import Span, Trace
 from fumishirube.traces.differences import RowChange, SettingChange, StageTiming, TraceDifference
+from fumishirube.traces.records import Span, Trace
 
 _SIGNALS = 4
 

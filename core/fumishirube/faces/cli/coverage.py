@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fumishirube.faces.cli.output import command, counted, listed
 from fumishirube.faces.cli.results import SearchResults, picked
-from fumishirube.model import Trace
-from fumishirube.report import CoverageReport
+from fumishirube.traces.records import Trace
 
 _MEANINGS = {
     "navigation_file": "a table of contents",
@@ -119,30 +118,18 @@ def _picked(term: str, trace: Trace) -> str:
 
 
 def _required(term: str, traces: Sequence[Trace]) -> str:
-    counts = [trace.search.notes.get("counts") for trace in traces]
-    numbers = [count.get(term) for count in counts if isinstance(count, dict)]
-    known = [number for number in numbers if isinstance(number, int)]
-    if not known:
+    reports = [row for trace in traces for row in trace.report.terms if row.term == term]
+    if not reports:
         return term
-    if not sum(known):
-        near = listed(dict.fromkeys(_near(term, traces)))
+    total = sum(row.sections for row in reports)
+    if not total:
+        near = listed(dict.fromkeys(near for row in reports for near in row.near))
         hint = f"; near it: {near}" if near else ""
         return f"{term} (in no section; searched without it{hint})"
-    where = f"in {counted(sum(known), 'section')}"
+    where = f"in {counted(total, 'section')}"
     dropped = all(_is_dropped(term, trace) for trace in traces)
     return f"{term} ({where}: too common, not applied)" if dropped else f"{term} ({where})"
 
 
-def _near(term: str, traces: Sequence[Trace]) -> Iterator[str]:
-    for trace in traces:
-        yield from (
-            near
-            for required in CoverageReport.of(trace).terms
-            if required.term == term
-            for near in required.near
-        )
-
-
 def _is_dropped(term: str, trace: Trace) -> bool:
-    applied = trace.search.notes.get("kept")
-    return isinstance(applied, list) and term not in applied
+    return any(row.dropped for row in trace.report.filtered if row.term == term)

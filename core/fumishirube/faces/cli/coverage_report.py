@@ -16,9 +16,11 @@ from fumishirube.faces.cli.fates import fate_json, fate_lines, reference
 from fumishirube.faces.cli.output import command, counted, listed, print_json, table
 from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import opened, search_context
-from fumishirube.model import LeftOut, Skipped, Trace
-from fumishirube.report import CoverageReport, TermReport
+from fumishirube.model import LeftOut, Skipped
+from fumishirube.report import TermReport
+from fumishirube.traces.coverage import CoverageReport
 from fumishirube.traces.fates import section_at, section_fate
+from fumishirube.traces.records import Trace
 
 
 def add(commands: Commands) -> None:
@@ -86,7 +88,7 @@ def _skipped(skipped: Skipped) -> str:
 
 
 def _term(required: TermReport) -> str:
-    where = "" if required.sections is None else f": in {counted(required.sections, 'section')}"
+    where = f": in {counted(required.sections, 'section')}"
     near = f"; near it: {listed(required.near)}" if required.near else ""
     return f"required term {required.term}{where}{near}"
 

@@ -19,7 +19,7 @@ from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool, error_payload
-from fumishirube.model import Call, Tool
+from fumishirube.tools.definitions import Call, Tool
 
 SURFACE = "graph"
 

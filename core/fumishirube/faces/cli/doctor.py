@@ -22,9 +22,10 @@ from fumishirube.host.calls import call_tool
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import ConfiguredSurface
-from fumishirube.model import Call, Query
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.query import Query
 from fumishirube.surfaces import HasDiagnostics
+from fumishirube.tools.definitions import Call
 
 _HARMLESS = frozenset({"navigation_file"})
 

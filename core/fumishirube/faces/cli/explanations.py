@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fumishirube.faces.cli.output import counted, listed, table
-from fumishirube.model import Span, Trace, TraceRow
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 LEGEND = (
     "legend: a run is one search inside the search (g0 the whole query, g_req among the sections "
@@ -53,9 +53,9 @@ def _details(span: Span) -> Iterator[str]:
         reasons = Counter(row.reason for row in span.left_out)
         yield f"left out: {listed(f'{reason} {n}' for reason, n in sorted(reasons.items()))}"
     if span.kind == "fuser":
-        for note in ("picked", "kept"):
-            terms = span.notes.get(note)
+        for label in ("picked", "kept"):
+            terms = span.diagnostics.get(label)
             if isinstance(terms, list):
-                yield f"{note}: {', '.join(map(str, terms)) or 'none'}"
+                yield f"{label}: {', '.join(map(str, terms)) or 'none'}"
     if span.error:
         yield f"FAILED: {span.error}"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import JsonValue
 
-from fumishirube.budget import Budget
 from fumishirube.citations import Citation
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.faces.cli.coverage import account_line, coverage_lines, next_line, terms_lines
@@ -28,10 +27,12 @@ from fumishirube.faces.cli.workspace import (
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
 from fumishirube.host.context import PipelineContext
-from fumishirube.model import Call, Query, Trace
+from fumishirube.query import Budget, Query
 from fumishirube.text.concepts import concepts
 from fumishirube.text.folding import fold
+from fumishirube.tools.definitions import Call
 from fumishirube.traces.fates import section_at, section_fate
+from fumishirube.traces.records import Trace
 
 TIME_MS = 60_000
 SHOWN = 5

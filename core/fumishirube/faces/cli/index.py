@@ -14,7 +14,7 @@ from fumishirube.faces.cli.output import counted, listed, print_json, table
 from fumishirube.faces.cli.parser import Commands, add_json
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.application import Application
-from fumishirube.model import Query
+from fumishirube.query import Query
 
 
 def add(commands: Commands) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from fumishirube.citations import Citation
-from fumishirube.model import LeftOut, Span, Trace, TraceRow
-from fumishirube.report import CoverageReport
+from fumishirube.model import LeftOut
+from fumishirube.traces.coverage import CoverageReport
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 
 class TracedHit(NamedTuple):
@@ -85,7 +86,7 @@ class SearchResults(NamedTuple):
     def degraded(self) -> list[str]:
         """Return what was not as it should be, a line a manual."""
         stale = [f"{trace.manual_id}: {trace.degraded}" for trace in self.traces if trace.degraded]
-        late = [t.manual_id for t in self.traces if t.search.notes.get("time_budget")]
+        late = [t.manual_id for t in self.traces if t.report.out_of_time]
         stale += [f"{manual}: time ran out before every stage was done" for manual in late]
         return stale + [f"{manual}: not searched: {reason}" for manual, reason in self.failed]
 
@@ -96,11 +97,8 @@ class SearchResults(NamedTuple):
 
 def picked(trace: Trace) -> list[str] | None:
     """Return the terms that a fuser picked by itself; ``None`` when none of them does that."""
-    for span in _fusers(trace.search):
-        terms = span.notes.get("picked")
-        if isinstance(terms, list):
-            return [str(term) for term in terms]
-    return None
+    chosen = trace.report.picked
+    return None if chosen is None else list(chosen)
 
 
 def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
@@ -129,13 +127,6 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
         spans = {trace.manual_id: _span(trace.search) for trace in results.traces}
         answer["spans"] = {**spans}
     return answer
-
-
-def _fusers(span: Span) -> Iterator[Span]:
-    """Yield the fusers' spans, outermost first."""
-    yield from (child for child in span.children if child.kind == "fuser")
-    for child in span.children:
-        yield from _fusers(child)
 
 
 def _hit(hit: TracedHit) -> JsonValue:

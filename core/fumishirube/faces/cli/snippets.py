@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fumishirube.disk.roots import Root
+from fumishirube.documents import Document
 from fumishirube.engine.passages import digest
 from fumishirube.faces.cli.output import clipped, strip_controls, width
-from fumishirube.model import Document, TraceRow
 from fumishirube.text.encoding import decode
 from fumishirube.text.folding import Lines, fold
+from fumishirube.traces.records import TraceRow
 
 LINES = 2
 

@@ -11,8 +11,8 @@ from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import print_json
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call
 from fumishirube.text.folding import nfc
+from fumishirube.tools.definitions import Call
 
 
 def call_by_name(

@@ -12,7 +12,7 @@ from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import Commands, add_json, not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.calls import call_tool
-from fumishirube.model import Call, Tool
+from fumishirube.tools.definitions import Call, Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 

@@ -30,7 +30,6 @@ from fumishirube.host.replays import (
     open_replay_application,
     replay_trace,
 )
-from fumishirube.model import Trace
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.traces.differences import TraceDifference
 from fumishirube.traces.exports import (
@@ -40,6 +39,7 @@ from fumishirube.traces.exports import (
     withheld_coordinates,
     withhold_paths,
 )
+from fumishirube.traces.records import Trace
 
 _SUFFIX = ".json"
 _SOURCE = "a trace's id, or a file that 'trace export' has written"

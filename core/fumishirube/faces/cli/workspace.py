@@ -21,8 +21,8 @@ from fumishirube.host.application import Application, open_application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import search_surface
-from fumishirube.model import Progress
 from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -35,8 +35,8 @@ from fumishirube.faces.http.settings import check_hosts
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions
-from fumishirube.model import Tool
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.tools.definitions import Tool
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
 

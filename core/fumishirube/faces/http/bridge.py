@@ -30,7 +30,7 @@ from fumishirube.errors import (
     ToolError,
 )
 from fumishirube.faces.http.backend import Backend
-from fumishirube.model import A, Call, P, Tool
+from fumishirube.tools.definitions import A, Call, P, Tool
 from fumishirube.tools.schemas import arguments_shape
 
 LARGEST = 32 * 1024 * 1024

@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive
 
-from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, ToolError
 from fumishirube.faces.http.arguments import from_json, from_query, known_of
 from fumishirube.faces.http.limits import LARGE, SMALL, read_body
@@ -22,7 +21,8 @@ from fumishirube.faces.http.problems import Problem, error_id_of, of_endpoint, o
 from fumishirube.faces.http.replies import reply
 from fumishirube.host.calls import call_tool, compact
 from fumishirube.host.scheduler import Scheduler
-from fumishirube.model import Call, Params, Tool
+from fumishirube.query import Budget
+from fumishirube.tools.definitions import Call, Params, Tool
 from fumishirube.tools.schemas import arguments_shape
 
 ArgumentReader: TypeAlias = Callable[[], object]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from fumishirube.model import Tool
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import Schema, input_schema, output_schema
 
 _PATH = re.compile(r"/[a-z][a-z0-9_]{0,39}")

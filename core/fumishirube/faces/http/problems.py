@@ -18,8 +18,8 @@ from fumishirube.errors import (
     ToolError,
 )
 from fumishirube.host.calls import error_payload, plain
-from fumishirube.model import Params
 from fumishirube.tools.argument_errors import refusal
+from fumishirube.tools.definitions import Params
 from fumishirube.tools.schemas import arguments_shape
 
 Body: TypeAlias = Mapping[str, JsonValue]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fumishirube.faces.inspect.markup import Markup, tag
-from fumishirube.model import Trace, TraceRow
+from fumishirube.traces.records import Trace, TraceRow
 
 _COLOURS = 8
 

@@ -21,8 +21,8 @@ from fumishirube.faces.inspect.ranks import Column, chart
 from fumishirube.faces.inspect.search import part
 from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.faces.inspect.stages import compared, letter
-from fumishirube.model import Trace
 from fumishirube.traces.differences import RowChange, TraceDifference
+from fumishirube.traces.records import Trace
 
 _MOST = 200
 

@@ -6,8 +6,8 @@ from fumishirube.faces.inspect.frame import framed, isolated, trace_url
 from fumishirube.faces.inspect.markup import Markup, tag
 from fumishirube.faces.inspect.search import part
 from fumishirube.faces.inspect.session import InspectorSession
-from fumishirube.model import Trace
 from fumishirube.traces.fates import FateStep, section_fate
+from fumishirube.traces.records import Trace
 
 
 def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> bytes:

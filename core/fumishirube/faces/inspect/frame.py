@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from fumishirube.faces.inspect.markup import Content, Markup, page, tag
 from fumishirube.faces.inspect.session import InspectorSession
-from fumishirube.model import Trace, TraceRow
+from fumishirube.traces.records import Trace, TraceRow
 
 _KEYS = (
     ("/", "search"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fumishirube.faces.inspect.frame import key_of
 from fumishirube.faces.inspect.markup import Markup, tag
-from fumishirube.model import Span, TraceRow
+from fumishirube.traces.records import Span, TraceRow
 
 DEEPEST = 14
 """Ranks that have a line of their own; all that are lower share the last."""

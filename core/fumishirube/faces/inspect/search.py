@@ -20,8 +20,8 @@ from fumishirube.faces.inspect.markup import Content, Markup, tag
 from fumishirube.faces.inspect.ranks import DEEPEST, chart, columns_of
 from fumishirube.faces.inspect.session import InspectorSession
 from fumishirube.faces.inspect.stages import tree
-from fumishirube.model import Span, Trace, TraceRow
-from fumishirube.report import CoverageReport
+from fumishirube.traces.coverage import CoverageReport
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 _MOST = 200
 """Hits that are shown."""

@@ -8,16 +8,16 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube.budget import Budget
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound, ToolError
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.replays import open_scratch_application
 from fumishirube.host.surfaces import search_surface
-from fumishirube.model import Query, Trace, TraceRow
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.query import Budget, Query
 from fumishirube.text.folding import fold
 from fumishirube.traces.fates import section_at
+from fumishirube.traces.records import Trace, TraceRow
 
 TIME_MS = 60_000
 LONGEST = 10_000

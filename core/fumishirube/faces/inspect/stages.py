@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from fumishirube.faces.inspect.frame import milliseconds
 from fumishirube.faces.inspect.markup import Content, Markup, tag
-from fumishirube.model import Span
 from fumishirube.traces.differences import StageTiming
+from fumishirube.traces.records import Span
 
 _DEEPEST = 8
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fumishirube.faces.inspect.frame import clock, framed, isolated, milliseconds, select, trace_url
 from fumishirube.faces.inspect.markup import Markup, tag
 from fumishirube.faces.inspect.session import InspectorSession
-from fumishirube.model import Trace
+from fumishirube.traces.records import Trace
 
 _MOST = 200
 

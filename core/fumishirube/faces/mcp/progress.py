@@ -13,7 +13,7 @@ from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from fumishirube.model import Progress
+from fumishirube.tools.definitions import Progress
 
 PACE = 0.1
 """Seconds between two reports of one call."""

@@ -13,7 +13,7 @@ from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import one_page
 from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Completer
 

@@ -13,7 +13,7 @@ from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, one_page
 from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.model import Call
+from fumishirube.tools.definitions import Call
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 
 PAGE = 500

@@ -24,7 +24,7 @@ from fumishirube.host.calls import compact, plain
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
 from fumishirube.host.wire import Wire, exit_within
-from fumishirube.session import Session
+from fumishirube.tools.definitions import Session
 
 GRACE = 0.2
 """Seconds that calls under way may take to answer after the client has hung up."""

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from fumishirube.faces.mcp.host import build_server
 from fumishirube.faces.mcp.requests import CallReporter, RequestContext
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.session import Session
+from fumishirube.tools.definitions import Session
 
 SESSIONS = 256
 """Sessions that are open at a time."""

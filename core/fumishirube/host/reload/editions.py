@@ -19,7 +19,7 @@ from fumishirube.host.reload.leases import CallCounter
 from fumishirube.host.reload.reimports import reimport
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.wire import write_error_line
-from fumishirube.model import Tool
+from fumishirube.tools.definitions import Tool
 
 CHECK_SECONDS = 0.5
 """Seconds between two looks; what is the same at two of them is not being written any more."""

@@ -31,7 +31,7 @@ class Newest(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits, ordered by their lowered scores."""
-        known = query.shared(("newest", self.fingerprint), dict[str, date | None]())
+        known = query.state.shared(dict[str, date | None], "newest", self.fingerprint)
         for path in {hit.passage.path for hit in ranking.hits}.difference(known):
             known[path] = self._date(path, corpus)
         newest = max((day for _, day in _days(ranking, known)), default=None)

@@ -1,0 +1,157 @@
+"""A document: one file, decoded, divided at its headings, and what it says of other files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
+
+from pydantic import JsonValue
+
+from fumishirube.text.folding import Lines
+
+EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
+
+LinkKind = Literal["references", "depends_on", "implements", "extends", "conflicts_with"]
+
+LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
+"""What one document can be to another; the first where nothing is said."""
+
+
+class Source(NamedTuple):
+    """A file that a loader speaks for, and further files that decide what it says."""
+
+    path: str
+    governed_by: tuple[str, ...] = ()
+
+
+class Section(NamedTuple):
+    """A titled part of a document.
+
+    Lines are numbered from 1; offsets count code points of the document's text. ``start:end`` is
+    the section's own text, its heading line included; ``start:extent`` also holds its children;
+    ``body:end`` is what follows the heading. ``searched`` is what is searched instead of the body,
+    where they differ.
+    """
+
+    title: str
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    extent: int
+    body: int
+    level: int = 1
+    ancestors: tuple[str, ...] = ()
+    searched: str | None = None
+
+
+class Link(NamedTuple):
+    """A reference from a document to another, as written.
+
+    ``text`` is its label, ``anchor`` the heading it names, ``kind`` one of ``LINK_KINDS``. A
+    ``wiki`` link names a page, any other one a path.
+    """
+
+    target: str
+    text: str
+    line: int
+    anchor: str = ""
+    kind: LinkKind = LINK_KINDS[0]
+    wiki: bool = False
+
+
+class LoaderRemark(NamedTuple):
+    """Something in a file that its author may want to mend; it was read nevertheless."""
+
+    code: str
+    line: int
+    message: str
+
+
+class Document(NamedTuple):
+    """One file, decoded and divided. The sections' own texts are the text, each character once.
+
+    ``navigation`` marks a table of contents: it is listed and read, but not searched. ``encoding``
+    is what the file is in, and ``damaged`` says that some of it could not be read, where a loader
+    tells. One that studies its files also tells their ``links``, the ``facts`` of their front
+    matter, where the ``content`` below that begins, and what it had to ``remark``.
+    """
+
+    path: str
+    file_type: str
+    text: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+    navigation: bool = False
+    encoding: str | None = None
+    damaged: bool = False
+    facts: Mapping[str, JsonValue] = EMPTY_MAPPING
+    content: int = 0
+    remarks: tuple[LoaderRemark, ...] = ()
+
+
+# --- dividing a text at its headings ---------------------------------------------------------
+
+
+class Heading(NamedTuple):
+    """A heading: its line, counted from 1, and the first line below it."""
+
+    title: str
+    level: int
+    line: int
+    below: int
+
+
+def divide_at_headings(
+    text: str,
+    headings: Sequence[Heading],
+    title: str,
+    body: int = 0,
+    lines: Lines | None = None,
+) -> Iterator[Section]:
+    """Yield the sections of a text: what stands before the first heading, then a heading each.
+
+    What stands before is called by the ``title``, and so is a text without headings; its body
+    begins at an offset of its own, such as the end of front matter.
+    """
+    lines = lines or Lines(text)
+    first = lines.start(headings[0].line) if headings else len(text)
+    if not headings or text[:first].strip():
+        last_line = lines.at(first - 1) if first else 1
+        yield Section(title, 1, last_line, 0, first, first, body)
+    yield from heading_sections(text, headings, lines)
+
+
+def heading_sections(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
+    """Yield the section that each heading opens; deeper ones inside it have it as an ancestor."""
+    starts = [*(lines.start(heading.line) for heading in headings), len(text)]
+    extents = _extents([heading.level for heading in headings], starts)
+    enclosing: list[Heading] = []
+    for heading, (start, end), extent in zip(headings, pairwise(starts), extents, strict=True):
+        while enclosing and enclosing[-1].level >= heading.level:
+            enclosing.pop()
+        yield Section(
+            title=heading.title,
+            start_line=heading.line,
+            end_line=lines.at(end - 1),
+            start=start,
+            end=end,
+            extent=extent,
+            body=lines.start(heading.below),
+            level=heading.level,
+            ancestors=tuple(above.title for above in enclosing),
+        )
+        enclosing.append(heading)
+
+
+def _extents(levels: Sequence[int], starts: Sequence[int]) -> list[int]:
+    """Return, for each heading, where the next of the same or a higher level begins."""
+    extents = [starts[-1]] * len(levels)
+    waiting: list[int] = []
+    for index, level in enumerate(levels):
+        while waiting and levels[waiting[-1]] >= level:
+            extents[waiting.pop()] = starts[index]
+        waiting.append(index)
+    return extents

@@ -1,0 +1,79 @@
+"""Reciprocal rank fusion: the one place where rankings are merged by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fumishirube.model import Hit, LeftOut, Ranking
+from fumishirube.query import Outcome
+
+RRF_K = 60
+"""The constant of the paper, which the engine merges with when a fuser has failed."""
+
+
+class FusedHit(NamedTuple):
+    """A hit with its fused score, and the best score that a single run gave it."""
+
+    hit: Hit
+    score: float
+    best: float
+
+
+def merge_rankings(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
+    """Return every hit once, best fused score first; labels and matches are united.
+
+    Cormack, Clarke and Buettcher (2009): every ranking adds ``weight / (k + rank)``.
+    """
+    merged: dict[tuple[str, int], FusedHit] = {}
+    for run, ranking in outcomes:
+        for rank, hit in enumerate(ranking.hits, start=1):
+            key = hit.passage.key
+            added = run.weight / (k + rank)
+            before = merged.get(key)
+            if before is None:
+                merged[key] = FusedHit(hit, added, hit.score)
+                continue
+            merged[key] = FusedHit(
+                united_hit(before.hit, hit), before.score + added, max(before.best, hit.score)
+            )
+    return sorted(merged.values(), key=lambda m: (-m.score, *m.hit.sort_key()))
+
+
+def united_hit(first: Hit, second: Hit) -> Hit:
+    """Return the better scored of two hits of one passage, with the labels and matches of both."""
+    if first is second:
+        return first
+    better, worse = (first, second) if first.score >= second.score else (second, first)
+    same = better.labels == worse.labels and better.matched == worse.matched
+    if same and better.coverage >= worse.coverage:
+        return better
+    return better._replace(
+        labels=better.labels | worse.labels,
+        matched=better.matched + tuple(m for m in worse.matched if m not in better.matched),
+        coverage=max(better.coverage, worse.coverage),
+    )
+
+
+def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
+    """Return a ranking of these hits, in order, with what the runs left out and say of themselves.
+
+    A section that is among the hits is not left out, whichever run left it out.
+    """
+    left: dict[LeftOut, None] = {}
+    returned = {hit.passage.key for hit in hits}
+    diagnostics: dict[str, object] = {}
+    for outcome in outcomes:
+        for row in outcome.ranking.left_out:
+            if (row.path, row.start_line) not in returned:
+                left[row] = None
+        diagnostics = {**outcome.ranking.diagnostics, **diagnostics}
+    ordered = tuple(sorted(hits, key=Hit.sort_key))
+    return Ranking(ordered, tuple(left), diagnostics)  # type: ignore[arg-type]
+
+
+def merge_by_rank(outcomes: Sequence[Outcome], k: int = RRF_K) -> Ranking:
+    """Return the runs merged by rank alone; a single ranking stays as it is."""
+    if len(outcomes) == 1:
+        return outcomes[0].ranking
+    return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes, k)], outcomes)

@@ -1,0 +1,78 @@
+"""Near spellings: what a manual writes instead of a term that stands nowhere in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fumishirube.corpus import BoolClause, Clause, Corpus, InfixClause, TermClause
+from fumishirube.model import Passage
+from fumishirube.text.folding import fold, is_cjk, runs, words
+
+NEAR = 3
+"""How many spellings are named at most."""
+
+_SECTIONS = 30
+_CHARACTERS = 4000
+_SHORTEST, _SHORT = 2, 3
+_LEAST, _LEAST_SHORT = 0.6, 0.5
+_PIECE = 3
+
+
+def near_spellings(term: str, corpus: Corpus) -> list[str]:
+    """Return folded texts of the corpus that are spelled nearly like a term, the nearest first.
+
+    They are looked for in the sections that share characters or parts of words with it. A spelling
+    begins and ends where a word or a script does, or with the term's own first and last character.
+    """
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few searches need it: 10 ms
+    from rapidfuzz.process import extract  # noqa: PLC0415 - the same
+
+    wanted = fold(term)
+    clause = _sharing(wanted, corpus)
+    if clause is None:
+        return []
+    matches = corpus.search(clause, _SECTIONS)
+    seen = Counter(text for match in matches for text in _candidates(match.passage, wanted))
+    least = _LEAST_SHORT if len(wanted) < _SHORT else _LEAST
+    likeness = Levenshtein.normalized_similarity
+    near = extract(wanted, [*seen], scorer=likeness, limit=None, score_cutoff=least)
+    near.sort(key=lambda match: (-match[1], -seen[match[0]], match[0]))
+    return [text for text, _, _ in near[:NEAR]]
+
+
+def _sharing(wanted: str, corpus: Corpus) -> Clause | None:
+    """Return a clause for the sections that share something with the term."""
+    parts: list[Clause] = [TermClause(term) for term in corpus.terms(wanted)]
+    for run, japanese in words(wanted):
+        parts += [InfixClause(piece, None, 0.5) for piece in (run if japanese else _pieces(run))]
+    return BoolClause(should=tuple(dict.fromkeys(parts))) if parts else None
+
+
+def _pieces(word: str) -> set[str]:
+    """Return the thirds of a word, of which a slip of the pen leaves one as it is."""
+    size = max(_PIECE, len(word) // 3)
+    return {word[at : at + size] for at in range(0, len(word) - size + 1, size)}
+
+
+def _candidates(passage: Passage, wanted: str) -> Iterator[str]:
+    """Yield the texts of a passage that may be another spelling, by where they begin and end."""
+    slack = 1 if len(wanted) <= _SHORT else 2
+    lengths = range(max(_SHORTEST, len(wanted) - slack), len(wanted) + slack + 1)
+    for text in passage.fields.values():
+        shown = text[:_CHARACTERS]
+        edges = {place for _, run, at in runs(shown) for place in (at, at + len(run))}
+        ends = edges | {at + 1 for at in _places(shown, wanted[-1])}
+        for start in edges | _places(shown, wanted[0]):
+            yield from (
+                shown[start : start + length]
+                for length in lengths
+                if start + length in ends and shown[start] != " " != shown[start + length - 1]
+            )
+
+
+def _places(text: str, character: str) -> set[int]:
+    """Return where a Japanese character stands; letters begin and end nothing by themselves."""
+    if not is_cjk(character):
+        return set()
+    return {place for place, letter in enumerate(text) if letter == character}

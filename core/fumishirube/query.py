@@ -1,0 +1,294 @@
+"""A query and its one identity, how long it may take, and the runs that answer it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, fields
+from threading import Event
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_plain_validator_function
+
+from fumishirube.corpus import Corpus, OccursClause
+from fumishirube.errors import Cancelled
+from fumishirube.model import Passage, Ranking
+from fumishirube.text.folding import fold, occurs
+
+T = TypeVar("T")
+
+_LONGEST_MS = 10**10
+_RESERVED_SHARE = 0.4
+_RESERVED_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A wall deadline on the monotonic clock, and a flag that the caller may raise.
+
+    ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit. ``milliseconds``
+    is what was granted when it was set.
+    """
+
+    deadline: float | None = None
+    cancelled: Event = field(default_factory=Event)
+    milliseconds: int | None = None
+
+    @classmethod
+    def of(cls, milliseconds: int | None, cancelled: Event | None = None) -> Budget:
+        """Return the budget of a call that starts now."""
+        if milliseconds is None:
+            return cls(None, cancelled or Event())
+        seconds = min(milliseconds, _LONGEST_MS) / 1000
+        return cls(time.monotonic() + seconds, cancelled or Event(), milliseconds)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    @property
+    def late(self) -> bool:
+        """Whether no more time than finishing takes is left: what is under way ends now."""
+        if self.deadline is None or self.milliseconds is None:
+            return self.spent
+        reserved = min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
+        return time.monotonic() >= self.deadline - reserved
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline, never negative; ``None`` without one."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def check(self) -> None:
+        """Raise :class:`Cancelled` when the caller has gone; long loops call this."""
+        if self.cancelled.is_set():
+            raise Cancelled("the request was cancelled")
+
+
+class SearchState:
+    """What the runs of one search share: objects that stages fill instead of computing them again.
+
+    It saves time and never changes an answer. Runs made with ``dataclasses.replace`` share it.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+        self._counts: dict[str, int] = {}
+        self._holding: dict[Hashable, frozenset[str]] = {}
+
+    def sections_with(self, term: str, corpus: Corpus) -> int:
+        """Return in how many sections of the corpus a term stands, folded; counted only once."""
+        if term not in self._counts:
+            self._counts[term] = corpus.count(OccursClause(term)).number
+        return self._counts[term]
+
+    def terms_in(self, passage: Passage, terms: tuple[str, ...]) -> frozenset[str]:
+        """Return which of the terms stand in a passage, folded; looked for only once."""
+        key = (passage.key, terms)
+        if key not in self._holding:
+            text = "\n".join(passage.fields.values())
+            self._holding[key] = frozenset(term for term in terms if occurs(text, fold(term)))
+        return self._holding[key]
+
+    def shared(self, kind: Callable[[], T], *key: Hashable) -> T:
+        """Return the object of a kind that this search has under a key, making it at first.
+
+        ::
+
+        sections = query.state.shared(dict[str, int], "lexical", self.fingerprint)
+        """
+        name = (kind, key)
+        if name not in self._values:
+            self._values[name] = kind()
+        value: T = self._values[name]
+        return value
+
+
+class QueryKey(NamedTuple):
+    """What makes two queries the same: the text in one spelling, and every other field by name."""
+
+    text: str
+    rest: tuple[tuple[str, Hashable], ...]
+
+
+def _no_identity(reason: str) -> dict[str, str]:
+    """Mark a field that is no part of a query's identity, and say why."""
+    return {"no_identity": reason}
+
+
+@dataclass(frozen=True)
+class Query:
+    """What one search asks.
+
+    ``required`` are the terms that the caller names; ``must`` are those that every hit of this run
+    has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
+    run may return. ``within``, if given, names the only files that may be returned, and
+    ``stage_arguments`` holds arguments of single stages for this search, by the stage's name.
+    ``case_sensitive`` is for scorers that look for the text as it is. ``cache`` says whether an
+    earlier answer will do; ``None`` leaves that to the configuration. ``state`` is what the runs
+    of one search share.
+    """
+
+    text: str
+    required: tuple[str, ...] = field(default=(), metadata={"key": frozenset})
+    must: tuple[str, ...] = field(default=(), metadata={"key": frozenset})
+    limit: int | None = None
+    exclude: frozenset[tuple[str, int]] = frozenset()
+    case_sensitive: bool = False
+    within: frozenset[str] | None = None
+    stage_arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    budget: Budget = field(
+        default_factory=Budget,
+        compare=False,
+        metadata=_no_identity("how long a caller waits, and whether it still does, asks nothing"),
+    )
+    state: SearchState = field(
+        default_factory=SearchState,
+        compare=False,
+        repr=False,
+        metadata=_no_identity("it is filled while the search goes on"),
+    )
+    cache: bool | None = field(
+        default=None,
+        compare=False,
+        metadata=_no_identity("it chooses where the answer comes from, not what is asked"),
+    )
+
+    def key(self) -> QueryKey:
+        """Return what makes two queries the same; it can be hashed, and terms have no order."""
+        text = self.text if self.case_sensitive else fold(self.text)
+        rest = tuple(
+            (name, make(getattr(self, name))) for name, make in _KEYS.items() if name != "text"
+        )
+        return QueryKey(text, rest)
+
+    def record(self) -> dict[str, Any]:
+        """Return the fields that are part of the identity, as a record of the search keeps them."""
+        return {name: _plain(getattr(self, name)) for name in _KEYS}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
+        """Let pydantic read a query from its record."""
+        return no_info_plain_validator_function(_validated)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Query:
+        """Return the query of a record; fields that it lacks have their defaults.
+
+        Raises:
+            TypeError: when a field is of another type, or none of a query's.
+        """
+        unknown = record.keys() - _KEYS.keys()
+        if unknown:
+            raise TypeError(f"a query has no field {min(unknown)!r}")
+        members = {name: _READERS[name](value) for name, value in record.items()}
+        return cls(**members)
+
+
+def recorded(query: Query) -> Query:
+    """Return a query as a record keeps it: what is no part of its identity is as by default."""
+    return Query(**{name: getattr(query, name) for name in _KEYS})
+
+
+def _hashable(value: Any) -> Hashable:
+    """Return a value as it can be hashed; sequences and mappings are compared by content."""
+    if isinstance(value, Mapping):
+        return frozenset((str(name), _hashable(member)) for name, member in value.items())
+    if isinstance(value, (set, frozenset)):
+        return frozenset(map(_hashable, value))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_hashable, value))
+    # 1, 1.0 and True are equal, but not the same argument.
+    return value if isinstance(value, str) else (type(value).__name__, _hash_or_repr(value))
+
+
+def _hash_or_repr(value: Any) -> Hashable:
+    return value if isinstance(value, Hashable) else repr(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(member) for name, member in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_plain, value))
+    return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
+
+
+def _validated(value: object) -> Query:
+    """Return the query of a record, as pydantic asks for it.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    if isinstance(value, Query):
+        return value
+    if not isinstance(value, Mapping) or "text" not in value:
+        raise ValueError("a query is an object with a text")
+    try:
+        return Query.of_record(value)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _checked(name: str, *kinds: type) -> Callable[[Any], Any]:
+    """Return what reads a member of one of these types, and of no subtype."""
+
+    def read(value: Any) -> Any:
+        if type(value) not in kinds:
+            raise TypeError(f"a query's {name} is no {type(value).__name__}")
+        return value
+
+    return read
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
+        raise TypeError("a query's terms are texts")
+    return tuple(value)
+
+
+def _places(value: Any) -> frozenset[tuple[str, int]]:
+    if not isinstance(value, (list, tuple, frozenset)):
+        raise TypeError("what a query excludes are paths with lines")
+    try:
+        return frozenset((str(path), int(line)) for path, line in value)
+    except ValueError as error:
+        raise TypeError("what a query excludes are paths with lines") from error
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "text": _checked("text", str),
+    "required": _texts,
+    "must": _texts,
+    "limit": _checked("limit", int, type(None)),
+    "exclude": _places,
+    "case_sensitive": _checked("case_sensitive", bool),
+    "stage_arguments": _checked("stage_arguments", dict),
+    "within": lambda paths: None if paths is None else frozenset(_texts(paths)),
+}
+
+_KEYS: Mapping[str, Callable[[Any], Hashable]] = {
+    member.name: member.metadata.get("key", _hashable)
+    for member in fields(Query)
+    if "no_identity" not in member.metadata
+}
+"""The fields that are part of a query's identity, and what each is compared by."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search inside a search; its query is made by ``replace`` from the one planned for."""
+
+    name: str
+    query: Query
+    weight: float = 1.0
+
+
+class Outcome(NamedTuple):
+    """A run and what came of it."""
+
+    run: Run
+    ranking: Ranking

@@ -1,0 +1,205 @@
+"""The contract of corpora: every clause means the same everywhere."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from fumishirube import (
+    BoolClause,
+    Clause,
+    Corpus,
+    InfixClause,
+    MatchAllClause,
+    OccursClause,
+    Passage,
+    PathsClause,
+    PhraseClause,
+    ScoreCutoff,
+    TermClause,
+)
+from fumishirube.corpus import Count, PassageTerms, matches
+from fumishirube.testing.corpora import passage
+
+_EXAMPLES = 12
+_CLAUSES = 12
+_TINY = 1e-6
+
+_PATHS = ("a.md", "b.md", "c/a.md", "規程/休暇.md")
+_FIELDS = (None, None, "title", "headings", "path", "body", "absent")
+_PIECES = (
+    *(
+        "red",
+        "blue",
+        "green",
+        "Bird",
+        "bluebird",
+        "e104",
+        "E-104",
+        "104",
+        "１０４",
+        "ＡＢＣ",
+        "abc",
+    ),
+    *(
+        "有給休暇",
+        "有給",
+        "給休",
+        "休暇",
+        "です",
+        "すべて",
+        "休",
+        "ﾊﾝｶｸ",
+        "ハンカク",
+        "カフェ",
+        "が",
+        "か\u3099",
+    ),
+    *("。", "、", "-", "…", ".", "(", "*", "_", "☕", "Å", "A\u030a", "é", "한국어", "מדריך"),
+)
+_GLUE = ("", "", " ", "\n", "。", "\u3000", "・")
+
+texts = st.lists(
+    st.tuples(st.sampled_from(_PIECES), st.sampled_from(_GLUE)).map("".join), max_size=6
+).map("".join)
+"""Short texts in several scripts and widths, whose words touch each other or do not."""
+
+sections = st.lists(
+    st.tuples(st.sampled_from(_PATHS), st.integers(1, 4), texts, texts, texts),
+    max_size=7,
+    unique_by=lambda section: section[:2],
+).map(
+    lambda drawn: [
+        passage(path, line, title, body, ancestors=(above,) if above else ())
+        for path, line, title, body, above in drawn
+    ]
+)
+"""Small manuals; some of their sections have no body, and some no title."""
+
+
+def clauses(terms: Collection[str]) -> st.SearchStrategy[Clause]:
+    """Return trees of clauses over terms, fields and paths that there are or are not."""
+    term = st.sampled_from(sorted({*terms, "absent", "gree", ""}))
+    field, boost = st.sampled_from(_FIELDS), st.sampled_from((1.0, 0.5, 3.0))
+    phrase = st.lists(term, max_size=3).map(tuple)
+    infix = st.one_of(
+        term.map(lambda text: text[:2]), st.sampled_from(("ird", "給", "。", "", "."))
+    )
+    leaf: st.SearchStrategy[Clause] = st.one_of(
+        st.builds(TermClause, term, field, boost),
+        st.builds(PhraseClause, phrase, field, boost),
+        st.builds(InfixClause, infix, field, boost),
+        st.builds(OccursClause, texts),
+        st.builds(PathsClause, st.lists(st.sampled_from((*_PATHS, "absent.md"))).map(tuple)),
+        st.just(MatchAllClause()),
+    )
+
+    def tree(below: st.SearchStrategy[Clause]) -> st.SearchStrategy[Clause]:
+        parts = st.lists(below, max_size=2).map(tuple)
+        return st.builds(BoolClause, parts, parts, parts)
+
+    return st.recursive(leaf, tree, max_leaves=6)
+
+
+class CorpusContract:
+    """Random sections and random clauses: a corpus finds exactly what the clauses match.
+
+    The heir says how its corpus is filled; the contract of indexes does so already::
+
+        class TestNotes(CorpusContract):
+            def filled(self, passages):
+                return nullcontext(Notes(passages))
+
+    It needs hypothesis, which ``fumishirube[testing]`` brings.
+    """
+
+    examples: ClassVar[int] = _EXAMPLES
+
+    @abstractmethod
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        """Return a corpus that holds these passages."""
+
+    def expected(self, passages: Sequence[Passage], corpus: Corpus) -> Sequence[Passage]:
+        """Return the passages that the corpus holds, where it makes others of those."""
+        del corpus
+        return passages
+
+    def test_every_clause_matches_the_same_sections_everywhere(self) -> None:
+        """Search, counts, frequencies, lengths and pages follow from the passages alone."""
+
+        @settings(
+            max_examples=self.examples,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            phases=[Phase.generate],  # samples are small already; shrinking them takes minutes
+        )
+        @given(sections, st.data())
+        def law(passages: list[Passage], data: st.DataObject) -> None:
+            with self.filled(passages) as corpus:
+                oracle = _Oracle(corpus, self.expected(passages, corpus))
+                oracle.check_figures()
+                tree = clauses(oracle.frequencies)
+                for clause in data.draw(st.lists(tree, min_size=1, max_size=_CLAUSES)):
+                    oracle.check_search(clause)
+                    oracle.check_counts(clause)
+
+        law()
+
+
+class _Oracle:
+    """What a corpus has to answer, read off its passages one by one."""
+
+    def __init__(self, corpus: Corpus, passages: Sequence[Passage]) -> None:
+        self._corpus = corpus
+        ordered = sorted(passages, key=lambda passage: passage.key)
+        self._sections = [PassageTerms(passage, corpus.terms) for passage in ordered]
+        self._searched = [s for s in self._sections if s.passage.fields["body"]]
+        self.frequencies: dict[str, int] = {}
+        for section in self._sections:
+            for term in {term for terms in section.terms() for term in terms}:
+                self.frequencies[term] = self.frequencies.get(term, 0) + 1
+
+    def check_figures(self) -> None:
+        """Compare what does not depend on a clause."""
+        corpus = self._corpus
+        assert corpus.size == len(self._searched), "size counts other than searched sections"
+        expected = {**self.frequencies, "absent": 0}
+        assert dict(corpus.frequencies([*expected])) == expected, "frequencies differ"
+        for field in ("title", "headings", "path", "body", "absent"):
+            lengths = [len(s.passage.fields.get(field, "")) for s in self._searched]
+            mean = sum(lengths) / len(lengths) if lengths else 0.0
+            assert abs(corpus.average_length(field) - mean) < _TINY, f"mean length of {field}"
+        for path in (*_PATHS, "absent.md"):
+            page = [s.passage for s in self._sections if s.passage.path == path]
+            assert list(corpus.page(path)) == page, f"the page of {path} differs"
+
+    def check_search(self, clause: Clause) -> None:
+        """Compare what is found: which sections, in which order, within which limits."""
+        wanted = {s.passage.key for s in self._searched if matches(clause, s)}
+        every = self._corpus.search(clause, len(self._sections) + 1)
+        found = [match.passage.key for match in every]
+        assert set(found) == wanted, f"{clause} finds {sorted(found)}, not {sorted(wanted)}"
+        order = [(-match.estimate, match.passage.key) for match in every]
+        assert len(found) == len(wanted), f"{clause} finds a section twice"
+        assert order == sorted(order), f"{clause}: not the best first, ties by path and line"
+        for limit in range(len(found)):
+            best = [match.passage.key for match in self._corpus.search(clause, limit)]
+            assert best == found[:limit], f"{clause}: the best {limit} are others"
+        cutoff = ScoreCutoff(1, 0.5)
+        kept = self._corpus.search(clause, len(self._sections) + 1, cutoff)
+        assert list(kept) == list(cutoff.apply(every)), f"{clause}: {cutoff} drops others"
+
+    def check_counts(self, clause: Clause) -> None:
+        """Compare the counts, with a cap and without."""
+        for searched, among in ((True, self._searched), (False, self._sections)):
+            number = sum(matches(clause, section) for section in among)
+            for cap in (None, 0, 1, number, number + 1):
+                count = self._corpus.count(clause, cap, searched=searched)
+                expected = Count.capped(number, cap)
+                assert count == expected, f"{clause}, cap {cap}: {count}, not {expected}"

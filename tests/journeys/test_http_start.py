@@ -1,0 +1,175 @@
+"""Starting the HTTP server: where it listens, and what keeps it from starting."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import manuals
+import pytest
+import stdio
+from http_server import HttpServer, environment, probing, script
+from starlette.testclient import TestClient
+
+from fumishirube.config.configuration import load_config
+from fumishirube.errors import ConfigError
+from fumishirube.faces.http import create_app
+
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
+PROJECT = Path(__file__).parents[2]
+
+
+def started(folder: Path, *words: str, **environ: str) -> manuals.Done:
+    """Start a server that must not start."""
+    return manuals.fumishirube("serve", *words, cwd=folder, environ=environment(**environ))
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    probing(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = started(tmp_path, "--http", f"127.0.0.1:{port}")
+    assert done.code == 2
+    assert str(port) in done.err
+
+
+@pytest.mark.parametrize("given", ["127.0.0.1", "127.0.0.1:", "x:70000", ":99999", "1:2:x"])
+def test_an_address_needs_a_port(tmp_path: Path, given: str) -> None:
+    done = started(probing(tmp_path), "--http", given)
+    assert done.code == 2
+    assert "HOST:PORT with a port of at most 65535" in done.err
+    assert repr(given) in done.err
+
+
+def test_other_machines_need_leave_and_a_token(tmp_path: Path) -> None:
+    probing(tmp_path)
+    done = started(tmp_path, "--http", "0.0.0.0:0")
+    assert done.code == 2
+    assert "security.allow_remote" in done.err
+    leave = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
+    done = started(tmp_path, "--http", "0.0.0.0:0", **leave)
+    assert done.code == 2
+    assert "FUMISHIRUBE_HTTP_TOKEN" in done.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("FUMISHIRUBE_SERVER_PORT", "0"),
+        ("FUMISHIRUBE_SERVER_PORT", "x"),
+        ("FUMISHIRUBE_SERVER_BASE_PATH", "api"),
+        ("FUMISHIRUBE_SERVER_BASE_PATH", "/a b"),
+        ("FUMISHIRUBE_LOG_LEVEL", "LOUD"),
+    ],
+)
+def test_an_unusable_variable_is_named(tmp_path: Path, variable: str, value: str) -> None:
+    done = started(probing(tmp_path), "--http", **{variable: value})
+    assert done.code == 2
+    assert variable in done.err
+    assert value in done.err
+
+
+def test_the_configuration_says_where(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    probing(tmp_path, f"server: {{port: {port}, base_path: /api/v1/}}\n")
+    with HttpServer(tmp_path, port=port) as server:
+        assert server.url == f"http://127.0.0.1:{port}/api/v1"
+        assert server.is_well()
+        assert server.get("probe_names").json() == ["給付編", "事務編"]
+        for path in ("docs", "openapi.json", "docs-static/swagger-ui.css"):
+            assert server.get(path).status_code == 200
+        assert "/api/v1/probe_names" in server.get("openapi.json").json()["paths"]
+        bare = server.client.get(f"http://127.0.0.1:{port}/probe_names")
+        assert bare.status_code == 404
+
+
+def test_a_further_host_can_be_allowed(tmp_path: Path) -> None:
+    allowed = {"FUMISHIRUBE_SECURITY_ALLOWED_HOSTS": "Manuals.Test, other.test"}
+    with HttpServer(probing(tmp_path), **allowed) as server:
+        for host in ("manuals.test", "other.test:80"):
+            headers = {"host": host, "origin": f"https://{host}"}
+            assert server.client.get("/probe_names", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["a.test:80", "http://a.test", "a b"])
+def test_an_allowed_host_is_a_bare_name(tmp_path: Path, host: str) -> None:
+    done = started(probing(tmp_path), "--http", FUMISHIRUBE_SECURITY_ALLOWED_HOSTS=host)
+    assert done.code == 2
+    assert "security.allowed_hosts[0]" in done.err
+
+
+def test_the_variables_are_listed(tmp_path: Path) -> None:
+    done = manuals.fumishirube("config", "env", cwd=probing(tmp_path), environ=environment())
+    for name in ("FUMISHIRUBE_HTTP_TOKEN", "FUMISHIRUBE_LOG_LEVEL", "FUMISHIRUBE_SERVER_PORT"):
+        assert name in done.out
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
+def test_the_commands_of_the_readme_work(tmp_path: Path, name: str) -> None:
+    if shutil.which("curl") is None or shutil.which("bash") is None:
+        pytest.skip("the README's commands need bash and curl")
+    text = (PROJECT / name).read_text(encoding="utf-8")
+    commands = re.findall(r"^<!-- http -->\n\n```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(commands) == 1
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    here = commands[0].replace("8765", str(port))
+    here = here.replace("/PATH/TO/my-documents", str(probing(tmp_path)))
+    path = f"{Path(script()).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euc", f"{here}\nkill %1; wait %1"],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(PATH=path, no_proxy="*"),
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    address, health, listed = done.stdout.splitlines()[0], *_jsons(done.stdout)
+    assert address.startswith("http://127.0.0.1:")
+    assert health == {"ok": True}
+    assert listed["items"][0]["id"] == "給付編"
+
+
+def _jsons(text: str) -> list[Any]:
+    """Return the JSON texts that curl wrote one after the other."""
+    found, decoder, at = [], json.JSONDecoder(), text.index("{")
+    while at < len(text.rstrip()):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+    return found
+
+
+# --- in the process -------------------------------------------------------------------------
+
+
+def test_the_application_works_in_a_test_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manuals.write(tmp_path, {"m/a.md": manuals.RULES})
+    monkeypatch.setenv("WORKSPACE_ROOT", str(tmp_path))
+    client = TestClient(create_app())
+    assert client.get("/healthz").json() == {"ok": True}
+    assert client.post("/tools/manual_ls", json={}).json()["items"][0]["id"] == "m"
+    assert client.post("/mcp", json=HELLO).status_code == 503
+    with TestClient(create_app(load_config(tmp_path))) as living:
+        assert living.get("/healthz").status_code == 200
+        accept = {"accept": "application/json, text/event-stream"}
+        answer = living.post("/mcp", json=HELLO, headers=accept)
+        assert answer.status_code == 200
+        assert answer.headers["mcp-session-id"]
+
+
+def test_an_unusable_configuration_makes_no_application(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKSPACE_ROOT", str(tmp_path))
+    with pytest.raises(ConfigError, match="manuals"):
+        create_app()

@@ -1,0 +1,192 @@
+"""`fumishirube init`: the server named in a client's own file, and taken out again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import Done, fumishirube, write
+from stdio import Fumishirube
+
+FILES = {
+    "claude-code": "project/.mcp.json",
+    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": "project/.vscode/mcp.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+}
+KEYS = {"vscode": "servers", "codex": "mcp_servers"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    write(tmp_path / "work", {"handbook/a.md": "# Rules\nAll of them.\n"})
+    (tmp_path / "project").mkdir()
+    return tmp_path
+
+
+def init(home: Path, client: str, *options: str, workspace: str = "work") -> Done:
+    given = ("--client", client, "--project", "project", *options)
+    # Where a client looks is the business of its own variables, too.
+    environ = {"HOME": str(home), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "APPDATA": ""}
+    words = ("init", *given, "--workspace", workspace)
+    return fumishirube(*words, cwd=home, environ=environ)
+
+
+def servers(home: Path, client: str) -> Any:
+    text = (home / FILES[client]).read_text(encoding="utf-8")
+    content = tomllib.loads(text) if client == "codex" else json.loads(text)
+    return content.get(KEYS.get(client, "mcpServers"))
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_the_change_is_shown_and_nothing_is_written(home: Path, client: str) -> None:
+    done = init(home, client)
+    assert done.code == 0, done.err
+    assert "+" in done.out
+    assert str(home / "work") in done.out
+    assert "nothing is changed yet; --write" in done.out
+    assert not (home / FILES[client]).exists()
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_what_is_written_starts_a_server_from_anywhere(home: Path, client: str) -> None:
+    assert init(home, client, "--write").code == 0
+    entry = servers(home, client)["fumishirube"]
+    assert Path(entry["command"]).is_absolute()
+    with Fumishirube(home, started=[entry["command"], *entry["args"]]) as connected:
+        connected.ok("manual_ls")
+        asked = {"query": "rules", "manual_id": "handbook", "required_terms": ["rules"]}
+        assert connected.ok("manual_find", **asked)["candidates"] == 1
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_writing_twice_changes_nothing_more_and_removing_undoes_it(home: Path, client: str) -> None:
+    init(home, client, "--write")
+    written = (home / FILES[client]).read_bytes()
+    assert "nothing to change" in init(home, client, "--write").out
+    assert (home / FILES[client]).read_bytes() == written
+    assert init(home, client, "--remove").code == 0
+    assert servers(home, client) is None
+    assert "nothing to change" in init(home, client, "--remove").out
+
+
+def test_all_else_in_the_file_stays_and_is_copied_first(home: Path) -> None:
+    file = home / FILES["gemini"]
+    file.parent.mkdir()
+    before = '{\n\t"theme": "暗い",\n\t"mcpServers": {"other": {"command": "x"}},\n\t"z": 1\n}\n'
+    file.write_text(before, encoding="utf-8")
+    file.chmod(0o640)
+    assert init(home, "gemini", "--write").code == 0
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert list(after) == ["theme", "mcpServers", "z"]
+    assert list(after["mcpServers"]) == ["other", "fumishirube"]
+    assert '\n\t"theme": "暗い"' in file.read_text(encoding="utf-8")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    [copy] = file.parent.glob("settings.json.*.bak")
+    assert copy.read_text(encoding="utf-8") == before
+
+
+def test_comments_and_order_of_a_toml_file_stay(home: Path) -> None:
+    file = home / FILES["codex"]
+    file.parent.mkdir()
+    before = '# mine\nmodel = "x" # the best\n\n[mcp_servers.other]\ncommand = "a"\n'
+    file.write_text(before)
+    init(home, "codex", "--write")
+    assert file.read_text().startswith(before)
+    init(home, "codex", "--remove")
+    assert file.read_text().strip() == before.strip()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{\n  // mine\n  "mcpServers": {}\n}', "not plain JSON, without comments"),
+        ('{"a": 1, "a": 2}', "stands there twice"),
+        ("[1]", "it holds no object"),
+        ('{"mcpServers": []}', "not a table of servers"),
+        (b"\xff\xfe", "not UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_changed_safely_is_left_and_the_block_is_shown(
+    home: Path, content: str | bytes, told: str
+) -> None:
+    file = home / FILES["cursor"]
+    file.parent.mkdir()
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = file.read_bytes()
+    done = init(home, "cursor", "--write")
+    assert done.code == 2
+    assert told in done.err
+    assert '"command"' in done.err, "what is to be added by hand"
+    assert file.read_bytes() == before
+
+
+def test_the_folder_is_checked_before_anything_is_written(home: Path) -> None:
+    (home / "empty").mkdir()
+    done = init(home, "cursor", "--write", workspace="empty")
+    assert done.code == 2
+    assert "manuals" in done.err
+    (home / "work" / "fumishirube.yaml").write_text("surfaces: [{use: nothing}]\n")
+    assert init(home, "cursor", "--write").code == 2
+    assert not (home / FILES["cursor"]).exists()
+
+
+def test_a_link_to_the_file_stays_a_link(home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles" / "mcp.json").write_text("{}")
+    (home / ".cursor").mkdir()
+    (home / FILES["cursor"]).symlink_to(home / "dotfiles" / "mcp.json")
+    assert init(home, "cursor", "--write").code == 0
+    assert (home / FILES["cursor"]).is_symlink()
+    assert "fumishirube" in json.loads((home / "dotfiles" / "mcp.json").read_text())["mcpServers"]
+
+
+def test_two_folders_have_servers_of_two_names(home: Path) -> None:
+    write(home / "second", {"more/b.md": "# More\nText.\n"})
+    init(home, "cursor", "--write")
+    init(home, "cursor", "--write", "--name", "more", workspace="second")
+    assert list(servers(home, "cursor")) == ["fumishirube", "more"]
+    init(home, "cursor", "--remove")
+    assert list(servers(home, "cursor")) == ["more"]
+
+
+def test_json_says_what_was_done(home: Path) -> None:
+    told = init(home, "vscode", "--write", "--json").json
+    assert told["file"] == str(home / FILES["vscode"])
+    assert told["changed"] is True
+    assert told["backup"] is None
+    assert init(home, "vscode", "--write", "--json").json["changed"] is False
+
+
+def test_a_folder_that_cannot_be_made_is_told(home: Path) -> None:
+    (home / ".cursor").write_text("in the way")
+    done = init(home, "cursor", "--write")
+    assert done.code == 2
+    assert "it was not changed" in done.err
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
+def test_the_readmes_commands_do_what_they_say(home: Path, name: str) -> None:
+    text = (Path(__file__).parents[2] / name).read_text(encoding="utf-8")
+    [block] = re.findall(r"^<!-- init -->\n+```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    shown, written, removed = (shlex.split(line, comments=True) for line in block.splitlines())
+    file = home / "work" / ".mcp.json"
+    for words, there in ((shown, False), (written, True), (removed, True)):
+        assert words[0] == "fumishirube"
+        assert fumishirube(*words[1:], cwd=home / "work", environ={"HOME": str(home)}).code == 0
+        assert file.exists() is there
+    assert json.loads(file.read_text()) == {}
+
+
+def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    done = fumishirube("init", "--client", "gemeni", cwd=tmp_path)
+    assert done.code == 2
+    assert "did you mean 'gemini'?" in done.err

@@ -1,0 +1,272 @@
+"""``fumishirube new-plugin``: what it writes installs, passes, and swaps in, whatever the kind."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from fumishirube.faces.cli.templates import LONGEST, rendered
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import KINDS
+
+if TYPE_CHECKING:
+    from plugin_venv import PluginVenv
+
+pytest_plugins = ["plugin_venv"]
+
+NOUNS = [kind.noun for kind in KINDS]
+INSTALLED = NOUNS if os.environ.get("FUMISHIRUBE_TEMPLATES") else ["refiner"]
+"""The kinds that are installed and run; ``tox -e template`` does it with all of them."""
+NAMES = ["x", "fumishirube-recent", "Open.Test", "hit", "stage-" + "l" * (LONGEST - 6)]
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "manuals" / "field-guide"
+
+
+def write(files: dict[str, str] | object, folder: Path) -> Path:
+    assert isinstance(files, dict)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
+def tool(*words: str | Path, folder: Path, **extra: str) -> str:
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=folder,
+        env={**os.environ, **extra},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, f"{words}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def new_plugin(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fumishirube", "new-plugin", *words],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+# --- what is written ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_whatever_the_name_the_texts_are_python_toml_and_yaml(noun: str) -> None:
+    registry = load_plugins(strangers=False).registry
+    for name in NAMES:
+        files = rendered(name, noun, registry)
+        project = tomllib.loads(files["pyproject.toml"])
+        ((stage, module),) = project["project"]["entry-points"]["fumishirube.v1"].items()
+        assert project["project"]["name"] == name
+        source = files[f"src/{module}/__init__.py"]
+        compile(source, module, "exec")
+        compile(files[f"tests/test_{module}.py"], module, "exec")
+        assert f'register("{stage}", ' in source
+        (block,) = re.findall(r"^```yaml\n(.*?)^```$", files["README.md"], re.DOTALL | re.MULTILINE)
+        assert stage in json.dumps(yaml.safe_load(block))
+        assert "$" not in re.sub(r"^\$ ", "", files["README.md"], flags=re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
+@pytest.mark.parametrize("noun", NOUNS)
+def test_whatever_the_name_ruff_has_nothing_to_say(noun: str, tmp_path: Path) -> None:
+    registry = load_plugins(strangers=False).registry
+    for number, name in enumerate(NAMES):
+        folder = write(dict(rendered(name, noun, registry)), tmp_path / str(number))
+        tool("ruff", "check", "--no-cache", folder=folder)
+        tool("ruff", "format", "--check", "--no-cache", folder=folder)
+
+
+def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
+    major, minor = importlib.metadata.version("fumishirube").split(".")[:2]
+    files = rendered("recent", "fuser", load_plugins(strangers=False).registry)
+    project = tomllib.loads(files["pyproject.toml"])["project"]
+    assert project["dependencies"] == [f"fumishirube>={major}.{minor},<{major}.{int(minor) + 1}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("json", "fuser", "Python has a module 'json'"),
+        ("class", "fuser", "a module cannot be called 'class'"),
+        ("2024", "fuser", "a module cannot be called '2024'"),
+        ("fumishirube", "fuser", "a module 'fumishirube' is installed already"),
+        ("Pydantic", "fuser", "a module 'pydantic' is installed already"),
+        ("fumishirube-rrf", "fuser", "the plugin 'stages' offers a fuser 'rrf'; choose another"),
+        ("fumishirube-2nd", "fuser", "a stage cannot be called '2nd'"),
+        ("a b", "fuser", "is no name of a package"),
+        ("-x", "fuser", ""),
+        ("../x", "fuser", "is no name of a package"),
+        ("x/y", "fuser", "is no name of a package"),
+        ("休暇", "fuser", "is no name of a package"),
+        ("", "fuser", "is no name of a package"),
+        ("x" * 33, "fuser", "at most 32"),
+        ("recent", "fusor", "there is no kind of stage 'fusor'; did you mean 'fuser'?"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(
+    tmp_path: Path, name: str, kind: str, message: str
+) -> None:
+    done = new_plugin(tmp_path, name, "--kind", kind)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_is_taken_by_one_kind_only(tmp_path: Path) -> None:
+    assert new_plugin(tmp_path, "fumishirube-rrf", "--kind", "scorer").returncode == 0
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "recent").mkdir()
+    (tmp_path / "recent" / "README.md").write_text("mine")
+    done = new_plugin(tmp_path, "recent", "--kind", "refiner")
+    assert done.returncode == 1
+    assert "'recent' is there already; choose another name, or move it away" in done.stderr
+    assert [one.name for one in (tmp_path / "recent").iterdir()] == ["README.md"]
+
+
+def test_it_says_what_it_wrote_and_what_is_next(tmp_path: Path) -> None:
+    done = new_plugin(tmp_path, "fumishirube-recent", "--kind", "scorer")
+    assert done.returncode == 0
+    *files, last = done.stdout.splitlines()
+    assert all((tmp_path / file).is_file() for file in files)
+    assert "fumishirube-recent/src/fumishirube_recent/__init__.py" in files
+    assert last == "next: cd fumishirube-recent, and do what README.md says"
+
+
+# --- what is installed ----------------------------------------------------------------------
+
+
+@contextmanager
+def installed(venv: PluginVenv, folder: Path, name: str) -> Iterator[None]:
+    pip = [sys.executable, "-m", "pip", "--python", str(venv.python), "--quiet"]
+    options = ["--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    tool(*pip, "install", *options, folder, folder=folder)
+    try:
+        yield
+    finally:
+        tool(*pip, "uninstall", "--yes", name, folder=folder)
+
+
+def fumishirube(venv: PluginVenv, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [venv.bin / "fumishirube", *words],
+        env=venv.environment,
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("noun", INSTALLED)
+def test_the_package_installs_passes_and_swaps_in(
+    plugin_venv: PluginVenv, noun: str, tmp_path: Path
+) -> None:
+    name, module = "fumishirube-recent", "fumishirube_recent"
+    made = fumishirube(plugin_venv, tmp_path, "new-plugin", name, "--kind", noun)
+    assert made.returncode == 0, made.stderr
+    package = tmp_path / name
+    readme = (package / "README.md").read_text(encoding="utf-8")
+    conform = re.findall(r"^\$ fumishirube (conform .*?) *$", readme, re.MULTILINE)[0].split()
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    workspace = _workspace(tmp_path / "workspace", block)
+    with installed(plugin_venv, package, name):
+        where = f"import {module} as m; print(m.__file__)"
+        assert Path(plugin_venv.run("-c", where).strip()).is_relative_to(plugin_venv.folder)
+        tool(plugin_venv.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=package)
+        done = fumishirube(plugin_venv, package, *conform, "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert [one["status"] for one in json.loads(done.stdout)["stages"]] == ["passed"]
+        _swapped_in(plugin_venv, workspace, noun)
+    gone = fumishirube(plugin_venv, workspace, "find", "solar panel")
+    assert gone.returncode == 2
+    assert f"no {noun} is called 'recent'" in gone.stderr
+
+
+@pytest.mark.skipif(shutil.which("mypy") is None, reason="mypy is not installed")
+@pytest.mark.parametrize("noun", INSTALLED)
+def test_the_package_is_typed(noun: str, tmp_path: Path) -> None:
+    assert new_plugin(tmp_path, "fumishirube-recent", "--kind", noun).returncode == 0
+    package = tmp_path / "fumishirube-recent"
+    cache = f"--cache-dir={ROOT / '.mypy_cache' / 'templates'}"
+    tool("mypy", "--strict", cache, "src", "tests", folder=package, MYPYPATH="src")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(
+    not os.environ.get("FUMISHIRUBE_TEMPLATES"), reason="builds an environment: tox -e template"
+)
+def test_the_package_passes_its_own_tox_against_a_local_wheel(tmp_path: Path) -> None:
+    """As its README says: the wheel is built from a folder, and pip finds it there."""
+    wheels = tmp_path / "wheels"
+    wheel = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps")
+    tool(*wheel, "--wheel-dir", wheels, ROOT, folder=tmp_path)
+    assert new_plugin(tmp_path, "fumishirube-recent", "--kind", "refiner").returncode == 0
+    running = f"py{sys.version_info.major}{sys.version_info.minor}"
+    done = tool(
+        *(sys.executable, "-m", "tox", "-e", running),
+        folder=tmp_path / "fumishirube-recent",
+        PIP_FIND_LINKS=str(wheels),
+    )
+    assert "congratulations" in done
+
+
+def _workspace(folder: Path, block: str) -> Path:
+    shutil.copytree(SAMPLE, folder / "manuals" / "field-guide")
+    manual = folder / "manuals" / "field-guide"
+    (manual / "news.md").write_text("# News\n\nThe solar panel came.\n", encoding="utf-8")
+    (manual / "more.adoc").write_text("= Zephyr\n\nThe zephyr turbine.\n", encoding="utf-8")
+    (folder / "fumishirube.yaml").write_text(block, encoding="utf-8")
+    return folder
+
+
+def _swapped_in(venv: PluginVenv, workspace: Path, noun: str) -> None:
+    """Search and read with the stage in force, and see its work where it shows."""
+    asked = "zephyr turbine" if noun == "loader" else "solar panel winter schedule"
+    done = fumishirube(venv, workspace, "find", asked, "--json")
+    assert done.returncode == 0, done.stderr
+    hits = json.loads(done.stdout)["hits"]
+    assert hits, done.stdout
+    first = hits[0]
+    read = fumishirube(venv, workspace, "read", first["cite"])
+    assert read.returncode == 0, read.stderr
+    match noun:
+        case "loader":
+            assert "zephyr" in read.stdout
+        case "index":
+            assert list((workspace / ".fumishirube").rglob("index.json"))
+        case "refiner":
+            assert "news.md" in first["cite"]
+        case "scorer":
+            told = fumishirube(venv, workspace, "find", asked, "--explain")
+            assert "recent" in told.stdout
+        case "fuser":
+            told = fumishirube(venv, workspace, "find", asked, "--explain")
+            assert "recent" in told.stdout
+        case "surface":
+            asking = json.dumps({"text": "solar", "manual_id": "field-guide"})
+            called = fumishirube(venv, workspace, "call", "recent_count", asking)
+            assert json.loads(called.stdout)["holding"] > 0

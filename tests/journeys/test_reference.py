@@ -1,0 +1,84 @@
+"""The reference is what ``docs/generate.py`` writes, and leaves nothing out."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fumishirube.faces.cli.config import all_variables
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import StageRegistry
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@cache
+def generator() -> Any:
+    spec = spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules["generate"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def pages() -> dict[str, str]:
+    made: dict[str, str] = generator().pages()
+    return made
+
+
+@cache
+def registry() -> StageRegistry:
+    return load_plugins(strangers=False).registry
+
+
+def test_the_reference_is_as_the_code_is() -> None:
+    written = {file.name: file.read_text("utf-8") for file in (DOCS / "reference").iterdir()}
+    outdated = {name for name in {*written, *pages()} if written.get(name) != pages().get(name)}
+    assert not outdated, "run: python docs/generate.py"
+
+
+def test_every_setting_of_every_stage_is_there() -> None:
+    for kind, offer in registry().offers():
+        page = pages()[f"{kind.kind_name}.md"]
+        _, found, rest = page.partition(f"### `{offer.name}`\n")
+        assert found, offer
+        section = rest.partition("\n### ")[0]
+        for name, info in offer.stage.model_fields.items():
+            assert f"| `{info.alias or name}` |" in section, (offer.name, name)
+
+
+def test_every_verb_of_every_kind_is_there() -> None:
+    for kind in registry().kinds_by_name.values():
+        page = pages()[f"{kind.kind.kind_name}.md"]
+        assert f"`register_{kind.kind.kind_name}`" in page
+        for verb in kind.kind.verbs:
+            assert f"def {verb}(" in page
+
+
+def test_every_variable_is_there() -> None:
+    for row in all_variables(registry()):
+        assert f"| `{row.name}` | {row.takes} |" in pages()["environment.md"].replace("\\|", "|")
+
+
+def test_every_tool_of_the_built_ins_is_there() -> None:
+    headings = re.findall(r"^## `(\w+)`$", pages()["tools.md"], re.MULTILINE)
+    assert {"manual_find", "vault_undo", "resolve_reference", "ubp_search"} <= {*headings}
+    assert len(headings) == len({*headings})
+
+
+@pytest.mark.parametrize("name", ["README.md", *sorted(pages())])
+def test_a_page_has_no_hole_and_no_foreign_path(name: str) -> None:
+    text = pages()[name]
+    assert "None" not in text.replace("None]", "").replace("| None", "").replace("-> None", "")
+    assert str(DOCS.parent) not in text
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")

@@ -1,0 +1,430 @@
+"""What changes while tools are served is taken in whole, or not at all; no call notices."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import pytest
+from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
+
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.host.reload import editions
+from fumishirube.host.reload.editions import Reloader, ServedApplication
+from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.tools.definitions import Call, Session
+
+Write = Callable[[str], None]
+
+WITH_PROBE = "surfaces: [{use: probe}, {use: manual}]\n"
+WITHOUT_PROBE = "surfaces: [{use: manual}]\n"
+
+_PLUGIN = '''
+from typing import Any, ClassVar
+from fumishirube import Answer, Call, Params, Stage, Tool, hook
+
+class NoParams(Params):
+    pass
+
+class Said(Answer):
+    text: str
+
+class Voice(Stage):
+    """Says one word."""
+
+    pipeline: ClassVar[dict[str, Any]] = {}
+    root: ClassVar[str] = "manuals"
+
+    def tools(self, desk):
+        return (Tool("voice", "Voice", "Say it.", NoParams, Said, lambda _, call: Said(text=WORD)),)
+
+@hook
+def register_surfaces(register):
+    register("voice", Voice)
+
+WORD = "%s"
+'''
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return probing(tmp_path)
+
+
+@pytest.fixture
+def server(workspace: Path) -> Iterator[HttpServer]:
+    with HttpServer(workspace) as running:
+        yield running
+
+
+def write(workspace: Path, yaml: str) -> None:
+    (workspace / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
+
+
+def outcomes(log: str) -> list[str]:
+    return [line for line in log.splitlines() if line.startswith(("reloaded", "reload refused"))]
+
+
+def until(server: HttpServer, count: int) -> list[str]:
+    """Return the outcomes of reloading once there are so many."""
+    deadline = time.monotonic() + SECONDS
+    while len(found := outcomes(server.log)) < count:
+        assert time.monotonic() < deadline, server.log
+        time.sleep(0.02)
+    return found
+
+
+# --- over HTTP ------------------------------------------------------------------------------
+
+
+def test_ten_calls_end_as_they_began_while_others_meet_what_is_new(server: HttpServer) -> None:
+    def waited(number: int) -> Any:
+        return server.post("/tools/probe_wait", {"mark": f"call-{number}", "seconds": 5})
+
+    with ThreadPoolExecutor(10) as pool:
+        calls = [pool.submit(waited, number) for number in range(10)]
+        folder = server.workspace / "manuals"
+        deadline = time.monotonic() + SECONDS
+        while len([*folder.glob("call-*.began")]) < 10:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        write(server.workspace, WITHOUT_PROBE)
+        (told,) = until(server, 1)
+        assert "tools that went: probe_names, probe_page, probe_search, probe_wait" in told
+        assert server.get("/probe_names").status_code == 404
+        assert server.post("/tools/probe_wait", {"mark": "late"}).status_code == 404
+        assert server.post("/tools/manual_ls", {}).status_code == 200
+        assert not any(call.done() for call in calls), "the reload was meant to come between"
+        assert [call.result().json() for call in calls] == [{"names": []}] * 10
+
+
+def test_the_endpoints_and_their_document_follow_the_configuration(server: HttpServer) -> None:
+    def paths() -> set[str]:
+        return set(server.get("/openapi.json").json()["paths"])
+
+    assert {"/probe_names", "/tools/probe_page"} <= paths()
+    write(server.workspace, "surfaces: [{use: chapters}]\n")
+    until(server, 1)
+    assert "/list_manuals" in paths()
+    assert not any("probe" in path for path in paths())
+    assert server.get("/list_manuals").json() == ["給付編"]
+    assert server.is_well()
+
+
+def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: HttpServer) -> None:
+    for number, (yaml, told) in enumerate(
+        [
+            ("surfaces: [{use: prob}]\n", "surfaces[0]: no surface is called 'prob'"),
+            ("surfaces: [{use: probe\n", "fumishirube.yaml line 2: "),
+            ("limits: {depth: 0}\n", "limits.depth: must be within 1..200, got 0"),
+        ],
+        start=1,
+    ):
+        write(server.workspace, yaml)
+        last = until(server, number)[-1]
+        assert told in last
+        assert last.endswith("; what was in force stays")
+        assert str(server.workspace) not in last
+        assert server.get("/probe_names").status_code == 200
+    write(server.workspace, WITHOUT_PROBE)
+    assert until(server, 4)[-1].startswith("reloaded; tools that went: probe_names")
+
+
+def test_a_file_that_is_being_written_is_not_taken_for_what_it_will_be(server: HttpServer) -> None:
+    file = server.workspace / "fumishirube.yaml"
+    for part in ("", "surfaces:", "surfaces: [", "surfaces: [{use: manual}, {use: "):
+        file.write_text(part, encoding="utf-8")
+        time.sleep(0.25)
+    file.unlink()
+    time.sleep(1.2)
+    file.write_text("", encoding="utf-8")
+    time.sleep(1.2)
+    write(server.workspace, WITHOUT_PROBE)
+    assert until(server, 1) == outcomes(server.log)
+    assert outcomes(server.log)[0].startswith("reloaded; tools that went: probe_names")
+
+
+def test_a_file_that_stays_empty_means_the_defaults(server: HttpServer) -> None:
+    write(server.workspace, "")
+    (told,) = until(server, 1)
+    assert "tools that came: vault_create" in told
+
+
+def test_folders_may_change(server: HttpServer) -> None:
+    def manuals() -> list[str]:
+        return [row["id"] for row in server.post("/tools/manual_ls", {}).json()["items"]]
+
+    other = server.workspace / "elsewhere" / "handbook" / "a.md"
+    other.parent.mkdir(parents=True)
+    other.write_text("# A\nZebras.\n", encoding="utf-8")
+    assert manuals() == ["給付編"]
+    write(server.workspace, f"{WITHOUT_PROBE}roots: {{manuals: elsewhere, state: state}}\n")
+    until(server, 1)
+    assert manuals() == ["handbook"]
+    asked = {"query": "zebras", "required_terms": ["zebras"], "manual_id": "handbook"}
+    assert server.post("/tools/manual_find", asked).status_code == 200
+    assert (server.workspace / "state" / "index").is_dir()
+
+
+def test_where_the_server_listens_stays(server: HttpServer) -> None:
+    write(server.workspace, f"server: {{port: 1, base_path: /x}}\n{WITHOUT_PROBE}")
+    until(server, 1)
+    log = server.logged("server.base_path: it takes a restart")
+    assert "warning: server.port: it takes a restart; 8765 stays" in log
+    assert server.is_well()
+    assert server.post("/tools/manual_ls", {}).status_code == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_process_opens_no_more_from_reload_to_reload(server: HttpServer) -> None:
+    asked = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
+
+    def settled(number: int) -> tuple[int, int]:
+        write(server.workspace, f"{WITH_PROBE}limits: {{depth: {number + 20}}}\n")
+        until(server, number)
+        assert server.post("/tools/manual_find", asked).status_code == 200
+        time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
+        return opened(server.process.pid)
+
+    first = settled(1)
+    for number in range(2, 5):
+        assert settled(number) <= first
+
+
+def test_a_process_that_is_killed_amid_reloads_leaves_nothing_behind(workspace: Path) -> None:
+    asked = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
+    for number in range(3):
+        write(workspace, WITH_PROBE)
+        with HttpServer(workspace) as server:
+            write(workspace, f"{WITH_PROBE}limits: {{depth: {number + 20}}}\n")
+            time.sleep(0.5 + 0.2 * number)
+            server.process.kill()
+            server.process.wait(SECONDS)
+    with HttpServer(workspace) as server:
+        answer = server.post("/tools/manual_find", asked).json()
+        assert answer["trace_id"], answer
+
+
+def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
+    workspace: Path, voiced: Path
+) -> None:
+    environ = {"PYTHONPATH": f"{PROBE}{os.pathsep}{voiced}"}
+
+    def told(*words: str) -> str:
+        command = [script(), *words, "--workspace", str(workspace)]
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", env=environment(**environ), check=False
+        )
+        return done.stdout + done.stderr
+
+    write(workspace, "surfaces: [{use: voice}, {use: manual}]\n")
+    module = voiced / "fumishirube_voice.py"
+    with HttpServer(workspace, **environ) as server:
+        module.write_text("half of a")
+        until(server, 1)
+        write(workspace, "surfaces: [{use: manual}]\n")
+        until(server, 2)
+        who = f"process {server.process.pid}"
+        assert f"server {who} refused: plugin voice: cannot be imported" in told("plugins")
+        assert f"{who} stays with what was in force; it refused: plugin voice" in told("doctor")
+        module.write_text(_PLUGIN % "mended")
+        until(server, 3)
+        assert who not in told("plugins")
+        module.write_text("another half")
+        until(server, 4)
+        assert who in told("plugins")
+    assert who not in told("plugins"), "the process is gone, although it could not clear up"
+    assert not [*(workspace / ".fumishirube" / "reloads").iterdir()]
+
+
+def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path) -> None:
+    def found(text: str) -> list[str]:
+        results = server.post("/tools/ubp_search", {"query": text}).json()["results"]
+        return [row["filepath"] for row in results]
+
+    (workspace / "docs").mkdir()
+    (workspace / "docs" / "a.md").write_text("# A\nZebras.\n", encoding="utf-8")
+    write(workspace, "surfaces: [{use: graph}]\n")
+    lock = workspace / ".ubp" / "serve.lock"
+    with HttpServer(workspace) as server:
+        assert found("zebras") == ["a.md"]
+        write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 9}\n")
+        until(server, 1)
+        write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 8}\n")
+        assert until(server, 2) == ["reloaded", "reloaded"]
+        time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
+        (workspace / "docs" / "b.md").write_text("# B\nYaks.\n", encoding="utf-8")
+        deadline = time.monotonic() + SECONDS
+        while found("yaks") != ["b.md"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert lock.read_text(encoding="utf-8").startswith(f"{server.process.pid}\n")
+        assert server.stop() == 0
+    assert not lock.exists()
+
+
+def test_what_a_new_surface_takes_over_is_watched_too(server: HttpServer) -> None:
+    (server.workspace / "docs").mkdir()
+    (server.workspace / ".ubp").mkdir()
+    write(server.workspace, "surfaces: [{use: manual}, {use: graph}]\n")
+    until(server, 1)
+    settings = server.workspace / ".ubp" / "config.json"
+    settings.write_text('{"source": {"include": 7}}', encoding="utf-8")
+    assert ".ubp/config.json" in until(server, 2)[-1]
+    settings.write_text('{"source": {"include": ["*.md"]}}', encoding="utf-8")
+    assert until(server, 3)[-1] == "reloaded"
+
+
+# --- the code of plugins ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def voiced(tmp_path: Path) -> Path:
+    """Return a folder of packages that holds a plugin, installed by hand."""
+    packages = tmp_path / "packages"
+    about = packages / "fumishirube_voice-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: fumishirube-voice\nVersion: 1.0\n"
+    )
+    (about / "entry_points.txt").write_text("[fumishirube.v1]\nvoice = fumishirube_voice\n")
+    (packages / "fumishirube_voice.py").write_text(_PLUGIN % "first")
+    return packages
+
+
+def test_the_new_code_of_a_plugin_is_used_and_broken_code_is_not(
+    workspace: Path, voiced: Path
+) -> None:
+    def said() -> str:
+        word: str = server.post("/tools/voice", {}).json()["text"]
+        return word
+
+    write(workspace, "surfaces: [{use: voice}, {use: manual}]\n")
+    with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
+        assert said() == "first"
+        (voiced / "fumishirube_voice.py").write_text(_PLUGIN % "another")
+        assert until(server, 1) == ["reloaded"]
+        assert said() == "another"
+        (voiced / "fumishirube_voice.py").write_text("half of a")
+        refused = until(server, 2)[-1]
+        assert "plugin voice: cannot be imported: SyntaxError" in refused
+        assert said() == "another"
+        write(workspace, "surfaces: [{use: voice}]\n")
+        assert "plugin voice: cannot be imported" in until(server, 3)[-1]
+        (voiced / "fumishirube_voice.py").write_text(_PLUGIN % "mended")
+        assert until(server, 4)[-1].startswith("reloaded; tools that went: manual_")
+        assert said() == "mended"
+
+
+def test_a_plugin_that_ends_the_program_ends_nothing(workspace: Path, voiced: Path) -> None:
+    module = voiced / "fumishirube_voice.py"
+    write(workspace, "surfaces: [{use: voice}]\n")
+    with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
+        module.write_text(_PLUGIN.replace("return (Tool(", "raise SystemExit((") % "x" + "\n")
+        refused = until(server, 1)[-1]
+        assert "something unexpected happened, SystemExit; --verbose shows the details" in refused
+        assert server.post("/tools/voice", {}).json() == {"text": "first"}
+        module.write_text(_PLUGIN % "mended")
+        assert until(server, 2)[-1] == "reloaded"
+        assert server.post("/tools/voice", {}).json() == {"text": "mended"}
+
+
+def test_a_plugin_that_is_installed_can_be_used_and_one_that_is_gone_cannot(
+    workspace: Path, voiced: Path
+) -> None:
+    about, kept = voiced / "fumishirube_voice-1.0.dist-info", voiced / "aside"
+    about.rename(kept)
+    with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
+        write(workspace, "surfaces: [{use: voice}]\n")
+        assert "no surface is called 'voice'" in until(server, 1)[-1]
+        kept.rename(about)
+        assert until(server, 2)[-1].startswith("reloaded; tools that came: voice")
+        about.rename(kept)
+        assert "no surface is called 'voice'" in until(server, 3)[-1]
+        assert server.post("/tools/voice", {}).status_code == 200
+
+
+# --- fifty times ------------------------------------------------------------------------------
+
+
+def opened(pid: int | str = "self") -> tuple[int, int]:
+    """Count the open files and the threads of a process."""
+    process = Path("/proc") / str(pid)
+    return len([*(process / "fd").iterdir()]), len([*(process / "task").iterdir()])
+
+
+def counted() -> tuple[int, int, int]:
+    """Count what this process has open."""
+    return (*opened(), threading.active_count())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_fifty_reloads_leave_no_file_thread_or_application_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(editions, "LINGER", 0.0)
+    chapter = tmp_path / "manuals" / "handbook" / "leave.md"
+    chapter.parent.mkdir(parents=True)
+    chapter.write_text("# Leave\nTen days.\n", "utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\nSee [b](b.md).\n", "utf-8")
+    session = Session()
+    wide = "surfaces: [{use: manual}, {use: vault}, {use: chapters}, {use: graph}]\n"
+    write(tmp_path, wide)
+
+    made: WeakSet[Application] = WeakSet()
+
+    def reopen(former: Application, revision: int) -> Application:
+        made.add(
+            fresh := open_application(
+                tmp_path, strangers=False, environ={}, former=former, revision=revision
+            )
+        )
+        return fresh
+
+    first = open_application(tmp_path, strangers=False, environ={})
+    watched = InputWatcher(first.loaded.inputs, strangers=False)
+    live = Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext)
+    use(live, session, discover=True)
+    few = (0, 0, 0)
+    for number in range(50):
+        write(tmp_path, f"{wide}limits: {{depth: {20 + number}}}\n")
+        live._look()
+        live._look()
+        assert live.application.limits.depth == 20 + number
+        live._let_go()
+        use(live, session)
+        if number == 4:
+            time.sleep(2)  # what ends has ended, and who follows the documents has its lock
+            few = counted()
+    # On a machine that has other things to do that takes a moment.
+    deadline = time.monotonic() + SECONDS
+    while any(now > then for now, then in zip(counted(), few, strict=True)):
+        assert time.monotonic() < deadline, (counted(), few)
+        time.sleep(0.1)
+    gc.collect()
+    assert len(made) < 5, "most of the fifty are gone altogether"
+    live.close()
+    assert capfd.readouterr().err.count("reloaded\n") == 50
+
+
+def use(live: Reloader, session: Session, *, discover: bool = False) -> None:
+    """Search in every surface; the session knows what it discovered at the start."""
+    tools = live.application.tools
+    if discover:
+        call_tool(tools["manual_ls"], {}, Call(session))
+    asked = {"query": "leave", "required_terms": ["leave"], "manual_id": "handbook"}
+    call_tool(tools["manual_find"], asked, Call(session))
+    call_tool(tools["list_manuals"], {}, Call(session))
+    call_tool(tools["ubp_search"], {"query": "see"}, Call(session))

@@ -1,0 +1,554 @@
+"""The rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import lowest
+import pytest
+import readme_blocks
+from pydantic import BaseModel
+
+import fumishirube
+from fumishirube import Stage
+from fumishirube.config.configuration import Config
+from fumishirube.config.environment import variables
+from fumishirube.plugins import hookspecs
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import KINDS, NAME, RegisteredStage
+
+PROJECT = Path(__file__).parents[2]
+CORE = PROJECT / "core" / "fumishirube"
+BUILT_INS = sorted((PROJECT / "plugins").glob("fumishirube_*"))
+PACKAGES = {package.name for package in BUILT_INS}
+MODULES = sorted([*CORE.rglob("*.py"), *(f for p in BUILT_INS for f in p.rglob("*.py"))])
+HOOKS = [name for name, one in vars(hookspecs).items() if hasattr(one, f"{fumishirube.GROUP}_spec")]
+
+MOST_LINES = 400
+"""No module of the core or the built-ins is longer."""
+LONG_LINES = 300
+LONG = {
+    "core/fumishirube/__init__.py": "the list of all that is public",
+    "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
+    "core/fumishirube/host/application.py": "all that a configuration builds",
+    "core/fumishirube/model.py": "the values that all stages exchange",
+    "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
+    "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",
+}
+"""The modules over 300 lines, and why each is one idea nevertheless."""
+
+BANNED = {"told", "asked", "kept", "found", "given", "spoken", "standing", "held", "one", "such"}
+"""Words that say nothing about what they name."""
+BANNED_MODULES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
+
+# The one place that keeps each library; import-linter says the same of whole packages.
+ONLY_IN = {
+    "mcp": ("core/fumishirube/faces/mcp/",),
+    "mcp_types": ("core/fumishirube/faces/mcp/",),
+    "pluggy": ("core/fumishirube/plugins/hookspecs.py", "core/fumishirube/plugins/discovery.py"),
+    "yaml": (
+        "core/fumishirube/config/yaml_file.py",
+        "plugins/fumishirube_stages/loaders/front_matter.py",
+        "plugins/fumishirube_stages/loaders/markdown.py",
+    ),
+    "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
+    "tantivy": ("plugins/fumishirube_stages/indexes/",),
+    "markdown_it": ("plugins/fumishirube_stages/loaders/headings.py",),
+    "rapidfuzz": (
+        "core/fumishirube/engine/spellings.py",
+        "plugins/fumishirube_graph/snapshot.py",
+        "plugins/fumishirube_stages/",
+    ),
+    "inotify_simple": ("core/fumishirube/disk/watches.py",),
+    "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
+    "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
+    "sqlite3": (
+        "plugins/fumishirube_chapters/projection_store.py",
+        "plugins/fumishirube_graph/vectors.py",
+    ),
+    "pytest": ("core/fumishirube/testing/",),
+    "httpx2": ("core/fumishirube/faces/http/bridge.py",),
+    "fastapi": ("core/fumishirube/faces/http/",),
+    "fastapi_offline": ("core/fumishirube/faces/http/application.py",),
+    "starlette": (
+        "core/fumishirube/faces/http/",
+        "core/fumishirube/faces/inspect/",
+        "core/fumishirube/faces/mcp/streamable.py",
+    ),
+    "uvicorn": ("core/fumishirube/faces/http/protocol.py", "core/fumishirube/faces/http/server.py"),
+    "sentence_transformers": ("plugins/fumishirube_stages/embedders/sentence_transformers.py",),
+    "huggingface_hub": ("plugins/fumishirube_stages/embedders/sentence_transformers.py",),
+    "hypothesis": (),
+}
+
+WRITERS = ("core/fumishirube/faces/cli/",)
+"""Who may print: the command line, whose output it is."""
+
+CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+CHANGING = {"append", "add", "update", "setdefault", "pop", "clear", "extend", "remove"}
+
+HEAVY = {
+    "anyio",
+    "fastapi",
+    "inotify_simple",
+    "mcp",
+    "pathspec",
+    "pytest",
+    "re2",
+    "regex",
+    "sentence_transformers",
+    "fumishirube_stages",
+    "sqlite3",
+    "tantivy",
+    "tqdm",
+    "yaml",
+}
+"""What ``import fumishirube`` leaves alone, so that the command line starts at once."""
+
+
+@functools.cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def called(file: Path) -> str:
+    return file.relative_to(PROJECT).as_posix()
+
+
+def imported(file: Path) -> Iterator[tuple[str, str | None]]:
+    """Yield every ``(module, name)`` that is imported, wherever in the file."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are written in full"
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+@functools.cache
+def offers() -> Sequence[tuple[str, RegisteredStage]]:
+    return [(kind.noun, o) for kind, o in load_plugins(strangers=False).registry.offers()]
+
+
+def stages() -> list[Any]:
+    return [pytest.param(offer, id=f"{noun} {offer.name}") for noun, offer in offers()]
+
+
+def interpreted(code: str) -> Any:
+    """Run some Python in a fresh interpreter, and return what it printed as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
+    return json.loads(done.stdout)
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def test_modules_are_short() -> None:
+    lengths = {called(f): len(f.read_text(encoding="utf-8").splitlines()) for f in MODULES}
+    assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
+    assert {name for name, n in lengths.items() if n > LONG_LINES} <= LONG.keys(), "two ideas?"
+
+
+def test_a_module_begins_with_a_sentence_about_it() -> None:
+    first = {called(f): (ast.get_docstring(tree(f)) or "").partition("\n")[0] for f in MODULES}
+    assert {name: said for name, said in first.items() if not said.endswith((".", "?"))} == {}
+
+
+def test_nobody_prints_but_the_command_line() -> None:
+    prints = [
+        f"{called(file)}:{node.lineno}"
+        for file in MODULES
+        if not called(file).startswith(WRITERS)
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print"
+    ]
+    assert not prints
+
+
+def test_nothing_at_the_top_of_a_module_changes() -> None:
+    """A container there is named as a constant, and its module never writes into it."""
+    faults = [f"{called(file)}: {fault}" for file in MODULES for fault in _changing(tree(file))]
+    assert not faults
+
+
+def _changing(module: ast.Module) -> Iterator[str]:
+    kept = dict(_containers(module))
+    yield from (
+        f"line {line}: {name} is no constant"
+        for name, line in kept.items()
+        if not name.strip("_").isupper() and name != "__all__"
+    )
+    yield from (f"line {line}: {name} is changed" for name, line in _written(module, kept))
+    yield from (f"line {n.lineno}: global" for n in ast.walk(module) if isinstance(n, ast.Global))
+
+
+def _containers(module: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in module.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, CONTAINERS):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((t.id, node.lineno) for t in targets if isinstance(t, ast.Name))
+
+
+def _written(module: ast.Module, kept: Collection[str]) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(module):
+        changed: ast.expr | None = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed = node.func.value if node.func.attr in CHANGING else None
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            changed = node.value
+        if isinstance(changed, ast.Name) and changed.id in kept:
+            yield changed.id, changed.lineno
+
+
+# --- names ----------------------------------------------------------------------------------
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """Whoever reads a class's name in a message or a trace knows which class it is."""
+    places: dict[str, list[str]] = {}
+    for file in MODULES:
+        for node in ast.walk(tree(file)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{called(file)}:{node.lineno}")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_nothing_has_a_name_that_says_nothing() -> None:
+    faults = [
+        f"{called(file)}:{line} {name}"
+        for file in MODULES
+        for name, line in _bound(tree(file))
+        if name.strip("_").lower() in BANNED
+    ]
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "kept = 1",
+        "Kept: int = 1",
+        "_kept_ += 1",
+        "self.kept = 1",
+        "(kept := 1)",
+        "def kept(): ...",
+        "async def kept(): ...",
+        "class Kept: ...",
+        "def f(kept): ...",
+        "lambda *kept: 1",
+        "import json as kept",
+        "from m import kept",
+        "for kept in (): ...",
+        "[0 for kept in ()]",
+        "with m as kept: ...",
+        "try: ...\nexcept OSError as kept: ...",
+        "match m:\n case [*kept]: ...",
+        "match m:\n case {**kept}: ...",
+        "match m:\n case kept: ...",
+        "from typing import TypeVar\nKEPT = TypeVar('KEPT')",
+    ],
+)
+def test_a_name_is_seen_wherever_it_is_bound(code: str) -> None:
+    names = {name.strip("_").lower() for name, _ in _bound(ast.parse(code))}
+    assert "kept" in names
+
+
+def _bound(module: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield every name that a module binds, and its line."""
+    for node in ast.walk(module):
+        line: int = getattr(node, "lineno", 0)
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name, line
+            case ast.arg(arg=name):
+                yield name, line
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, line
+            case ast.ClassDef(name=name):
+                yield name, line
+            case ast.alias(name=name, asname=alias):
+                yield alias or name.rpartition(".")[2], line
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                yield name, line
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield name, line
+
+
+def test_a_module_is_named_after_what_it_holds() -> None:
+    names = {part for file in MODULES for part in called(file).removesuffix(".py").split("/")}
+    assert names & (BANNED | BANNED_MODULES) == set()
+
+
+# --- imports --------------------------------------------------------------------------------
+
+
+def test_a_library_is_imported_in_its_one_place() -> None:
+    faults = [
+        f"{called(file)} imports {module}"
+        for file in MODULES
+        for module, _ in imported(file)
+        if not called(file).startswith(ONLY_IN.get(module.partition(".")[0], ("",)))
+    ]
+    assert not faults
+
+
+def test_the_core_does_not_know_the_built_ins() -> None:
+    faults = [
+        called(file)
+        for file in MODULES
+        if file.is_relative_to(CORE)
+        for module, _ in imported(file)
+        if module.partition(".")[0] in PACKAGES
+    ]
+    assert not faults
+
+
+def test_built_ins_import_the_facade_only_like_strangers() -> None:
+    faults = [
+        f"{called(file)} imports {name} from {module}"
+        for file in MODULES
+        if not file.is_relative_to(CORE)
+        for module, name in imported(file)
+        if module.partition(".")[0] == "fumishirube"
+        if module != "fumishirube" or name not in fumishirube.__all__
+    ]
+    assert not faults
+
+
+def test_the_packages_of_the_built_ins_do_not_import_each_other() -> None:
+    faults = [
+        f"{called(file)} imports {module}"
+        for file in MODULES
+        if not file.is_relative_to(CORE)
+        for module, _ in imported(file)
+        if module.partition(".")[0] in PACKAGES
+        if module.partition(".")[0] != file.relative_to(PROJECT / "plugins").parts[0]
+    ]
+    assert not faults
+
+
+def test_the_kinds_of_stages_do_not_import_each_other() -> None:
+    stages = PROJECT / "plugins" / "fumishirube_stages"
+    faults = [
+        f"{called(file)} imports {module}"
+        for file in MODULES
+        if file.is_relative_to(stages) and file.parent != stages
+        for module, _ in imported(file)
+        if module.partition(".")[0] == stages.name
+        if module.split(".")[1:2] != [file.relative_to(stages).parts[0]]
+    ]
+    assert not faults
+
+
+def test_the_core_does_not_import_its_own_facade() -> None:
+    """But for the version; and the authors' kit shows how a plugin imports."""
+    submodules = {module.name for module in pkgutil.iter_modules(fumishirube.__path__)}
+    faults = [
+        f"{called(file)} imports {name}"
+        for file in MODULES
+        if file.is_relative_to(CORE) and not file.is_relative_to(CORE / "testing")
+        for module, name in imported(file)
+        if module == "fumishirube" and name not in {*submodules, "__version__"}
+    ]
+    assert not faults
+
+
+def test_importing_fumishirube_imports_nothing_heavy() -> None:
+    loaded = interpreted("import json, sys, fumishirube; print(json.dumps(sorted(sys.modules)))")
+    assert "fumishirube.stages" in loaded
+    assert HEAVY.intersection(loaded) == set()
+
+
+# --- the façade -----------------------------------------------------------------------------
+
+
+def test_the_facade_is_sorted_and_complete() -> None:
+    assert fumishirube.__all__ == sorted(set(fumishirube.__all__), key=_as_ruff_sorts)
+    modules = {module.name for module in pkgutil.iter_modules(fumishirube.__path__)}
+    public = {name for name in vars(fumishirube) if not name.startswith("_")} - modules
+    assert public == set(fumishirube.__all__)
+
+
+def _as_ruff_sorts(name: str) -> tuple[int, str]:
+    kind = 0 if name.isupper() else 1 if name[:1].isupper() else 2
+    return kind, name
+
+
+def test_the_facade_offers_what_its_protocols_speak_of() -> None:
+    """Whatever a signature names, a plugin author can import and annotate with."""
+    rooms = [
+        importlib.import_module(f"fumishirube.{name}") for name in ("stages", "model", "disk.roots")
+    ]
+    ours = {n for room in rooms for n, one in vars(room).items() if _is_public_class(n, one)}
+    spoken: set[str] = set()
+    for name in ours:
+        one = getattr(fumishirube, name, None)
+        for method in vars(one).values() if getattr(one, "_is_protocol", False) else ():
+            annotations = getattr(method, "__annotations__", {}).values()
+            spoken |= ours.intersection(re.findall(r"\w+", " ".join(map(str, annotations))))
+    assert "Ranking" in spoken
+    assert spoken <= set(fumishirube.__all__)
+
+
+def _is_public_class(name: str, one: object) -> bool:
+    return inspect.isclass(one) and one.__module__.startswith("fumishirube.") and name[0] != "_"
+
+
+@pytest.mark.parametrize("name", fumishirube.__all__)
+def test_what_the_facade_offers_says_what_it_is(name: str) -> None:
+    offered = getattr(fumishirube, name)
+    if inspect.isclass(offered) or inspect.isfunction(offered):
+        assert (offered.__doc__ or "").strip()
+
+
+# --- hooks and stages -----------------------------------------------------------------------
+
+
+def test_there_is_a_hook_for_every_shelf_and_one_for_observers() -> None:
+    assert sorted(HOOKS) == sorted([*(f"register_{k.kind_name}" for k in KINDS), "search_finished"])
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_hook_is_documented(name: str) -> None:
+    assert (getattr(hookspecs, name).__doc__ or "").strip().endswith(".")
+    for page in (PROJECT / "CONTRIBUTING.md", PROJECT / "docs" / "plugins.md"):
+        if page.exists():
+            assert name in page.read_text(encoding="utf-8"), f"{page.name} does not speak of it"
+
+
+def test_every_hook_that_offers_built_ins_offers_all_of_them() -> None:
+    """A stage class in the package that no hook offers would be dead code."""
+    offered = {offer.stage for _, offer in offers()}
+    written = {
+        value
+        for package in PACKAGES
+        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+        for value in vars(importlib.import_module(found.name)).values()
+        if inspect.isclass(value) and issubclass(value, Stage) and value is not Stage
+    }
+    assert written == offered
+
+
+@pytest.mark.parametrize("offer", stages())
+def test_a_stage_is_named_documented_and_has_defaults(offer: RegisteredStage) -> None:
+    assert NAME.fullmatch(offer.name)
+    assert (vars(offer.stage).get("__doc__") or "").strip().endswith(".")
+    for name, field in offer.stage.model_fields.items():
+        assert not field.is_required(), f"{name} has no default"
+
+
+@pytest.mark.parametrize("offer", stages())
+def test_a_stage_survives_json(offer: RegisteredStage) -> None:
+    stage = offer.stage()
+    again = offer.stage.model_validate_json(stage.model_dump_json())
+    assert again == stage
+    assert again.fingerprint == stage.fingerprint
+
+
+@pytest.mark.parametrize("offer", stages())
+def test_a_stage_is_one_file_named_after_it(offer: RegisteredStage) -> None:
+    package, _, module = offer.stage.__module__.rpartition(".")
+    own = f"fumishirube_{offer.name}"
+    name = offer.name.replace("-", "_")
+    assert module == name or (package, module) == (own, "surface")
+
+
+def test_a_variable_means_one_thing() -> None:
+    """Two settings that share a variable share its default too."""
+    defaults: dict[str, set[str]] = {}
+    models: list[type[BaseModel]] = [Config, *(offer.stage for _, offer in offers())]
+    for model in models:
+        for variable, _, field in variables(model):
+            defaults.setdefault(variable, set()).add(repr(field.get_default()))
+    assert defaults
+    assert {name: values for name, values in defaults.items() if len(values) > 1} == {}
+
+
+def test_variables_are_named_in_capitals() -> None:
+    for _, offer in offers():
+        for variable, _, _ in variables(offer.stage):
+            assert re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+", variable), variable
+
+
+# --- what others rely on --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["main-job", "tests"])
+def test_the_readme_has_the_blocks_that_ci_runs(name: str) -> None:
+    commands = readme_blocks.block(readme_blocks.README.read_text(encoding="utf-8"), name)
+    assert "venv" in commands
+    assert f"readme {name}" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["", "<!-- tests -->\n", "<!-- tests -->\n```bash\na\n```\n" * 2])
+def test_a_block_that_is_not_there_once_is_an_error(text: str) -> None:
+    with pytest.raises(LookupError):
+        readme_blocks.block(text, "tests")
+
+
+def test_a_block_is_taken_verbatim() -> None:
+    text = "# x\n<!-- other -->\n```bash\nb\n```\n<!-- tests -->\n```bash\na 'b' \\\n  c\n```\n"
+    assert readme_blocks.block(text, "tests") == "a 'b' \\\n  c\n"
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    text = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "pluggy==1.5" in lowest.lowest(text)
+    with pytest.raises(ValueError, match="pluggy"):
+        lowest.lowest(text.replace('"pluggy>=1.5"', '"pluggy"'))
+
+
+# --- what the repository says ---------------------------------------------------------------
+
+# Spelt so that this file does not hold what it looks for.
+_FOREIGN = re.compile(
+    "/" + r"work/|\b" + "seed" + r"s/|\b" + "issue" + r" #?\d|MEA" + r"SURED\.md|DES" + r"IGN\.md"
+)
+_UNREAD = {".png", ".ico", ".svg", ".woff2"}
+
+
+def _tracked() -> list[Path]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        done = subprocess.run(command, cwd=PROJECT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this is no checkout")
+    names = [PROJECT / name for name in done.stdout.decode().split("\0") if name]
+    return [file for file in names if file.is_file() and file.suffix not in _UNREAD]
+
+
+def test_the_files_speak_of_the_project_only() -> None:
+    """A reader has the repository and nothing else: no workplace, no ticket, no private paper."""
+    found = [
+        f"{called(file)}:{number}: {line.strip()[:80]}"
+        for file in _tracked()
+        if file.name != "CHANGELOG.md"
+        for number, line in enumerate(_text(file).splitlines(), start=1)
+        if _FOREIGN.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def _text(file: Path) -> str:
+    return file.read_bytes().decode("utf-8", "replace")
+
+
+def test_texts_end_with_one_line_end_and_hold_no_carriage_returns() -> None:
+    for file in _tracked():
+        if file.suffix in {".py", ".md", ".toml", ".ini", ".yaml"} and "manuals" not in file.parts:
+            text = _text(file)
+            assert "\r" not in text, called(file)
+            assert not text or (text.endswith("\n") and not text.endswith("\n\n")), called(file)

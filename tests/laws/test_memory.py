@@ -1,0 +1,108 @@
+"""What an application hands on to the one that takes its place, and what it closes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fumishirube import ConfigError
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+from fumishirube.tools.definitions import Call
+
+Opened = Callable[..., Application]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    """Open the workspace with a configuration, in the place of an application if one is given."""
+    (tmp_path / "manuals" / "handbook").mkdir(parents=True)
+    (tmp_path / "manuals" / "handbook" / "leave.md").write_text("# Leave\nTen days.\n", "utf-8")
+
+    def opening(yaml: str = "", **more: Any) -> Application:
+        (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
+        return open_application(tmp_path, strangers=False, environ={}, **more)
+
+    return opening
+
+
+def found(application: Application) -> str:
+    asked = {"query": "leave", "manual_id": "handbook", "required_terms": ["leave"]}
+    call_tool(application.tools["manual_ls"], {}, Call())
+    answer: Any = call_tool(application.tools["manual_find"], asked, Call())
+    trace: str = answer["trace_id"]
+    return trace
+
+
+def test_a_search_of_before_can_still_be_looked_at(opened: Opened) -> None:
+    before = opened()
+    trace = found(before)
+    after = opened("pipelines: {manual: {fusers: []}}", former=before)
+    before.close([after.memory])
+    assert after.traces.get(trace).text == "leave"
+    found(after)
+    after.close()
+
+
+def test_the_same_question_of_the_same_pipeline_is_answered_from_the_cache(opened: Opened) -> None:
+    before = opened()
+    found(before)
+    after = opened("surfaces: [{use: manual}]", former=before)
+    assert after.traces.get(found(after)).cache.hit
+    other = opened("pipelines: {manual: {fusers: []}}", former=after)
+    assert not other.traces.get(found(other)).cache.hit
+
+
+def test_code_that_was_imported_anew_answers_nothing_from_the_cache(opened: Opened) -> None:
+    before = opened()
+    found(before)
+    after = opened("", former=before, revision=1)
+    assert not after.traces.get(found(after)).cache.hit
+
+
+@pytest.mark.parametrize(
+    ("yaml", "kept"),
+    [
+        ("traces: {keep: 7}", {"cache", "statistics"}),
+        ("cache: {keep: 7}", {"traces", "statistics"}),
+        ("adaptive: {min_recall: 0.5}", {"traces", "cache"}),
+        ("roots: {state: elsewhere}", {"cache", "statistics"}),
+        ("limits: {depth: 7}", {"traces", "cache", "statistics"}),
+    ],
+)
+def test_each_part_is_handed_on_unless_its_settings_change(
+    opened: Opened, yaml: str, kept: set[str]
+) -> None:
+    before = opened()
+    trace = found(before)
+    after = opened(yaml, former=before)
+    parts = ("traces", "cache", "statistics")
+    same = {part for part in parts if getattr(after.memory, part) is getattr(before.memory, part)}
+    assert same == kept
+    assert after.traces.get(trace).text == "leave", "traces are handed on whatever changes"
+
+
+def test_where_the_server_listens_stays_and_is_said_to(opened: Opened) -> None:
+    before = opened("server: {port: 1234}")
+    after = opened("server: {port: 4321}\nsecurity: {allowed_hosts: [a.example]}", former=before)
+    assert after.config.server.port == 1234
+    assert after.config.security.allowed_hosts == ()
+    assert after.warnings == [
+        "server.port: it takes a restart; 1234 stays",
+        "security.allowed_hosts: it takes a restart; [] stays",
+    ]
+
+
+def test_what_cannot_be_built_leaves_the_former_as_it_was(opened: Opened) -> None:
+    before = opened()
+    trace = found(before)
+    with pytest.raises(ConfigError, match=r"pipelines\.manual\.fusers\[0\]"):
+        opened("pipelines: {manual: {fusers: [{use: nonsense}]}}", former=before)
+    found(before)
+    assert before.traces.get(trace).text == "leave"
+    folder = before.state.path / "traces"
+    before.close()
+    assert (folder / f"{trace}.json").is_file(), "it still writes what it keeps"

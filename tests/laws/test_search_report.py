@@ -1,0 +1,134 @@
+"""What an answer claims is counted by the engine: the same whatever stages rank."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import write
+
+from fumishirube import Call, Corpus, CoverageReport, Fuser, Query, Ranking, Stage
+from fumishirube.engine.pipeline import NamedStage
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import call_tool
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    f"m1/{n:02}.md": f"# 第{n}条 旅費\n旅費規程の日当は{n}千円。\n# 例外\n入院の給付は別。\n"
+    for n in range(1, 9)
+}
+SWAPS: Mapping[str, str] = {
+    "default": "",
+    "rrf": "fusers: [{use: rrf}]",
+    "none": "fusers: []",
+    "decompose": "fusers: [{use: decompose}]",
+    "renamed": "fusers: [{use: required-terms, as: gates}, {use: decompose, as: sides}]",
+    "phrase": "fusers: []\n    scorers: [{use: lexical, as: words}, {use: phrase, as: exact}]",
+    "alone": "fusers: [{use: rrf}]\n    scorers: [{use: lexical}]",
+    "plain": "fusers: []\n    scorers: [{use: plain}]",
+    "bare": "fusers: []\n    refiners: []",
+    "borda": "fusers: [{use: rrf, as: borda}]",
+}
+
+
+def borda() -> Fuser:
+    """Return the fuser of the example that the README shows."""
+    source = ROOT / "examples/fumishirube-borda/src/fumishirube_borda/__init__.py"
+    spec = importlib.util.spec_from_file_location("fumishirube_borda", source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    fuser: Fuser = module.Borda()
+    return fuser
+
+
+class Silent(Stage):
+    """Drops all but the first hit without a word."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return Ranking(ranking.hits[:1])
+
+
+def swap(application: Application, kind: str, *stages: NamedStage[Any]) -> None:
+    application.contexts["manual"]._pipeline.__dict__[kind] = [*stages]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return write(tmp_path, FILES)
+
+
+@pytest.fixture(params=SWAPS)
+def application(request: pytest.FixtureRequest, workspace: Path) -> Iterator[Application]:
+    yaml = SWAPS[request.param]
+    (workspace / "fumishirube.yaml").write_text(
+        f"pipelines:\n  manual:\n    {yaml}\n" if yaml else "", encoding="utf-8"
+    )
+    opened = open_application(workspace, strangers=False, environ={})
+    if request.param == "borda":
+        swap(opened, "fusers", NamedStage("borda", borda()))
+    yield opened
+    opened.close()
+
+
+def find(application: Application, *terms: str, **more: Any) -> Any:
+    arguments = {"query": "旅費の日当", "manual_id": "m1", "required_terms": [*terms], **more}
+    return json.loads(json.dumps(call_tool(application.commands["manual_find"], arguments, Call())))
+
+
+def test_a_term_that_stands_nowhere_matches_nothing(application: Application) -> None:
+    applied = find(application, "旅費規定")["applied"]
+    assert applied["required_effect_status"] == "required_none_matched"
+    assert applied["required_failure_reason"] == (
+        "required_terms_not_found_in_manual_scope:旅費規定"
+    )
+    assert applied["required_terms_missing"] == ["旅費規定"]
+    assert applied["required_terms_match_stats"] == [
+        {"term": "旅費規定", "matched_docs": 0, "matched_doc_ratio": 0.0}
+    ]
+
+
+def test_what_follows_from_the_manual_does_not_depend_on_stages(application: Application) -> None:
+    answer = find(application, "旅費規定", "入院")
+    report = application.traces.get(answer["trace_id"]).report
+    assert [(row.term, row.sections) for row in report.terms] == [("旅費規定", 0), ("入院", 8)]
+    assert "旅費規程" in report.terms[0].near
+    assert report.terms[1].near == ()
+    assert report.missing == ("旅費規定",)
+    assert report.sections == 16
+    assert answer["applied"]["required_effect_status"] == "term_dropped_or_weakened"
+    summary = answer["summary"]
+    assert (summary["scanned_files"], summary["scanned_nodes"]) == (8, 16)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 200])
+def test_what_matched_is_returned_or_left_out(application: Application, limit: int) -> None:
+    answer = find(application, "旅費", budget={"max_candidates": limit})
+    trace = application.traces.get(answer["trace_id"])
+    report, account = trace.report, CoverageReport.of(trace)
+    assert report.returned == len(trace.search.rows) == answer["summary"]["candidates"] <= limit
+    assert report.matched == report.returned + sum(report.left_out.values())
+    assert account.matched == account.returned + account.unranked + sum(
+        out.start_line is not None for out in account.unread
+    )
+    holding = [rank for rank, row in enumerate(trace.search.rows, 1) if "旅費" in row.title]
+    assert [*report.holding] == holding
+
+
+def test_what_a_stage_drops_without_a_word_is_left_out(workspace: Path) -> None:
+    opened = open_application(workspace, strangers=False, environ={})
+    try:
+        whole = find(opened, "旅費")
+        total = opened.traces.get(whole["trace_id"]).report
+        swap(opened, "refiners", NamedStage("silent", Silent()))
+        report = opened.traces.get(find(opened, "旅費", use_cache=False)["trace_id"]).report
+    finally:
+        opened.close()
+    assert (report.returned, total.returned > 1) == (1, True)
+    assert report.matched >= total.matched
+    assert report.left_out["not_returned"] >= total.returned - 1

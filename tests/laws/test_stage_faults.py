@@ -1,0 +1,167 @@
+"""A stage that hangs, lies or fails costs its own part of the answer, and is named."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from manuals import write
+
+from fumishirube import Budget, Cancelled, Corpus, Hit, Outcome, Passage, Query, Ranking, Run, Stage
+from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
+from fumishirube.host.application import Application, open_application
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+CORPUS = MemoryCorpus([passage(f"{n}.md", 1, body="旅費の日当") for n in range(3)], Bigram())
+RELEASED = threading.Event()
+CALLS: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _released() -> Iterator[None]:
+    RELEASED.clear()
+    CALLS.clear()
+    yield
+    RELEASED.set()
+
+
+class Sleeping(Stage):
+    """Sleeps until the test is over, in the verb that is named."""
+
+    verb: str
+
+    def _sleep(self, verb: str) -> None:
+        CALLS.append(verb)
+        if verb == self.verb:
+            RELEASED.wait(30)
+
+    def score(self, query: Query, corpus: Corpus, candidates: object) -> Iterable[Hit]:
+        self._sleep("score")
+        return ()
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        self._sleep("plan")
+        return [Run("only", query)]
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        self._sleep("fuse")
+        return outcomes[0].ranking
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        self._sleep("refine")
+        return ranking
+
+
+class Scoring(Stage):
+    """Gives every passage a score of the test's choice."""
+
+    generates: ClassVar[bool] = True
+    value: float
+
+    model_config: ClassVar[Any] = {"frozen": True, "allow_inf_nan": True}
+
+    def score(
+        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
+    ) -> Iterable[Hit]:
+        return [Hit(item, self.value) for item in candidates.values()]
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=tuple(hit.scored(self.value) for hit in ranking.hits))
+
+
+def pipeline(verb: str, stage: Any, *, strict: bool = False) -> Pipeline:
+    lexical, named = NamedStage("lexical", Lexical()), NamedStage("slow", stage, "strangers")
+    return Pipeline(
+        [lexical, named] if verb == "score" else [lexical],
+        [named] if verb in ("plan", "fuse") else [],
+        [named] if verb == "refine" else [],
+        strict,
+    )
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < seconds
+
+
+@pytest.mark.parametrize("verb", ["score", "plan", "fuse", "refine"])
+def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
+    verb: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    query = Query("旅費", budget=Budget.of(300))
+    with within(5), caplog.at_level(logging.ERROR):
+        ranking, span = pipeline(verb, Sleeping(verb=verb)).search(query, CORPUS)
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
+    (message,) = failures(span)
+    assert message.startswith("stage 'slow' of plugin 'strangers' was abandoned after ")
+    seconds = float(message.removesuffix(" s").rpartition(" ")[2])
+    assert 0.3 <= seconds < 5
+    assert message in caplog.text
+    assert CALLS.count(verb) == 1, "it is not called again"
+
+
+def test_a_search_that_was_left_behind_goes_no_further() -> None:
+    scorers = [NamedStage(n, Sleeping(verb=v)) for n, v in (("slow", "score"), ("next", "none"))]
+    stages = Pipeline([NamedStage("lexical", Lexical()), *scorers], [], [])
+    stages.search(Query("旅費", budget=Budget.of(200)), CORPUS)
+    before = len(CALLS)
+    RELEASED.set()
+    time.sleep(0.5)
+    assert len(CALLS) == before
+
+
+@pytest.mark.parametrize("verb", ["score", "plan", "fuse", "refine"])
+def test_a_strict_pipeline_abandons_nothing_silently(verb: str) -> None:
+    stages = pipeline(verb, Sleeping(verb=verb), strict=True)
+    with pytest.raises(TimeoutError, match="stage 'slow' of plugin 'strangers'"):
+        stages.search(Query("旅費", budget=Budget.of(200)), CORPUS)
+
+
+def test_a_caller_who_leaves_does_not_wait_for_a_stage_that_sleeps() -> None:
+    query = Query("旅費", budget=Budget.of(60_000))
+    threading.Timer(0.2, query.budget.cancelled.set).start()
+    with within(5), pytest.raises(Cancelled):
+        pipeline("score", Sleeping(verb="score")).search(query, CORPUS)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("verb", ["score", "refine"])
+def test_scores_that_are_no_finite_numbers_count_as_a_failure(verb: str, value: float) -> None:
+    ranking, span = pipeline(verb, Scoring(value=value)).search(Query("旅費"), CORPUS)
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
+    assert all(math.isfinite(hit.score) for hit in ranking.hits)
+    assert failures(span) == ["stage 'slow' of plugin 'strangers' failed and was skipped"]
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Iterator[Application]:
+    workspace = write(tmp_path, {"m/a.md": "# 旅費\n旅費の日当。\n"})
+    opened = open_application(workspace, strangers=False, environ={})
+    yield opened
+    opened.close()
+
+
+def test_a_find_with_a_stage_that_sleeps_is_degraded_and_not_kept(
+    application: Application,
+) -> None:
+    context = application.contexts["manual"]
+    context.find("m", Query("旅費", budget=Budget.of(60_000)))
+    slow = NamedStage("slow", Sleeping(verb="refine"), "strangers")
+    context._pipeline.__dict__["refiners"] = [slow]
+    for _ in range(2):
+        trace = context.find("m", Query("日当", cache=True, budget=Budget.of(300))).trace
+        assert trace.cache.mode == "miss"
+        assert [row.path for row in trace.search.rows] == ["a.md"]
+        assert trace.degraded is not None
+        assert "stage 'slow' of plugin 'strangers' was abandoned after" in trace.degraded

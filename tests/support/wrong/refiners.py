@@ -1,0 +1,232 @@
+"""Refiners, each wrong in one way that their contract names."""
+
+from __future__ import annotations
+
+import math
+
+from fumishirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
+from fumishirube.testing import RefinerContract
+from fumishirube.testing.samples import PASSAGES
+
+
+class Backwards(Stage):
+    """Puts the last first."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=ranking.hits[::-1])
+
+
+class TestBackwards(RefinerContract):
+    breaks = ()
+    stage = Backwards()
+
+
+class _Filling(Backwards):
+    """Fills an empty ranking."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking if ranking.hits else Ranking((Hit(PASSAGES[0], 1.0),))
+
+
+class TestFilling(RefinerContract):
+    breaks = ("test_nothing_stays_nothing",)
+    stage = _Filling()
+
+
+class _Lonesome(Backwards):
+    """Drops a hit that is by itself."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking if len(ranking.hits) > 1 else ranking._replace(hits=())
+
+
+class TestLonesome(RefinerContract):
+    breaks = ("test_a_single_hit_is_no_trouble",)
+    stage = _Lonesome()
+
+
+class _Inventing(Backwards):
+    """Gives a passage another title."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        hits = [hit._replace(passage=hit.passage._replace(title="!")) for hit in ranking.hits]
+        return ranking._replace(hits=tuple(hits))
+
+
+class TestInventing(RefinerContract):
+    breaks = ("test_no_hit_is_invented",)
+    stage = _Inventing()
+
+
+class _Doubling(Backwards):
+    """Repeats the first hit."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=(*ranking.hits[:1], *ranking.hits))
+
+
+class TestDoubling(RefinerContract):
+    breaks = ("test_no_hit_comes_twice",)
+    stage = _Doubling()
+
+
+class _Dropping(Backwards):
+    """Drops the last of ten."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        keep = 9 if len(ranking.hits) == 10 and query.text == "password reset" else None
+        return ranking._replace(hits=ranking.hits[:keep])
+
+
+class TestDropping(RefinerContract):
+    # The same ranking is refined when time is up.
+    breaks = ("test_what_is_dropped_is_named_as_left_out", "test_equal_scores_are_no_trouble")
+    breaks += ("test_a_spent_budget_is_no_error",)
+    stage = _Dropping()
+
+
+class _Reasonless(Backwards):
+    """Drops hits without a reason."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        even = len({hit.score for hit in ranking.hits}) < len(ranking.hits)
+        if even or not ranking.left_out or query.text != "有給休暇":
+            return ranking
+        last = ranking.hits[-1].passage
+        left = LeftOut(last.path, last.start_line, "")
+        return ranking._replace(hits=ranking.hits[:-1], left_out=(*ranking.left_out, left))
+
+
+class TestReasonless(RefinerContract):
+    breaks = ("test_what_is_dropped_is_named_as_left_out", "test_a_spent_budget_is_no_error")
+    stage = _Reasonless()
+
+
+class _Amnesiac(Backwards):
+    """Forgets what was left out."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(left_out=())
+
+
+class TestAmnesiac(RefinerContract):
+    breaks = ("test_what_was_left_out_before_stays_named",)
+    stage = _Amnesiac()
+
+
+class _Noteless(Backwards):
+    """Takes diagnostics of its own only."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(diagnostics={"mine": 1})
+
+
+class TestNoteless(RefinerContract):
+    breaks = ("test_diagnostics_of_earlier_stages_remain",)
+    stage = _Noteless()
+
+
+class _Infinite(Backwards):
+    """Holds the first for infinitely good."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        hits = [hit.scored(math.inf) for hit in ranking.hits]
+        return ranking._replace(hits=tuple(hits))
+
+
+class TestInfinite(RefinerContract):
+    breaks = ("test_scores_stay_finite",)
+    stage = _Infinite()
+
+
+class _Noting(Backwards):
+    """Writes into the diagnostics that it is given."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        if isinstance(ranking.diagnostics, dict):
+            ranking.diagnostics["mine"] = 1
+        return ranking._replace(diagnostics={**ranking.diagnostics})
+
+
+class TestNoting(RefinerContract):
+    breaks = ("test_the_ranking_is_not_changed",)
+    stage = _Noting()
+
+
+class _Modest(Backwards):
+    """Does as it is asked, without a word."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        limit = query.limit if query.text == "休暇" else None
+        return ranking._replace(hits=ranking.hits[:limit])
+
+
+class TestModest(RefinerContract):
+    breaks = ("test_any_limit_is_no_trouble",)
+    stage = _Modest()
+
+
+class _Ranging(Backwards):
+    """Divides by the range of scores."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        scores = [hit.score for hit in ranking.hits]
+        width = max(scores) - min(scores) if len(scores) > 1 and corpus.size == 10 else 1
+        return ranking._replace(hits=tuple(hit.scored(hit.score / width) for hit in ranking.hits))
+
+
+class TestRanging(RefinerContract):
+    breaks = ("test_equal_scores_are_no_trouble",)
+    stage = _Ranging()
+
+
+class _Hurried(Backwards):
+    """Drops all when time is up."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=() if query.budget.spent else ranking.hits)
+
+
+class TestHurried(RefinerContract):
+    breaks = ("test_a_spent_budget_is_no_error",)
+    stage = _Hurried()
+
+
+class _Merging(Backwards):
+    """Keeps one passage of each title."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        hits = {hit.passage.title: hit for hit in ranking.hits}
+        return ranking._replace(hits=tuple(hits.values()))
+
+
+class TestMerging(RefinerContract):
+    breaks = ("test_passages_alike_are_no_trouble",)
+    stage = _Merging()
+
+    def test_a_large_ranking_is_no_trouble(self) -> None:
+        """Its passages have no titles: that is another matter."""
+
+
+class _Bare(Backwards):
+    """Makes hits anew."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=tuple(Hit(h.passage, h.score, h.labels) for h in ranking.hits))
+
+
+class TestBare(RefinerContract):
+    breaks = ("test_hits_keep_the_details_of_the_scorers",)
+    stage = _Bare()
+
+
+class _Overwhelmed(Backwards):
+    """Drops what is past the hundredth."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=ranking.hits[:100])
+
+
+class TestOverwhelmed(RefinerContract):
+    breaks = ("test_a_large_ranking_is_no_trouble",)
+    stage = _Overwhelmed()

@@ -1,0 +1,219 @@
+"""All corpora give a clause the same meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from fumishirube import (
+    BoolClause,
+    Budget,
+    Clause,
+    Corpus,
+    Document,
+    Fields,
+    Index,
+    IndexedFile,
+    InfixClause,
+    MatchAllClause,
+    OccursClause,
+    Passage,
+    PathsClause,
+    PhraseClause,
+    Query,
+    Root,
+    Section,
+    SequenceCorpus,
+    TermClause,
+    Tokenizer,
+    texts_of,
+)
+from fumishirube.engine.passages import FIELDS
+from fumishirube.testing import CorpusContract, MemoryCorpus, passage
+from fumishirube_chapters.cache import OpenChapter
+from fumishirube_chapters.corpus import Chapters
+from fumishirube_chapters.projection_store import ProjectionStore
+from fumishirube_graph.records import Doc, record_of
+from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.vectors import Vectors
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.scorers.plain import Plain
+from fumishirube_stages.tokenizers.bigram import Bigram
+from fumishirube_stages.tokenizers.ngram import NGram
+from fumishirube_stages.tokenizers.pairs import Pairs
+
+
+@contextmanager
+def indexed(
+    passages: Sequence[Passage], tokenizer: Tokenizer, stage: Index | None = None
+) -> Iterator[Corpus]:
+    pages: dict[str, list[Passage]] = {}
+    for item in passages:
+        pages.setdefault(item.path, []).append(item)
+    with TemporaryDirectory() as folder:
+        index = (stage or Tantivy()).open(Root(Path(folder)), Fields(FIELDS, tokenizer))
+        with index.writing(Budget()):
+            index.sync(
+                (), [(IndexedFile(path, "s", None, 1), rows) for path, rows in pages.items()]
+            )
+        yield index.corpus("manual")
+        index.close()
+
+
+def chapters(passages: Sequence[Passage]) -> Chapters:
+    """A chapter is a whole file: of several passages of one file, the first is taken."""
+    store = ProjectionStore(Path("absent", "projections.sqlite"))
+    opened = []
+    for item in {item.path: item for item in reversed(passages)}.values():
+        text = item.fields["body"]
+        whole = Section(item.fields["title"], 1, 1, 0, len(text), len(text), 0)
+        opened.append(OpenChapter("m", "", Document(item.path, "txt", text, (whole,)), store))
+    return Chapters("manual", opened)
+
+
+def graph(passages: Sequence[Passage], tokenizer: Tokenizer | None) -> GraphSnapshot:
+    pages: dict[str, list[Passage]] = {}
+    for item in sorted(passages, key=lambda item: item.key):
+        pages.setdefault(item.path, []).append(item)
+    docs = {
+        path: Doc(path, record_of(document(rows), "sha", 0, lambda _: True))
+        for path, rows in pages.items()
+    }
+    nowhere = Vectors(None, Path("absent.sqlite"))
+    return GraphSnapshot("manual", docs, nowhere, {}, None, tokenizer)
+
+
+def document(rows: Sequence[Passage]) -> Document:
+    """A file whose sections have the titles and bodies of these passages."""
+    text, sections = "", []
+    for row in rows:
+        start, title = len(text), row.fields["title"]
+        body = start + len(title) + 1
+        text += f"{title}\n{row.fields['body']}\n"
+        end, line = len(text), row.start_line
+        sections.append(Section(title, line, line, start, end, end, body))
+    return Document(rows[0].path, "txt", text, tuple(sections))
+
+
+class TestMemory(CorpusContract):
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        return nullcontext(MemoryCorpus(passages))
+
+
+class TestSequence(CorpusContract):
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        return nullcontext(SequenceCorpus(passages))
+
+
+class TestChapters(CorpusContract):
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        return nullcontext(chapters(passages))
+
+    def expected(self, passages: Sequence[Passage], corpus: Corpus) -> Sequence[Passage]:
+        return [text.passage for text in texts_of(corpus)]
+
+
+class TestGraph(CorpusContract):
+    tokenizer: Tokenizer | None = NGram()
+
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        return nullcontext(graph(passages, self.tokenizer))
+
+    def expected(self, passages: Sequence[Passage], corpus: Corpus) -> Sequence[Passage]:
+        assert isinstance(corpus, GraphSnapshot)
+        docs = corpus.docs.values()
+        return [corpus.passage(doc, n) for doc in docs for n in range(len(doc.record.parts))]
+
+
+class TestGraphWithoutTokenizer(TestGraph):
+    tokenizer = None
+
+
+class TestTantivyOfBigrams(CorpusContract):
+    tokenizer: Tokenizer = Bigram()
+
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        return indexed(passages, self.tokenizer)
+
+
+class TestTantivyOfTrigrams(TestTantivyOfBigrams):
+    tokenizer = NGram()
+
+
+class TestTantivyOfPairs(TestTantivyOfBigrams):
+    tokenizer = Pairs()
+
+
+CORPORA: Mapping[str, Callable[[Sequence[Passage]], AbstractContextManager[Corpus]]] = {
+    "memory": lambda passages: nullcontext(MemoryCorpus(passages)),
+    "sequence": lambda passages: nullcontext(SequenceCorpus(passages)),
+    "chapters": lambda passages: nullcontext(chapters(passages)),
+    "graph": lambda passages: nullcontext(graph(passages, NGram())),
+    "tantivy": lambda passages: indexed(passages, Bigram()),
+}
+
+MEANINGS: Sequence[tuple[Clause, str, bool]] = (
+    (PhraseClause(("red", "blue")), "red green blue", False),
+    (PhraseClause(("red", "green")), "red green blue", True),
+    (PhraseClause(("blue",)), "red green blue", True),
+    (PhraseClause(()), "red green blue", False),
+    (TermClause("gree"), "red green blue", False),
+    (TermClause("green", "body"), "red green blue", True),
+    (TermClause("green", "title"), "red green blue", False),
+    (TermClause("green", "absent"), "red green blue", False),
+    (InfixClause("bird"), "A bluebird sings", True),
+    (InfixClause("。"), "有給休暇。", False),
+    (OccursClause("bird"), "A bluebird sings", False),
+    (OccursClause("給休"), "有給休暇。", True),
+    (OccursClause("ﾕｳｷｭｳ"), "ユウキュウ", True),
+    (OccursClause("。"), "有給休暇。", True),
+    (OccursClause("です。"), "休暇です、すべて。", False),
+    (OccursClause("ですべて"), "休暇です。すべて。", False),
+    (OccursClause(""), "red green blue", False),
+    (BoolClause(), "red green blue", False),
+    (BoolClause(must_not=(TermClause("absent"),)), "red green blue", True),
+    (BoolClause(must_not=(TermClause("red"),)), "red green blue", False),
+    (BoolClause((TermClause("absent"),), must_not=(TermClause("x"),)), "red green blue", False),
+    (BoolClause((TermClause("absent"),), (TermClause("red"),)), "red green blue", True),
+    (PathsClause(("a.md",)), "red", True),
+    (PathsClause(()), "red", False),
+    (MatchAllClause(), "red", True),
+)
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_clause_means_the_same_in_every_corpus(name: str) -> None:
+    for clause, body, matched in MEANINGS:
+        with CORPORA[name]([passage("a.md", 1, "Title", body)]) as corpus:
+            assert len(corpus.search(clause, 9)) == matched, f"{clause} on {body!r}"
+            assert corpus.count(clause).number == matched, f"{clause} on {body!r}"
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_section_without_a_body_is_counted_and_not_searched(name: str) -> None:
+    sections = [passage("a.md", 1, "Red", "blue"), passage("b.md", 1, "Red", "")]
+    with CORPORA[name](sections) as corpus:
+        assert corpus.size == 1
+        assert corpus.frequencies(["red"]) == {"red": 2}
+        assert corpus.count(TermClause("red")).number == 2
+        assert corpus.count(TermClause("red"), searched=True).number == 1
+        found = [match.passage.path for match in corpus.search(TermClause("red"), 9)]
+        assert found == ["a.md"]
+        assert corpus.average_length("body") == len("blue")
+
+
+def test_a_text_in_more_sections_than_are_verified_is_counted_in_sections_only() -> None:
+    sections = [passage(f"{n}.md", 1, "Title", f"red。 {n}") for n in range(9)]
+    with indexed(sections, Bigram(), Tantivy(verified=4)) as corpus:
+        assert corpus.count(OccursClause("。")).number == 9
+        assert len(corpus.search(OccursClause("。"), 99)) == 9
+
+
+def test_a_scorer_that_reads_texts_can_search_the_documents_of_a_graph() -> None:
+    sections = [passage("a.md", 1, "Title", "red bluebird"), passage("b.md", 1, "Title", "green")]
+    hits = [*Plain().score(Query("bird"), graph(sections, NGram()), {})]
+    assert [hit.passage.path for hit in hits] == ["a.md"]
