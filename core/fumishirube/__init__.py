@@ -138,6 +138,8 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.recovery import LossyText, decode_lossy
+from fumishirube.text.references import References
+from fumishirube.tools.answers import LeanAnswer, fitting
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.definitions import (
     Answer,
@@ -151,6 +153,15 @@ from fumishirube.tools.definitions import (
 )
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.text_pages import (
+    PAGE_CHARS,
+    Cursor,
+    LineRange,
+    MaxChars,
+    NextChar,
+    ScanCursor,
+    TextPage,
+)
 from fumishirube.traces.coverage import CoverageReport
 from fumishirube.traces.records import (
     CacheOutcome,
@@ -171,6 +182,7 @@ __all__ = [
     "LINK_KINDS",
     "LOOSE",
     "NORMAL",
+    "PAGE_CHARS",
     "RACY_NS",
     "AlreadyServed",
     "Answer",
@@ -194,6 +206,7 @@ __all__ = [
     "Corpus",
     "Count",
     "CoverageReport",
+    "Cursor",
     "DecodedText",
     "DeliveredRanges",
     "Diagnostic",
@@ -224,7 +237,9 @@ __all__ = [
     "InvalidParameter",
     "InvalidPath",
     "InvalidScope",
+    "LeanAnswer",
     "LeftOut",
+    "LineRange",
     "Lines",
     "Link",
     "LinkKind",
@@ -237,9 +252,11 @@ __all__ = [
     "Manual",
     "MatchAllClause",
     "MatchCount",
+    "MaxChars",
     "NamedEmbedder",
     "NeedsNarrowScope",
     "Neighbour",
+    "NextChar",
     "NotFound",
     "OccursClause",
     "OffsetMap",
@@ -261,6 +278,7 @@ __all__ = [
     "Ranking",
     "ReadPosition",
     "Ref",
+    "References",
     "Refiner",
     "Register",
     "Resource",
@@ -269,6 +287,7 @@ __all__ = [
     "Root",
     "RootLimits",
     "Run",
+    "ScanCursor",
     "ScoreCutoff",
     "Scorer",
     "SearchAssessment",
@@ -293,6 +312,7 @@ __all__ = [
     "TextCorpus",
     "TextForm",
     "TextMatches",
+    "TextPage",
     "TextRange",
     "TextRanges",
     "Thresholds",
@@ -318,6 +338,7 @@ __all__ = [
     "decode_with_encoding",
     "divide_at_headings",
     "estimate_tokens",
+    "fitting",
     "fold",
     "form_of",
     "fused_ranking",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from fumishirube import Answer, Call, LinkKind, Tool
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube import Answer, Call, LeanAnswer, LinkKind, Tool
 from fumishirube_graph.arguments import (
     DATA,
     FilePath,

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Hit, LinkKind, Query, Ranking, Tool
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube import Answer, Call, Hit, LeanAnswer, LinkKind, Query, Ranking, Tool
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,

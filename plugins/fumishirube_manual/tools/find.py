@@ -13,6 +13,7 @@ from fumishirube import (
     Call,
     CoverageReport,
     InvalidParameter,
+    LeanAnswer,
     Params,
     Query,
     SearchAssessment,
@@ -22,7 +23,6 @@ from fumishirube import (
     estimate_tokens,
     fold,
 )
-from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id

@@ -13,6 +13,7 @@ from fumishirube import (
     Call,
     FolderEntry,
     InvalidParameter,
+    LeanAnswer,
     NotFound,
     Params,
     SurfaceContext,
@@ -21,7 +22,6 @@ from fumishirube import (
     clean_path,
     nfc,
 )
-from fumishirube.tools.answers import LeanAnswer
 from fumishirube_manual.arguments import ROOT_ID
 
 _FOLDER, _FILE = "dir", "file"

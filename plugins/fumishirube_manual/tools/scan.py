@@ -6,15 +6,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Params, SurfaceContext, Tool
-from fumishirube.tools.answers import LeanAnswer
-from fumishirube.tools.text_pages import (
+from fumishirube import (
+    Answer,
+    Call,
+    LeanAnswer,
     LineRange,
     MaxChars,
     NextChar,
+    Params,
     ScanCursor,
-    page,
-    start_offset,
+    SurfaceContext,
+    TextPage,
+    Tool,
 )
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
@@ -67,8 +70,8 @@ def scan_tool(
         document = manual.document(params.path)
         text = document.text
         most = params.max_chars or page_chars
-        start = start_offset(text, params.start_line, params.cursor)
-        read = page(text, start, start + most)
+        start = TextPage.start_offset(text, params.start_line, params.cursor)
+        read = TextPage.of(text, start, start + most)
         record(call.session, manual.id, document, read)
         return ManualScanAnswer(
             manual_id=manual.id,

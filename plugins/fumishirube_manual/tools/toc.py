@@ -11,9 +11,11 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from fumishirube import (
     Answer,
     Call,
+    Cursor,
     FailsWith,
     InvalidParameter,
     InvalidPath,
+    LeanAnswer,
     Manual,
     NeedsNarrowScope,
     Params,
@@ -21,9 +23,8 @@ from fumishirube import (
     Tool,
     Unreadable,
     clean_path,
+    fitting,
 )
-from fumishirube.tools.answers import LeanAnswer, fitting
-from fumishirube.tools.text_pages import cursor_at
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 
 _FILES = 20
@@ -40,7 +41,7 @@ class Offset(Params):
 
 TocCursor = Annotated[
     Offset,
-    BeforeValidator(partial(cursor_at, "offset")),
+    BeforeValidator(partial(Cursor.at, "offset")),
     WithJsonSchema(
         {
             "anyOf": [
