@@ -12,18 +12,17 @@ from threading import Lock
 from typing import NamedTuple
 
 from fumishirube import (
-    RACY_NS,
     Chapter,
     Contents,
     ContentsLoader,
-    FolderEntry,
     Forbidden,
     NotFound,
     Root,
     ToolError,
     Unreadable,
-    nfc,
 )
+from fumishirube.disk import RACY_NS, FolderEntry
+from fumishirube.text import nfc
 from fumishirube_chapters.failures import no_contents, no_manual, no_section
 from fumishirube_chapters.settings import LocationSettings
 

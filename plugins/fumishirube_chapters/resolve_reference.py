@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import NORMAL, Answer, Call, References, Tool, ToolError
+from fumishirube import Answer, Call, Tool, ToolError
+from fumishirube.text import NORMAL, References
 from fumishirube_chapters.arguments import ManualNameParams
 from fumishirube_chapters.failures import refused, required
 from fumishirube_chapters.library import ChapterManual

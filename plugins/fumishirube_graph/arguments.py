@@ -14,7 +14,8 @@ from pydantic import (
     model_serializer,
 )
 
-from fumishirube import Answer, InvalidParameter, LeanAnswer, LinkKind, Params
+from fumishirube import Answer, InvalidParameter, LinkKind, Params
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.docs import Docs
 from fumishirube_graph.errors import skipped_page, unknown_page
 from fumishirube_graph.records import Doc, DocType

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from fumishirube import Answer, Call, LeanAnswer, LinkKind, Tool
+from fumishirube import Answer, Call, LinkKind, Tool
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import (
     DATA,
     FilePath,

@@ -8,11 +8,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fumishirube import (
-    RACY_NS,
     Document,
-    FolderEntry,
     IndexedFile,
-    Lines,
     LinkLoader,
     Loader,
     Section,
@@ -21,6 +18,8 @@ from fumishirube import (
     ToolError,
     Unreadable,
 )
+from fumishirube.disk import RACY_NS, FolderEntry
+from fumishirube.text import Lines
 from fumishirube_graph.records import Record, record_of
 
 MOST_BYTES = 8 * 1024 * 1024

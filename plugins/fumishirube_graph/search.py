@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Hit, LeanAnswer, LinkKind, Query, Ranking, Tool
+from fumishirube import Answer, Call, Hit, LinkKind, Query, Ranking, Tool
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,

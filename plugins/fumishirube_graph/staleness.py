@@ -13,7 +13,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from fumishirube import RACY_NS, Root, ToolError, WritableRoot
+from fumishirube import Root, ToolError
+from fumishirube.disk import RACY_NS, WritableRoot
 from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record
 

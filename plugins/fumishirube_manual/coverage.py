@@ -7,7 +7,9 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from fumishirube import Answer, CoverageReport, LeanAnswer, Skipped, TermReport, UnlistedReason
+from fumishirube import Answer, CoverageReport, Skipped, TermReport
+from fumishirube.disk import UnlistedReason
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.diagnosis import CutoffReason
 
 SkipReason: TypeAlias = Literal[

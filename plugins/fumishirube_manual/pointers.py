@@ -8,7 +8,8 @@ from functools import cache
 
 from pydantic import JsonValue
 
-from fumishirube import Manual, References, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube.text import References
 
 ANNOTATION = "refers_to"
 

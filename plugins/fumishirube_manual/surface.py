@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from fumishirube import PAGE_CHARS, Env, MaxChars, Prompt, Resources, Stage, SurfaceContext, Tool
+from fumishirube import Env, Stage, SurfaceContext, Tool
+from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
 from fumishirube_manual.settings import Extra, ManualSettings
 
 

@@ -6,17 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fumishirube import (
-    PAGE_CHARS,
-    Answer,
-    Call,
-    InvalidParameter,
-    LineRange,
-    Lines,
-    NextChar,
-    Params,
-    Tool,
-)
+from fumishirube import Answer, Call, InvalidParameter, Params, Tool
+from fumishirube.text import Lines
+from fumishirube.tools import PAGE_CHARS, LineRange, NextChar
 from fumishirube_vault.line_ends import CRLF, LineEnds
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath

@@ -6,18 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import (
-    PAGE_CHARS,
-    Answer,
-    Call,
-    Cursor,
-    LineRange,
-    NextChar,
-    Params,
-    TextPage,
-    Tool,
-    unify_line_ends,
-)
+from fumishirube import Answer, Call, Params, Tool
+from fumishirube.text import unify_line_ends
+from fumishirube.tools import PAGE_CHARS, Cursor, LineRange, NextChar, TextPage
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 

@@ -16,7 +16,8 @@ pytest_plugins = ["plugin_venv"]
 
 PARTLY = '''
 from pathlib import Path
-from fumishirube import Document, Lines, Section, Source, Stage, decode, hook
+from fumishirube import Document, Section, Source, Stage, hook
+from fumishirube.text import Lines, decode
 
 class Needing(Stage):
     """Needs a name."""

@@ -14,8 +14,9 @@ import pytest
 from manuals import RULES, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import Budget, CoverageReport, Query, estimate_tokens, fold
+from fumishirube import Budget, CoverageReport, Query
 from fumishirube.host.application import Application
+from fumishirube.text import estimate_tokens, fold
 from fumishirube_stages.fusers.spellings import near_spellings
 
 LEAVE = """# 休暇

@@ -13,16 +13,15 @@ from fumishirube import (
     Call,
     CoverageReport,
     InvalidParameter,
-    LeanAnswer,
     Params,
     Query,
     SearchAssessment,
     SurfaceContext,
     Tool,
     Trace,
-    estimate_tokens,
-    fold,
 )
+from fumishirube.text import estimate_tokens, fold
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id

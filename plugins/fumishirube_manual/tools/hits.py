@@ -11,14 +11,13 @@ from fumishirube import (
     Call,
     CoverageReport,
     InvalidParameter,
-    LeanAnswer,
     Params,
     Span,
     SurfaceContext,
     Tool,
     Trace,
-    fitting,
 )
+from fumishirube.tools import LeanAnswer, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
 from fumishirube_manual.diagnosis import (

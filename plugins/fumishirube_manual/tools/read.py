@@ -7,23 +7,25 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from fumishirube import (
-    PAGE_CHARS,
     Answer,
     Call,
     Document,
     InvalidScope,
+    NotFound,
+    Params,
+    Section,
+    SurfaceContext,
+    Tool,
+)
+from fumishirube.tools import (
+    PAGE_CHARS,
     LeanAnswer,
     LineRange,
     MaxChars,
     NextChar,
-    NotFound,
-    Params,
     ReadPosition,
-    Section,
     Session,
-    SurfaceContext,
     TextPage,
-    Tool,
 )
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id

@@ -6,19 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import (
-    Answer,
-    Call,
-    LeanAnswer,
-    LineRange,
-    MaxChars,
-    NextChar,
-    Params,
-    ScanCursor,
-    SurfaceContext,
-    TextPage,
-    Tool,
-)
+from fumishirube import Answer, Call, Params, SurfaceContext, Tool
+from fumishirube.tools import LeanAnswer, LineRange, MaxChars, NextChar, ScanCursor, TextPage
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record

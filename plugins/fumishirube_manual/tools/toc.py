@@ -11,20 +11,17 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from fumishirube import (
     Answer,
     Call,
-    Cursor,
-    FailsWith,
     InvalidParameter,
     InvalidPath,
-    LeanAnswer,
     Manual,
     NeedsNarrowScope,
     Params,
     SurfaceContext,
     Tool,
     Unreadable,
-    clean_path,
-    fitting,
 )
+from fumishirube.disk import clean_path
+from fumishirube.tools import Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 
 _FILES = 20

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from fumishirube import LINK_KINDS, Lines, Link, LoaderRemark
+from fumishirube import LINK_KINDS, Link, LoaderRemark
+from fumishirube.text import Lines
 
 _PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)

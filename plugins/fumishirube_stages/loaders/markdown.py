@@ -13,16 +13,15 @@ from pydantic import Field, field_validator
 from fumishirube import (
     Document,
     Heading,
-    Lines,
     LoaderRemark,
     Root,
     Section,
     Source,
     Stage,
-    decode,
     divide_at_headings,
     heading_sections,
 )
+from fumishirube.text import Lines, decode
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import parsed
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
