@@ -40,6 +40,7 @@ from fumishirube.errors import (
     Conflict,
     Forbidden,
     FumishirubeError,
+    IndexDamaged,
     InternalError,
     InvalidParameter,
     InvalidPath,
@@ -60,10 +61,11 @@ from fumishirube.model import (
     TermFilter,
     TermUse,
 )
+from fumishirube.plugins.commands import Command, CommandRegister
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import hook
 from fumishirube.plugins.installation import install_command
-from fumishirube.plugins.registry import Register
+from fumishirube.plugins.registry import Register, SurfaceRegister
 from fumishirube.query import Budget, Outcome, Query, Run
 from fumishirube.report import TermReport
 from fumishirube.stages import (
@@ -93,6 +95,7 @@ from fumishirube.surfaces import (
     NamedEmbedder,
     Surface,
     SurfaceContext,
+    SurfaceIndex,
 )
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.traces.coverage import CoverageReport
@@ -115,6 +118,8 @@ __all__ = [
     "ClassicKey",
     "ClassicSettings",
     "Clause",
+    "Command",
+    "CommandRegister",
     "ConfigError",
     "Conflict",
     "Contents",
@@ -133,6 +138,7 @@ __all__ = [
     "Heading",
     "Hit",
     "Index",
+    "IndexDamaged",
     "IndexMatch",
     "IndexedFile",
     "InfixClause",
@@ -179,6 +185,8 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
+    "SurfaceIndex",
+    "SurfaceRegister",
     "TermClause",
     "TermFilter",
     "TermReport",

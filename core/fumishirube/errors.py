@@ -7,6 +7,7 @@
     ├── PluginError            a plugin was refused; it is reported, the start goes on
     ├── AlreadyServed          another process does it already; only one may
     ├── Cancelled              the caller went away; nobody waits for the answer
+    ├── IndexDamaged           an index on disk is gone or damaged; it is made anew
     └── ToolError              a call is answered with a code
         ├── InvalidParameter   invalid_parameter
         ├── InvalidPath        invalid_path
@@ -17,11 +18,6 @@
         ├── InvalidScope       invalid_scope
         │   └── Unreadable     invalid_scope, with the reason: undecodable, too_large
         ├── Conflict           conflict
-        ├── BackendFailure     a tool that runs elsewhere did not get through
-        │   ├── BackendUnavailable  backend_unavailable
-        │   ├── BackendTimeout      backend_timeout
-        │   ├── BackendError        backend_error, with the status
-        │   └── InvalidResponse     invalid_response
         └── InternalError      internal_error
 """
 
@@ -49,6 +45,13 @@ class PluginError(FumishirubeError):
 
 class Cancelled(FumishirubeError):
     """The caller cancelled the request or hung up."""
+
+
+class IndexDamaged(FumishirubeError):
+    """What an index keeps on disk is gone, or not what it has written; never a stage's own fault.
+
+    An index that raises it is made anew when its folder is opened the next time.
+    """
 
 
 class AlreadyServed(FumishirubeError):
@@ -150,40 +153,6 @@ class Conflict(ToolError):
     """Something else changed or already stands there."""
 
     code = "conflict"
-
-
-class BackendFailure(ToolError):
-    """The server that runs the tool could not be asked, or answered as no tool does."""
-
-    code = "backend_error"
-
-    def payload(self) -> dict[str, JsonValue]:
-        """The usual object, with the code under ``error`` too, as in the bodies of that server."""
-        return {**super().payload(), "error": self.code}
-
-
-class BackendUnavailable(BackendFailure):
-    """The server that runs the tool cannot be reached."""
-
-    code = "backend_unavailable"
-
-
-class BackendTimeout(BackendFailure):
-    """The server that runs the tool did not answer in time."""
-
-    code = "backend_timeout"
-
-
-class BackendError(BackendFailure):
-    """The server that runs the tool answered with what no tool answers."""
-
-    code = "backend_error"
-
-
-class InvalidResponse(BackendFailure):
-    """The server that runs the tool answered, but not as the tool does."""
-
-    code = "invalid_response"
 
 
 class InternalError(ToolError):

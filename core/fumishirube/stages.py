@@ -184,14 +184,22 @@ class Fields:
 
 @runtime_checkable
 class OpenIndex(Protocol):
-    """An index at work: one writer at a time, any number of readers."""
+    """An index at work: one writer at a time, any number of readers.
+
+    Each verb, and each verb of its corpora, may raise :class:`fumishirube.IndexDamaged`; the index
+    is then closed, and its folder opened anew.
+    """
 
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return what the last commit holds, by path: the same object until that changes."""
         ...
 
     def refresh(self) -> None:
-        """Take in what other processes have committed."""
+        """Take in what other processes have committed.
+
+        Raises:
+            IndexDamaged: when the last commit is gone from the disk, or no longer what it was.
+        """
         ...
 
     def writing(self, budget: Budget) -> AbstractContextManager[bool]:

@@ -75,6 +75,15 @@ class Manual(Protocol):
         ...
 
 
+class SurfaceIndex(OpenIndex, Protocol):
+    """An index of a surface's own. ``refresh`` replaces one that cannot be used by an empty one.
+
+    ``rebuilt`` is then a sentence for an answer, until the surface empties it.
+    """
+
+    rebuilt: str
+
+
 class SurfaceContext(Protocol):
     """The capability given to a surface: its root, the manuals there, its pipeline, the traces."""
 
@@ -135,7 +144,7 @@ class SurfaceContext(Protocol):
         """Return the pipeline's embedder, if it has one; or the named one, as it is by default."""
         ...
 
-    def store(self, name: str) -> OpenIndex:
+    def store(self, name: str) -> SurfaceIndex:
         """Open an index of the surface's own, which the surface itself brings up to date.
 
         It is derived state: it begins empty whenever its stage, or a loader, has other settings.
@@ -228,11 +237,15 @@ class HasLifespan(Protocol):
 
 
 class Diagnostic(NamedTuple):
-    """Something that a surface reads and its author should mend; the rest is served meanwhile."""
+    """Something that a surface reads and its author should mend; the rest is served meanwhile.
+
+    What is ``serious`` keeps text from being found.
+    """
 
     subject: str
     finding: str
     remedy: str
+    serious: bool = False
 
 
 @runtime_checkable

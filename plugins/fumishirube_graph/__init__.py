@@ -1,6 +1,6 @@
 """The surface ``graph``: the tools over linked documents."""
 
-from fumishirube import Register, Surface, hook
+from fumishirube import Command, CommandRegister, Register, Surface, hook
 from fumishirube_graph.surface import GraphSurface
 
 
@@ -8,3 +8,16 @@ from fumishirube_graph.surface import GraphSurface
 def register_surfaces(register: Register[Surface]) -> None:
     """Offer the tools over linked documents."""
     register("graph", GraphSurface)
+
+
+@hook
+def register_commands(register: CommandRegister) -> None:
+    """Offer ``docs``."""
+    register(
+        Command(
+            "docs",
+            "search and check linked documents, and draw their graph",
+            "fumishirube_graph.commands",
+            "fumishirube docs search '設計' --include-linked",
+        )
+    )

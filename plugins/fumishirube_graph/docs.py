@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
 from threading import Event, Lock, RLock
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from fumishirube import (
     OpenIndex,
     Passage,
     SurfaceContext,
+    SurfaceIndex,
     ToolError,
 )
 from fumishirube.disk import Watch
@@ -70,11 +72,12 @@ class Docs:
         self._baseline_file = baseline_file
         self._lock = RLock()
         self._embedding = Lock()
-        self._index: OpenIndex | None = None
+        self._index: SurfaceIndex | None = None
         self._seen: tuple[Mapping[str, IndexedFile], GraphSnapshot] | None = None
         self._docs: dict[str, tuple[IndexedFile, Doc]] = {}
         self._unwritten: Mapping[str, IndexedFile] = {}
         self._looked = -1.0
+        self._rebuilt = ""
         self._first = Event()
         self.news = Event()
         self._watch = Watch(context.root.path)
@@ -104,7 +107,17 @@ class Docs:
         elif time.monotonic() - self._looked > FRESH:
             self.refresh()
             self.embed()
-        return self.view()
+        return self._noting_recovery(self.view())
+
+    def _noting_recovery(self, snapshot: GraphSnapshot) -> GraphSnapshot:
+        """Let one answer say that the index had to be built anew."""
+        with self._lock:
+            if not self._rebuilt:
+                return snapshot
+            noted = copy(snapshot)
+            noted.behind = (self._rebuilt, *snapshot.behind)
+            self._rebuilt = ""
+            return noted
 
     def catch_up(self, *, at_call: bool = False) -> bool:
         """Look at the folder, unless nothing can have changed; tell whether that was done.
@@ -134,7 +147,7 @@ class Docs:
             if self._index is not None or self.context.stored(_NAME):
                 snapshot = self.view()
                 snapshot.behind = tuple(self._unfollowed())
-                return snapshot
+                return self._noting_recovery(snapshot)
             claimed = self._reader.claimed()
             known = self._reader.compared(self._unwritten, claimed, full=False)
             if known.gone or known.changed:
@@ -165,7 +178,14 @@ class Docs:
         with self._lock:
             index = self._opened()
             index.refresh()
+            if index.rebuilt and not self.follower:
+                self.refresh()
+            self._take_note(index)
             return self._viewed(index.pages(), index)
+
+    def _take_note(self, index: SurfaceIndex) -> None:
+        """Take over what the next answer has to say of the index."""
+        self._rebuilt, index.rebuilt = index.rebuilt or self._rebuilt, ""
 
     def _viewed(
         self, pages: Mapping[str, IndexedFile], index: OpenIndex | None = None
@@ -194,6 +214,7 @@ class Docs:
             began = time.monotonic()
             claimed = self._reader.claimed()
             index.refresh()
+            self._take_note(index)
             known = self._reader.compared(index.pages(), claimed, full=full, only=only)
             change = IndexChange(unchanged=known.unchanged)
             if known.gone or known.changed:
@@ -291,7 +312,7 @@ class Docs:
 
     # --- the index ---------------------------------------------------------------------------
 
-    def _opened(self) -> OpenIndex:
+    def _opened(self) -> SurfaceIndex:
         if self._index is None:
             self._index = self.context.store(_NAME)
         return self._index

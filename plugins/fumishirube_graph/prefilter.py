@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fumishirube import Corpus, IndexedFile, Passage, Tokenizer
+from fumishirube import Corpus, IndexDamaged, IndexedFile, Passage, Tokenizer
 from fumishirube_graph.records import Doc, Record
 from fumishirube_graph.texts import decoded
 
@@ -30,9 +30,12 @@ class DocumentPrefilter:
     def holding(self, text: str) -> Sequence[str] | None:
         """Return the paths of the documents that may hold a text, sorted; ``None`` for too many."""
         clause, _ = self._tokenizer.narrow(text)
-        if self._corpus.count(clause, MOST).at_least:
+        try:
+            if self._corpus.count(clause, MOST).at_least:
+                return None
+            return sorted(match.passage.path for match in self._corpus.search(clause, MOST))
+        except IndexDamaged:  # all texts are in memory; the next look at the index replaces it
             return None
-        return sorted(match.passage.path for match in self._corpus.search(clause, MOST))
 
 
 class PrefilterBuilder:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, field_validator
 
-from fumishirube import ClassicSettings, InvalidPath, Root, Stage, SurfaceContext, Tool
+from fumishirube import ClassicSettings, Diagnostic, InvalidPath, Root, Stage, SurfaceContext, Tool
 from fumishirube.disk import clean_path
 from fumishirube_graph.settings import GraphSettings
 
@@ -92,6 +92,13 @@ class GraphSurface(Stage):
         return following(
             graph_runtime(context, self._settings(), self.baseline_file), lock=self.lock
         )
+
+    def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
+        """Bring the index up to date, and tell which documents could not be read."""
+        from fumishirube_graph.diagnostics import unread_documents
+
+        folder = context.root.path
+        return unread_documents(self.commands(context), folder.name) if folder.is_dir() else ()
 
     def _settings(self) -> GraphSettings:
         return GraphSettings(

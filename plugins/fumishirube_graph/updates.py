@@ -94,6 +94,8 @@ def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
                 docs.news.clear()
                 docs.view().prepare()
                 docs.embed(lambda: not stop.is_set())
+            elif docs.context.root.exists:
+                docs.view()  # a damaged index is made anew for readers beside this process
         except FumishirubeError as error:
             _log.warning("the documents could not be indexed: %s", error)
         except Exception:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+SURFACE = "manual"
+"""The name under which the surface is registered."""
+
 Extra = Literal["coverage", "cite", "est_tokens", "refers_to", "addressed"]
 
 

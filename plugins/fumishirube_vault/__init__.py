@@ -1,10 +1,23 @@
 """The surface ``vault``: the tools over notes."""
 
-from fumishirube import Register, Surface, hook
+from fumishirube import Command, CommandRegister, Surface, SurfaceRegister, hook
 from fumishirube_vault.surface import VaultSurface
 
 
 @hook
-def register_surfaces(register: Register[Surface]) -> None:
+def register_surfaces(register: SurfaceRegister[Surface]) -> None:
     """Offer the tools over notes."""
-    register("vault", VaultSurface)
+    register("vault", VaultSurface, default=True)
+
+
+@hook
+def register_commands(register: CommandRegister) -> None:
+    """Offer ``vault``."""
+    register(
+        Command(
+            "vault",
+            "list, read and write notes, and take writes back",
+            "fumishirube_vault.commands",
+            "fumishirube vault log",
+        )
+    )

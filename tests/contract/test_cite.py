@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from manuals import RULES, fumishirube, write
 
 from fumishirube.citations import Citation
-from fumishirube.host.citation_checks import find_citations
+from fumishirube_manual.citation_checks import find_citations
 
 FIND = ("find", "対象", "--manual", "m1", "--json")
 

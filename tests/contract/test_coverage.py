@@ -15,9 +15,9 @@ from manuals import RULES, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
 from fumishirube import Budget, CoverageReport, Query
+from fumishirube.engine.spellings import near_spellings
 from fumishirube.host.application import Application
 from fumishirube.text import estimate_tokens, fold
-from fumishirube_stages.fusers.spellings import near_spellings
 
 LEAVE = """# 休暇
 ## 年次有給休暇

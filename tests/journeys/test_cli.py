@@ -21,18 +21,22 @@ from manuals import stranger
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Section, Source
 from fumishirube.engine.passages import passages
-from fumishirube.faces.cli import contents, main
+from fumishirube.faces.cli import main
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
-from fumishirube.faces.cli.snippets import body_in, body_of, snippet_lines
 from fumishirube.faces.cli.workspace import Bar
+from fumishirube.plugins.discovery import load_plugins
 from fumishirube.traces.records import TraceRow
+from fumishirube_manual.commands import ls
+from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
 from fumishirube_stages.loaders.markdown import Markdown
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 SCRIPT = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
 NEUTRAL = ("PYTHONIOENCODING", "PYTHONUTF8", "WORKSPACE_ROOT", "MANUALS_ROOT", "LC_ALL", "LANG")
+
+VERBS = [*load_plugins(strangers=False).commands.verbs(), *COMMANDS]
 
 EVERY_COMMAND = [
     ["find", "申請"],
@@ -709,7 +713,7 @@ def test_a_wrong_word_is_answered_with_the_right_one(
     assert f"did you mean {meant}?" in done.err
 
 
-@pytest.mark.parametrize("verb", [[], *([verb] for verb in COMMANDS)], ids=str)
+@pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)
 def test_help_has_an_example(tmp_path: Path, verb: list[str]) -> None:
     done = fumishirube(*verb, "--help", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
@@ -755,7 +759,7 @@ def test_an_interrupt_is_quiet(
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(contents, "ls", interrupted)
+    monkeypatch.setattr(ls, "run", interrupted)
     assert main(["ls", "--workspace", str(own)]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -789,14 +793,14 @@ def test_the_unexpected_is_one_line_with_an_id(own: Path) -> None:
 
 def test_verbose_tells_even_what_goes_wrong_with_the_command_itself(own: Path) -> None:
     script = (
-        "import sys; sys.modules['fumishirube.faces.cli.coverage'] = None; "
+        "import sys; sys.modules['fumishirube_manual.commands.coverage_lines'] = None; "
         "from fumishirube.faces.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     for words, told in ((["--verbose"], True), ([], False), (["--", "--verbose"], False)):
         call = [sys.executable, "-c", script, "find", "対象", *words]
         done = subprocess.run(call, cwd=own, capture_output=True, env=environment(), check=False)
         assert done.returncode == 1
-        assert (b"ModuleNotFoundError" in done.stderr) is told
+        assert (b"Traceback" in done.stderr) is told
 
 
 def test_the_module_is_the_command(own: Path) -> None:
@@ -808,14 +812,16 @@ def test_the_module_is_the_command(own: Path) -> None:
 def test_only_the_chosen_command_is_imported(own: Path) -> None:
     script = (
         "import sys; from fumishirube.faces.cli import main; main(['plugins']); "
-        "imported = [m for m in sys.modules if m.startswith('fumishirube.faces.cli.')]; "
+        "rooms = ('fumishirube.faces.cli.', 'fumishirube_manual.'); "
+        "imported = [m for m in sys.modules if m.startswith(rooms)]; "
         "print(imported, file=sys.stderr); "
         "assert 'mcp' not in sys.modules and 'tqdm' not in sys.modules"
     )
     words = [sys.executable, "-c", script]
     done = subprocess.run(words, cwd=own, capture_output=True, env=environment(), check=True)
     assert b"fumishirube.faces.cli.plugins" in done.stderr
-    assert b"fumishirube.faces.cli.find" not in done.stderr
+    assert b"fumishirube_manual.commands" not in done.stderr
+    assert b"fumishirube.faces.cli.doctor" not in done.stderr
 
 
 # --- what is printed ------------------------------------------------------------------------

@@ -21,17 +21,17 @@ from hypothesis import strategies as st
 from stdio import Fumishirube
 
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound
-from fumishirube.evaluation import metrics
-from fumishirube.evaluation.cases import Case, load_cases, parsed_cases, save_cases
-from fumishirube.evaluation.gates import DEFAULT_GATE, load_gate
-from fumishirube.evaluation.known_item import known_items, sentences, words_of
-from fumishirube.evaluation.metrics import CaseResult, integration_status, percentile, summary
-from fumishirube.evaluation.paired import compare, interval, sign_flip_p
-from fumishirube.evaluation.runs import InProcessClient, result_line, run_case, run_cases
 from fumishirube.host.application import open_application
 from fumishirube.host.calls import compact
 from fumishirube.text.folding import estimate_tokens
 from fumishirube.traces.records import CacheOutcome
+from fumishirube_eval import metrics
+from fumishirube_eval.cases import Case, load_cases, parsed_cases, save_cases
+from fumishirube_eval.gates import DEFAULT_GATE, load_gate
+from fumishirube_eval.known_item import known_items, sentences, words_of
+from fumishirube_eval.metrics import CaseResult, integration_status, percentile, summary
+from fumishirube_eval.paired import compare, interval, sign_flip_p
+from fumishirube_eval.runs import InProcessClient, result_line, run_case, run_cases
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "manuals"

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from fumishirube.config.configuration import load_config
 from fumishirube.errors import ConfigError
-from fumishirube.faces.http import create_app
+from fumishirube_http import create_app
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
 PROJECT = Path(__file__).parents[2]

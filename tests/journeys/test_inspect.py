@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from inspector import HOSTILE, TURNED, Inspector, parts, workspace
 from manuals import fumishirube
 
-from fumishirube.faces.inspect.markup import page, tag
 from fumishirube.traces.exports import decode_export
+from fumishirube_inspect.markup import page, tag
 
 
 @pytest.fixture(scope="module")

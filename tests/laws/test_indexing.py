@@ -74,8 +74,8 @@ def opened(
 ) -> Iterator[FolderIndex]:
     """Open the manual ``m`` and its index, as a process that starts does."""
     manual = Library(Root(manuals), loaders).manual("m")
-    index = Tantivy(**settings).open(Root(state).make("m"), Fields(FIELDS, Bigram()))
-    indexed = FolderIndex(manual, index)
+    stage, fields = Tantivy(**settings), Fields(FIELDS, Bigram())
+    indexed = FolderIndex(manual, lambda: stage.open(Root(state).make("m"), fields))
     try:
         yield indexed
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -69,6 +69,7 @@ class PipelineSpec(_ConfigModel):
 class Config(_ConfigModel):
     """The whole configuration; every field has a default, and no file is needed.
 
+    Where ``surfaces`` is not set, the surfaces that are registered as defaults are there.
     ``allow_file_scope`` is reserved and changes nothing: manuals are read section by section.
     """
 
@@ -84,7 +85,7 @@ class Config(_ConfigModel):
     server: ServerSettings = ServerSettings()
     security: SecuritySettings = SecuritySettings()
     pipelines: dict[str, PipelineSpec] = Field(default_factory=dict)
-    surfaces: tuple[Use, ...] = (Use(use="manual"), Use(use="vault"))
+    surfaces: tuple[Use, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,16 @@ class LoadedConfig:
         config = self.config.model_copy(update={"surfaces": (merged_use,)})
         return replace(self, config=config, alone_as=only.use)
 
+    def with_default_surfaces(self, names: Iterable[str]) -> LoadedConfig:
+        """Return this configuration with these surfaces, unless it names its own."""
+        if "surfaces" in self.config.model_fields_set:
+            return self
+        uses = tuple(Use(use=name) for name in names)
+        return replace(self, config=self.config.model_copy(update={"surfaces": uses}))
+
     def statistics(self) -> Path:
         """Return the file of the statistics; a relative one is taken from the workspace."""
-        vault = str(self.folder("vault"))
+        vault = str((self.workspace / self.config.roots.vault).resolve())
         return self.workspace / self.config.adaptive.file.replace("${VAULT_ROOT}", vault)
 
 

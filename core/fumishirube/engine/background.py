@@ -93,7 +93,7 @@ class BackgroundIndexer:
     def _run(self) -> None:
         while (indexed := self._next()) is not None:
             try:
-                state = indexed.bring_up_to_date(self._turn())
+                state = indexed.catch_up(self._turn())
             except Cancelled:
                 return
             except Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple, TypeAlias
@@ -14,7 +14,8 @@ from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import RACY_NS
 from fumishirube.engine.library import ClaimedFile, ManualFolder
 from fumishirube.engine.passages import passages
-from fumishirube.errors import ToolError, Unreadable
+from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.errors import IndexDamaged, PluginError, ToolError, Unreadable
 from fumishirube.model import LeftOut, OutsideSearch, Passage
 from fumishirube.query import Budget
 from fumishirube.stages import IndexedFile, OpenIndex
@@ -74,16 +75,16 @@ class _CommitSummary(NamedTuple):
 class FolderIndex:
     """A manual and its index. Calls from several threads take turns at updating."""
 
-    def __init__(self, manual: ManualFolder, index: OpenIndex) -> None:
+    def __init__(self, manual: ManualFolder, open_index: Callable[[], OpenIndex]) -> None:
         self._manual = manual
-        self._index = index
+        self._index = RecoverableIndex(open_index)
         self._lock = Lock()
         self._sure: dict[str, str] = {}
         self._compared: (
             tuple[Mapping[str, ClaimedFile], Mapping[str, IndexedFile], IndexChanges] | None
         ) = None
-        self._summary = _CommitSummary.of(index.pages())
-        self._committed = (self._summary, index.corpus(manual.id))
+        self._summary = _CommitSummary.of(self._index.pages())
+        self._committed = (self._summary, self._index.corpus(manual.id))
 
     def bring_up_to_date(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
@@ -92,22 +93,44 @@ class FolderIndex:
 
         Only changed files are read, those first whose names speak of what is wanted. When another
         call or process is writing, or the deadline passes, the last committed state is returned,
-        and ``degraded`` says so.
+        and ``degraded`` says so. An index that is gone or damaged is built anew; that is said once.
 
         Raises:
             Cancelled: when the caller has gone; nothing is left of what was not committed.
         """
+        state = self.catch_up(budget, progress, wanted)
+        rebuilt, self._index.rebuilt = self._index.rebuilt, ""
+        if rebuilt:
+            state = state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))))
+        return state
+
+    def catch_up(
+        self, budget: Budget, progress: Progress | None = None, wanted: str = ""
+    ) -> IndexState:
+        """Do the same when no call is to be answered with it."""
         with self._turn(budget) as mine:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
                 return self._state(self._manual.sweep(), busy)
             claimed = self._manual.sweep()
-            self._index.refresh()
-            self._publish()
-            degraded = None
-            if any(self._changes(claimed)):
-                degraded = self._update_alone(claimed, budget, progress, wanted)
-            return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
+            try:
+                return self._refreshed(claimed, budget, progress, wanted)
+            except IndexDamaged:  # since it was opened or refreshed, which is tried once more
+                return self._refreshed(claimed, budget, progress, wanted)
+
+    def _refreshed(
+        self,
+        claimed: Mapping[str, ClaimedFile],
+        budget: Budget,
+        progress: Progress | None,
+        wanted: str,
+    ) -> IndexState:
+        self._index.refresh()
+        self._publish()
+        degraded = None
+        if any(self._changes(claimed)):
+            degraded = self._update_alone(claimed, budget, progress, wanted)
+        return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
     @contextmanager
     def _turn(self, budget: Budget) -> Iterator[bool]:
@@ -280,6 +303,8 @@ def _read(manual: ManualFolder, file: ClaimedFile) -> tuple[IndexedFile, Sequenc
         return IndexedFile(path, stamp, error.reason), ()
     except ToolError as error:
         return IndexedFile(path, stamp, error.code), ()
+    except PluginError:
+        raise  # the configuration is strict
     except Exception:
         _log.exception("a loader failed on a file; it is skipped")
         return IndexedFile(path, stamp, "loader_failed"), ()

@@ -54,6 +54,11 @@ class ManualFolder:
         self._followed = False
         self._watch: Watch | None = None
 
+    @property
+    def root(self) -> Root:
+        """The manual's folder."""
+        return self._root
+
     def follow(self, *, on: bool) -> None:
         """Keep a watch on the folder if it is large, or end that; what serves does so."""
         with self._lock:

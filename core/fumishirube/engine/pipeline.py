@@ -15,7 +15,7 @@ from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, report_search
 from fumishirube.engine.watchdog import Overdue, StageCall, watched
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, IndexDamaged
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.report import SearchReport
@@ -73,6 +73,7 @@ class Pipeline:
 
         Raises:
             Cancelled: when the caller has gone.
+            IndexDamaged: when the index cannot be read.
         """
         if query.budget.deadline is None:
             return _Search(self, query, corpus, {}).run()
@@ -185,7 +186,7 @@ class _Search:
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query, self.query)
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
-        self.counts.candidates.update(dict.fromkeys(hit.passage.key for hit in positive))
+        self.counts.candidates.update((key, None) for key, hit in hits.items() if hit.score > 0)
         return Ranking(tuple(positive), tuple(left_out), diagnostics)  # type: ignore[arg-type]
 
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
@@ -211,7 +212,8 @@ class _Search:
             with self.recorder.calling(call):
                 return verb(), None
         except BaseException as error:
-            if self.pipeline.strict or isinstance(error, (Cancelled, KeyboardInterrupt)):
+            passing = (Cancelled, IndexDamaged, KeyboardInterrupt)
+            if self.pipeline.strict or isinstance(error, passing):
                 raise
             _log.exception("%s %s failed and was skipped", kind, named)
             return None, f"{named} failed and was skipped"
@@ -276,7 +278,7 @@ def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
     ranking = result if isinstance(result, Ranking) else Ranking(tuple(result))
     if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
         raise TypeError("a stage gives hits, and nothing else")
-    if not all(math.isfinite(hit.score) for hit in ranking.hits):
+    if not all(map(math.isfinite, [hit.score for hit in ranking.hits])):
         raise ValueError("a score is a finite number")
     return ranking
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,22 @@ from fumishirube.config.notices import (
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.errors import AlreadyServed, ConfigError, NotFound, ToolError
-from fumishirube.host.catalog import Catalog, commands_of, prompts_of, resources_of, tools_of
+from fumishirube.errors import AlreadyServed, ConfigError, NotFound, PluginError, ToolError
+from fumishirube.host.catalog import (
+    Catalog,
+    ServedSurface,
+    commands_of,
+    prompts_of,
+    resources_of,
+    tools_of,
+)
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
-from fumishirube.plugins.discovery import DISTRIBUTION, Plugins, load_plugins
+from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.surfaces import HasLifespan
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
@@ -58,6 +68,7 @@ class Application:
     def __init__(
         self, loaded: LoadedConfig, plugins: Plugins, former: Application | None = None
     ) -> None:
+        loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
         self.loaded = loaded = with_classic_settings(loaded, plugins.registry)
         self.plugins = plugins
         self.config = loaded.config
@@ -65,6 +76,8 @@ class Application:
         self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
         self.limits = RootLimits(**self.config.limits.model_dump())
         self.state = Root(loaded.folder("state"), self.limits)
+        self.guard = PluginGuard(self.state.path)
+        self.fences = Fences(plugins, self.guard, strict=self.config.strict)
         self.contexts: dict[str, PipelineContext] = {}
         self.memory: SearchMemory = self._remember(former.memory if former else None)
         self.traces = self.memory.traces
@@ -75,30 +88,44 @@ class Application:
 
     def _build(self) -> None:
         """Furnish the surfaces; what they offer is made when it is asked for."""
-        self.surfaces = [
-            self._furnish(use, f"surfaces[{place}]")
+        _check_distinct([use.name for use in self.config.surfaces], "surfaces")
+        built = [
+            self._furnished(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
         ]
-        _check_distinct([surface.name for surface in self.surfaces], "surfaces")
+        self.surfaces = [surface for surface in built if surface is not None]
         self._check_names()
         self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]
         for configured in self.surfaces:
             self.contexts[configured.name] = self._context(configured)
-        self._served = [(surface.surface, self.contexts[surface.name]) for surface in self.surfaces]
+        self._served = [self._fenced(surface) for surface in self.surfaces]
 
     @cached_property
     def tools(self) -> dict[str, Tool[Any, Any]]:
         """The tools by name; making them may raise a :class:`ConfigError` too."""
-        return tools_of(self._served, self.problems)
+        with self._strictly():
+            return tools_of(self._served, self.problems)
 
     @cached_property
     def commands(self) -> Mapping[str, Tool[Any, Any]]:
         """What only the command line and callers in the process are offered, by name."""
-        return commands_of(self._served)
+        with self._strictly():
+            return commands_of(self._served, self.problems)
 
     @cached_property
     def _further(self) -> tuple[Sequence[Resources], Sequence[Prompt]]:
-        return resources_of(self._served, self.problems), prompts_of(self._served, self.problems)
+        with self._strictly():
+            return resources_of(self._served, self.problems), prompts_of(
+                self._served, self.problems
+            )
+
+    @contextmanager
+    def _strictly(self) -> Iterator[None]:
+        """Let what is left out stop the start, if the configuration is strict."""
+        before = len(self.problems)
+        yield
+        if self.config.strict and self.problems[before:]:
+            raise ConfigError("; ".join(self.problems[before:]))
 
     @property
     def catalog(self) -> Catalog:
@@ -111,11 +138,17 @@ class Application:
         One bad schema would take the whole list of tools down. Making the schemas takes time, so
         only faces that hand them out ask for it. What remains is returned.
         """
-        for name, tool in [*self.tools.items()]:
-            if faults := check_tool(tool):
-                self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
-                del self.tools[name]
+        with self._strictly():
+            for name, tool in [*self.tools.items()]:
+                if faults := check_tool(tool):
+                    self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
+                    del self.tools[name]
         return self.catalog
+
+    def find_left_out(self) -> None:
+        """Ask surfaces of plugins what they offer, so that it is known what is left out."""
+        if any(entry.work for entry in self._served):
+            self.drop_faulty_tools()
 
     def rejected_folders(self) -> Sequence[str]:
         """Say which folders are no manuals although they may be meant to be."""
@@ -131,10 +164,13 @@ class Application:
     def observe(self, trace: Trace) -> None:
         """Tell the observers of a finished search; none of them can disturb it."""
         for implementation in self.plugins.manager.hook.search_finished.get_hookimpls():
+            name, observe = implementation.plugin_name, implementation.function
             try:
-                implementation.function(trace)
+                self.fences.observer(name, observe, trace)
             except Exception:
-                _log.exception("observer %r failed", implementation.plugin_name)
+                _log.exception("observer %r failed", name)
+        if trace.degraded:
+            self._note_failures(trace)  # of stages that gave what is no answer, without raising
 
     @contextmanager
     def lifespan(self) -> Iterator[None]:
@@ -148,14 +184,19 @@ class Application:
                 context = self.contexts[configured.name]
                 going.enter_context(context.serving())
                 if isinstance(configured.surface, HasLifespan):
+                    work = self.work(configured)
                     try:
-                        going.enter_context(configured.surface.lifespan(context))
+                        with self.fences.building(work):
+                            going.enter_context(configured.surface.lifespan(context))
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
                             continue  # what this one takes the place of; it will let go
                         if len(self.surfaces) == 1:
                             raise
                         self.problems.append(f"{configured.name} only reads: {error}")
+                    except PluginError as error:
+                        problem = f"{error}; it does not go on beside the calls"
+                        self.fences.leave_out(problem, work, self.problems)
             yield
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
@@ -163,18 +204,51 @@ class Application:
         for context in self.contexts.values():
             context.close()
         self.memory.close(others)
+        self.guard.close()
+
+    def _note_failures(self, trace: Trace) -> None:
+        for configured in self.surfaces:
+            if configured.name == trace.origin.recipe.surface:
+                stages = {
+                    (kind_name, named.name): type(named.stage)
+                    for kind_name, stages in configured.stages.items()
+                    for named in stages
+                }
+                self.fences.note_failures(trace, stages)
+
+    def _furnished(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
+        """Build a surface, or leave out a plugin's that cannot be built."""
+        offer = self.plugins.take("surfaces", use.use, coordinate)
+        work = self.fences.work("surfaces", offer.stage, use.name)
+        try:
+            with self.fences.building(work):
+                configured = self._furnish(use, coordinate)
+                self.loaded.folder(configured.surface.root)
+                return configured
+        except PluginError as error:
+            self.fences.leave_out(f"{coordinate}: {error}; it is left out", work, self.problems)
+            return None
+
+    def _fenced(self, configured: ConfiguredSurface) -> ServedSurface:
+        context = self.contexts[configured.name]
+        return ServedSurface(configured.surface, context, self.fences, self.work(configured))
+
+    def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
+        """Return what a mark says of a surface of a plugin; nothing for a built-in."""
+        return self.fences.work("surfaces", type(configured.surface), configured.name)
 
     def _furnish(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
-        default = PipelineSpec.model_validate(dict(surface.stage.pipeline))
+        usual = PipelineSpec.model_validate(dict(surface.stage.pipeline))
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen = getattr(spec, key)
-            chosen = getattr(default, key) if chosen is None else chosen
+            chosen = getattr(usual, key) if chosen is None else chosen
             stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
-        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins)
+        default = use.name in self.plugins.registry.default_surfaces()
+        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
 
     def _stages(
         self, kind_name: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
@@ -193,10 +267,14 @@ class Application:
         return named
 
     def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:
-        offer = self.plugins.registry[kind_name].take(use.use, coordinate)
+        offer = self.plugins.take(kind_name, use.use, coordinate)
         loaded, where = self.loaded, f"{coordinate}.with"
         values = settings(offer.stage, use.settings, loaded.sections, where)
-        stage = build(offer.stage, values, where, loaded.environ, loaded.origins)
+        try:
+            with self.fences.building(self.fences.work(kind_name, offer.stage, use.name)):
+                stage = build(offer.stage, values, where, loaded.environ, loaded.origins)
+        except PluginError as error:
+            raise ConfigError(f"{coordinate}: {error}") from error
         self.warnings += deprecated_settings(stage, where)
         return NamedStage(use.name, stage, offer.plugin)
 
@@ -204,6 +282,7 @@ class Application:
         if self.loaded.alone_as:
             return  # pipelines of the other surfaces are nobody's here
         known = [configured.pipeline_name for configured in self.surfaces]
+        known += [use.name for use in self.config.surfaces if use.name not in self.contexts]
         for name in self.config.pipelines:
             if name not in known:
                 raise ConfigError(
@@ -219,6 +298,7 @@ class Application:
             observe=self.observe,
             folder=self.loaded.folder,
             embedder=lambda name: self._stage("embedders", Use(use=name), "embedder"),
+            fences=self.fences,
             cached=self.config.cache.enabled,
             versions=self.plugins.code,
             strict=self.config.strict,
@@ -262,6 +342,16 @@ def _check_distinct(names: Sequence[str], coordinate: str) -> None:
             )
 
 
+def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: int = 0) -> Plugins:
+    """Load the plugins for a workspace, and log which were at work in processes that died.
+
+    Should one end this process while it is imported, the next process can tell.
+    """
+    with closing(PluginGuard(loaded.folder("state"))) as guard:
+        guard.look_back()
+        return load_plugins(strangers=strangers, revision=revision, importing=guard.importing)
+
+
 def open_application(
     workspace: Path,
     file: Path | None = None,
@@ -272,12 +362,14 @@ def open_application(
     only: Use | None = None,
     former: Application | None = None,
     revision: int = 0,
+    plugins: Plugins | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build what it asks for.
 
     ``only`` names a surface to be built alone, configured or not, and settings that it must have.
     A ``former`` application is one whose place this one takes in a process that goes on;
-    ``revision`` tells how often the code of plugins has been imported anew.
+    ``revision`` tells how often the code of plugins has been imported anew; ``plugins`` are those
+    that the process has loaded already.
 
     Raises:
         ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
@@ -285,11 +377,16 @@ def open_application(
         PluginError: when a plugin of the former application cannot be loaded any more.
     """
     loaded = load_config(workspace, file, environ)
-    plugins = load_plugins(strangers=strangers, revision=revision)
+    if plugins is None:
+        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
+    else:
+        with closing(PluginGuard(loaded.folder("state"))) as guard:
+            guard.look_back()
     if former is not None:
         plugins.check_against(former.plugins)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    if any(use.use in known and takes(known[use.use]) for use in loaded.config.surfaces):
+    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
+    if any(use.use in known and takes(known[use.use]) for use in wanted):
         loaded = load_config(workspace, file, environ, classic=True)
     if only is not None:
         loaded = loaded.alone(only)

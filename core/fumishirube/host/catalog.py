@@ -5,15 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from fumishirube.errors import PluginError
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.fences import Fences
 from fumishirube.surfaces import HasCommands, HasPrompts, HasResources, Surface, SurfaceContext
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt, check_prompt
 from fumishirube.tools.resources import Resources, check_resources
 from fumishirube.tools.schemas import input_schema, output_schema
 
-Served: TypeAlias = Sequence[tuple[Surface, SurfaceContext]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ServedSurface:
+    """A surface with its context, and the fence around it if it is a plugin's."""
+
+    surface: Surface
+    context: SurfaceContext
+    fences: Fences
+    work: ForeignWork | None
+
+    def offered(
+        self, what: str, offer: Callable[[SurfaceContext], Sequence[T]], problems: list[str]
+    ) -> Sequence[T]:
+        """Return what it offers; when it fails, nothing, and that joins the problems.
+
+        Raises:
+            PluginError: when it fails, and the configuration is strict.
+        """
+        try:
+            with self.fences.building(self.work):
+                return tuple(offer(self.context))
+        except PluginError as error:
+            self.fences.leave_out(f"{error}; its {what} are left out", self.work, problems)
+            return ()
+
+
+Served: TypeAlias = Sequence[ServedSurface]
 
 
 @dataclass(frozen=True)
@@ -84,8 +115,9 @@ def _shown(catalog: Catalog) -> Sequence[object]:
 def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
     """Return the surfaces' tools by name; what is left out joins the problems."""
     tools: dict[str, Tool[Any, Any]] = {}
-    for surface, context in served:
-        for tool in surface.tools(context):
+    for entry in served:
+        for made in entry.offered("tools", entry.surface.tools, problems):
+            tool = entry.fences.tool(made, entry.work)
             if tool.name in tools:
                 problems.append(
                     f"tool {tool.name}: left out: another surface offers a tool of this name"
@@ -95,22 +127,24 @@ def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
     return tools
 
 
-def commands_of(served: Served) -> dict[str, Tool[Any, Any]]:
+def commands_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
     """Return what only the command line and callers in the process are offered, by name."""
     commands: dict[str, Tool[Any, Any]] = {}
-    for surface, context in served:
-        if isinstance(surface, HasCommands):
-            for tool in surface.commands(context):
-                commands.setdefault(tool.name, tool)
+    for entry in served:
+        if isinstance(entry.surface, HasCommands):
+            for tool in entry.offered("commands", entry.surface.commands, problems):
+                commands.setdefault(tool.name, entry.fences.tool(tool, entry.work))
     return commands
 
 
 def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
     """Return what can be read by URI, a scheme once; what is left out joins the problems."""
     by_scheme: dict[str, Resources] = {}
-    for surface, context in served:
-        if isinstance(surface, HasResources):
-            resources = surface.resources(context)
+    for entry in served:
+        if not isinstance(surface := entry.surface, HasResources):
+            continue
+        for made in entry.offered("resources", _one(surface.resources), problems):
+            resources = entry.fences.resources(made, entry.work)
             faults = [*check_resources(resources)]
             if resources.scheme in by_scheme:
                 faults.append("another surface offers resources of this scheme")
@@ -121,11 +155,21 @@ def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
     return tuple(by_scheme.values())
 
 
+def _one(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
+    def offered(context: SurfaceContext) -> Sequence[T]:
+        return (offer(context),)
+
+    return offered
+
+
 def prompts_of(served: Served, problems: list[str]) -> Sequence[Prompt]:
     """Return the prompts, a name once; what is left out joins the problems."""
     by_name: dict[str, Prompt] = {}
-    for surface, context in served:
-        for prompt in surface.prompts(context) if isinstance(surface, HasPrompts) else ():
+    for entry in served:
+        if not isinstance(surface := entry.surface, HasPrompts):
+            continue
+        for made in entry.offered("prompts", surface.prompts, problems):
+            prompt = entry.fences.prompt(made, entry.work)
             faults = [*check_prompt(prompt)]
             if prompt.name in by_name:
                 faults.append("another surface offers a prompt of this name")

@@ -20,9 +20,12 @@ from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
-from fumishirube.errors import ConfigError, Forbidden
+from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.errors import ConfigError, Forbidden, IndexDamaged
+from fumishirube.host.fences import unlisted_by
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
-from fumishirube.query import Query, recorded
+from fumishirube.model import Ranking
+from fumishirube.query import Query, SearchState, recorded
 from fumishirube.report import SearchReport
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
@@ -49,7 +52,7 @@ class PipelineContext:
 
     def __init__(self, configured: ConfiguredSurface, root: Root, shared: SharedServices) -> None:
         with ExitStack() as opening:
-            stages = configured.running(opening)
+            stages = configured.running(opening, shared.fences)
             self._running = opening.pop_all()
         self.root = root
         self._configured = configured
@@ -79,10 +82,15 @@ class PipelineContext:
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
         with self._background.call() if self._background else nullcontext():
-            return self._find(manual_id, query, progress)
+            state = self.prepare(manual_id, query, progress)
+            try:
+                return self._find(manual_id, query, state)
+            except IndexDamaged:
+                # Nothing that the stages noted of the damaged index is to count.
+                again = replace(query, state=SearchState())
+                return self._find(manual_id, again, self.prepare(manual_id, again, progress))
 
-    def _find(self, manual_id: str, query: Query, progress: Progress | None) -> SearchResult:
-        state = self.prepare(manual_id, query, progress)
+    def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
         request = self._request(manual_id, query, state)
         began = time.perf_counter()
         question = self._question(request)
@@ -93,7 +101,7 @@ class PipelineContext:
             trace = request.trace(
                 search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )
-            finding = SearchResult(trace, partial(restore_ranking, trace.search, state.corpus))
+            finding = SearchResult(trace, partial(self._restored, trace, query, state.corpus))
         else:
             ranking, span, report = self._pipeline.run(query, state.corpus)
             trace = request.trace(span, report, CacheOutcome(surveyed.mode, surveyed.score))
@@ -104,6 +112,13 @@ class PipelineContext:
         self._shared.traces.put(trace)
         self._shared.observe(trace)
         return finding
+
+    def _restored(self, trace: Trace, query: Query, corpus: Corpus) -> Ranking:
+        """Return the ranking of a cached answer, from an index built anew if need be."""
+        try:
+            return restore_ranking(trace.search, corpus)
+        except IndexDamaged:
+            return restore_ranking(trace.search, self.prepare(trace.manual_id, query).corpus)
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
@@ -127,12 +142,13 @@ class PipelineContext:
         """Return the pipeline's embedder, if it has one, or the named one."""
         if name is not None:
             chosen = self._shared.embedder(name)
-            return named_embedder([chosen], [running(chosen, self._running)])
+            begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
+            return named_embedder([chosen], [begun])
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
 
-    def store(self, name: str) -> OpenIndex:
+    def store(self, name: str) -> RecoverableIndex:
         """Open an index of the surface's own."""
-        return self._open_index(self._own(name))
+        return RecoverableIndex(partial(self._open_index, self._own(name)))
 
     def stored(self, name: str) -> bool:
         """Tell whether there is such an index already."""
@@ -174,6 +190,10 @@ class PipelineContext:
         """Bring one manual's index up to date, and tell how it stands."""
         indexed = self._indexed_of(manual_id)
         state = indexed.bring_up_to_date(query.budget, progress, query.text)
+        unlisted = [*unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)]
+        if unlisted:
+            degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
+            state = state._replace(degraded=degraded)
         if state.unfinished and self._background:
             self._background.take_up(indexed)
         return state
@@ -225,7 +245,7 @@ class PipelineContext:
         manual = self._library.manual(manual_id)
         with self._lock:
             if manual.id not in self._indexed:
-                self._indexed[manual.id] = FolderIndex(manual, self._open_index(manual.id))
+                self._indexed[manual.id] = FolderIndex(manual, partial(self._open_index, manual.id))
             return self._indexed[manual.id]
 
     def _open_index(self, name: str) -> OpenIndex:

@@ -17,9 +17,10 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, PluginError
+from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.plugins.registry import StageRegistry
+from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.stages import ResourceStage
 from fumishirube.surfaces import NamedEmbedder, Surface
 from fumishirube.traces.records import PipelineSnapshot, Trace
@@ -33,7 +34,8 @@ MANUALS = "manuals"
 class ConfiguredSurface:
     """A surface and its stages, as the configuration chose them: by shelf, in order.
 
-    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them.
+    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them. A
+    ``default`` one has the name of a surface that needs no configuration.
     """
 
     name: str
@@ -41,6 +43,7 @@ class ConfiguredSurface:
     stages: Mapping[str, Sequence[NamedStage[Any]]]
     pipeline_name: str
     plugins: Plugins
+    default: bool = False
 
     @property
     def indexed(self) -> bool:
@@ -71,15 +74,21 @@ class ConfiguredSurface:
         ]
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
 
-    def running(self, opening: ExitStack) -> Mapping[str, Sequence[NamedStage[Any]]]:
+    def running(
+        self, opening: ExitStack, fences: Fences
+    ) -> Mapping[str, Sequence[NamedStage[Any]]]:
         """Return the stages in their running forms, which end with the stack, by shelf, in order.
 
         The index stays as it is: it is opened once a manual.
+
+        Raises:
+            ConfigError: when a stage of a plugin cannot be opened.
         """
         return {
-            kind_name: stages
-            if kind_name == "indexes"
-            else [running(stage, opening) for stage in stages]
+            kind_name: [
+                running(kind_name, stage, opening, fences, f"pipelines.{self.pipeline_name}")
+                for stage in stages
+            ]
             for kind_name, stages in self.stages.items()
         }
 
@@ -116,19 +125,24 @@ class ConfiguredSurface:
 
 
 def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:
-    """Return the surface that searches the manuals: ``manual``, or the first alike.
+    """Return the surface that searches the manuals: the default one, or the first.
 
     Raises:
         ConfigError: when none of them does.
     """
-    readers = sorted((surface for surface in surfaces if surface.of_manuals), key=_is_not_first)
+    readers = [surface for surface in surfaces if surface.of_manuals]
     if not readers:
-        raise ConfigError("surfaces: none of them searches manuals; add {use: manual}")
-    return readers[0]
+        raise ConfigError(f"surfaces: none of them searches manuals{_remedy(surfaces)}")
+    return next((surface for surface in readers if surface.default), readers[0])
 
 
-def _is_not_first(surface: ConfiguredSurface) -> bool:
-    return surface.name != "manual"
+def _remedy(surfaces: Sequence[ConfiguredSurface]) -> str:
+    """Name the default surface that would search them, if one is installed."""
+    for surface in surfaces[:1]:
+        for offer in surface.plugins.registry[SURFACES]:
+            if offer.default and getattr(offer.stage, "root", None) == MANUALS:
+                return f"; add {{use: {offer.name}}}"
+    return ""
 
 
 def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> JsonValue:
@@ -140,11 +154,22 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
     return {"use": use, **alias, **({"with": settings} if settings else {})}
 
 
-def running(named: NamedStage[Any], opening: ExitStack) -> NamedStage[Any]:
-    """Return a stage in its running form, which ends with the stack."""
-    if isinstance(named.stage, ResourceStage):
-        return named._replace(stage=opening.enter_context(named.stage.open()))
-    return named
+def running(
+    kind_name: str, named: NamedStage[Any], opening: ExitStack, fences: Fences, coordinate: str
+) -> NamedStage[Any]:
+    """Return a stage in its running form, which ends with the stack, behind its fence.
+
+    Raises:
+        ConfigError: when a stage of a plugin cannot be opened.
+    """
+    stage = named.stage
+    if isinstance(stage, ResourceStage) and kind_name != "indexes":
+        try:
+            with fences.building(fences.work(kind_name, type(named.stage), named.name)):
+                stage = opening.enter_context(stage.open())
+        except PluginError as error:
+            raise ConfigError(f"{coordinate}: {error}") from error
+    return fences.stage(kind_name, named, stage)
 
 
 def named_embedder(
@@ -171,6 +196,7 @@ class SharedServices:
     observe: Callable[[Trace], None]
     folder: Callable[[str], Path]
     embedder: Callable[[str], NamedStage[Any]]
+    fences: Fences
     cached: bool = True
     versions: str = ""
     strict: bool = False

@@ -1,15 +1,16 @@
-"""The wire: this process's standard input and output, kept for the protocol alone."""
+"""The wire: standard input and output, kept for the protocol, or for what a command prints."""
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import suppress
-from typing import NoReturn, TextIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, NoReturn, TextIO
 
 ATOMIC = 4096
 """Up to this many bytes a pipe takes in one piece, or reports that it is full."""
@@ -58,6 +59,84 @@ def claim_wire() -> Wire:
     return Wire(source, sink)
 
 
+class _ForeignCode(threading.local):
+    """How deep this thread is inside code of plugins."""
+
+    depth = 0
+
+
+_FOREIGN = _ForeignCode()
+_LAST_ACTS: dict[object, Callable[[], None]] = {}
+
+
+@contextmanager
+def foreign_code() -> Iterator[None]:
+    """Say that code of a plugin runs in the body: what it prints is no output of a command."""
+    _FOREIGN.depth += 1
+    try:
+        yield
+    finally:
+        _FOREIGN.depth -= 1
+
+
+class CommandOutput(io.TextIOWrapper):
+    """What a command prints, as ``sys.stdout``; what plugins print goes to standard error.
+
+    The command prints in the main thread, and never while code of a plugin runs there.
+    """
+
+    def write(self, text: str) -> int:
+        """Write a text where it belongs."""
+        return sys.stderr.write(text) if _is_stray() and sys.stderr else super().write(text)
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """The stream of bytes where what is written now belongs."""
+        own: BinaryIO = super().buffer  # type: ignore[assignment]
+        return sys.stderr.buffer if _is_stray() and sys.stderr else own
+
+
+def _is_stray() -> bool:
+    return _FOREIGN.depth > 0 or threading.current_thread() is not threading.main_thread()
+
+
+def claim_output() -> None:
+    """Take standard output for what the command prints, before any plugin is imported.
+
+    From now on what extensions and child processes write there goes to standard error. Call it
+    once; where there is no standard output, there is nothing to protect.
+    """
+    if sys.stdout is None or sys.stderr is None:
+        return
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sink = _private(1)
+        os.dup2(2, 1)
+        if sys.platform == "win32":
+            _rebind_handles()
+        raw = io.FileIO(sink, "wb")
+        sys.stdout = CommandOutput(
+            io.BufferedWriter(raw), "utf-8", "replace", line_buffering=raw.isatty()
+        )
+
+
+def before_exit(act: Callable[[], None]) -> Callable[[], None]:
+    """Have something done before this process ends itself at once; return what forgets it."""
+    token = object()
+    _LAST_ACTS[token] = act
+
+    def forget() -> None:
+        _LAST_ACTS.pop(token, None)
+
+    return forget
+
+
+def _act_for_the_last_time() -> None:
+    for act in [*_LAST_ACTS.values()]:
+        with suppress(Exception):
+            act()
+
+
 def write_error_line(line: str) -> None:
     """Write one short line to standard error, or drop it when nobody empties that pipe."""
     data = line.encode("utf-8", "replace")[: ATOMIC - 1] + b"\n"
@@ -72,6 +151,7 @@ def exit_within(seconds: float, code: int = 0) -> None:
 
     def expire() -> None:
         time.sleep(seconds)
+        _act_for_the_last_time()
         os._exit(code)
 
     threading.Thread(target=expire, name="fumishirube deadline", daemon=True).start()
@@ -82,6 +162,7 @@ def exit_now(code: int = 0) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
+    _act_for_the_last_time()
     os._exit(code)
 
 

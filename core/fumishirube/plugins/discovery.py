@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
 
-from fumishirube.errors import PluginError
+from fumishirube.errors import ConfigError, PluginError
 from fumishirube.plugins import hookspecs
+from fumishirube.plugins.commands import (
+    OWN_COMMANDS,
+    CommandRegister,
+    CommandRegistry,
+    RegisteredCommand,
+)
 from fumishirube.plugins.deprecation import collect_deprecations
+from fumishirube.plugins.entry_points import (
+    DISTRIBUTION,
+    InstalledPlugin,
+    installed,
+    of_other_versions,
+)
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import KINDS, Register, RegisteredStage, StageRegistry
+from fumishirube.plugins.registry import (
+    KINDS,
+    SURFACES,
+    Register,
+    RegisteredStage,
+    StageRegistry,
+    SurfaceRegister,
+)
 
-DISTRIBUTION = "fumishirube"
-"""The distribution whose own plugins are the built-ins."""
-
-_API = "fumishirube.v"
+_UNIMPORTED = "cannot be imported"
+_MOST_CAUSES = 3
+"""How many refused plugins a configuration error names."""
+_COMMANDS = "commands"
+_OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 
 Status = Literal["loaded", "refused", "disabled"]
 
@@ -49,13 +67,16 @@ class PluginReport:
 class Plugins:
     """The loaded plugins: their shelves, their observers, and a report on each, good or bad.
 
-    ``revision`` tells how often this process has imported their code anew.
+    ``revision`` tells how often this process has imported their code anew. ``left_out`` says, by
+    plugin, which parts of it could not be built.
     """
 
     registry: StageRegistry
     manager: pluggy.PluginManager
     reports: list[PluginReport] = field(default_factory=list)
     revision: int = 0
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    commands: CommandRegistry = field(default_factory=CommandRegistry)
 
     @property
     def code(self) -> str:
@@ -74,18 +95,53 @@ class Plugins:
             if report.plugin in loaded and report.status == "refused":
                 raise PluginError(f"plugin {report.plugin}: {'; '.join(report.problems)}")
 
+    def take(self, kind_name: str, name: str, coordinate: str) -> RegisteredStage:
+        """Return the stage of this name.
+
+        Raises:
+            ConfigError: with the coordinate and the nearest name, when there is none, and with
+                what is wrong with the plugins that may be meant to offer it.
+        """
+        try:
+            return self.registry[kind_name].take(name, coordinate)
+        except ConfigError as error:
+            noun = self.registry[kind_name].kind.noun
+            causes = self._causes(noun, name)
+            if not causes:
+                raise
+            raise ConfigError("; ".join((str(error), *causes))) from error
+
+    def _causes(self, noun: str, name: str) -> list[str]:
+        """Say why plugins that were refused may be why there is no stage of this name."""
+        claimed = [r for r in self.reports if any(f"{noun} {name!r} " in p for p in r.problems)]
+        refused = [r for r in self.reports if r.status == "refused"]
+        refused.sort(key=lambda report: not report.problems[0].startswith(_UNIMPORTED))
+        alike = [r for r in refused if name in r.plugin or name in r.distribution]
+        naming = {p.id for p in installed() if p.mentions(name)} if refused else set()
+        shown = claimed or alike or [r for r in refused if r.plugin in naming] or refused
+        causes = [f"plugin {r.plugin}: {'; '.join(r.problems)}" for r in shown[:_MOST_CAUSES]]
+        if len(shown) > _MOST_CAUSES:
+            causes.append("see 'fumishirube plugins' for the others")
+        return causes
+
     @property
     def problems(self) -> list[str]:
         """Return every problem as one line that names its plugin."""
         return [f"plugin {r.plugin}: {p}" for r in self.reports for p in r.problems]
 
 
-def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
+def load_plugins(
+    *,
+    strangers: bool = True,
+    revision: int = 0,
+    importing: Callable[[InstalledPlugin], AbstractContextManager[None]] | None = None,
+) -> Plugins:
     """Load the built-ins and, unless told otherwise, every installed plugin of this API version.
 
     A plugin that cannot be loaded, or that offers what it may not, is rolled back and reported.
     A built-in's name cannot be taken; of two strangers that claim one name neither is offered.
-    Nothing depends on the order of installation.
+    Nothing depends on the order of installation. Each plugin is loaded while the context of
+    ``importing`` is open, if there is one.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
@@ -96,7 +152,8 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
         try:
-            with _stdout_to_stderr(), collect_deprecations() as deprecations:
+            context = importing(plugin) if importing else nullcontext()
+            with context, _stdout_to_stderr(), collect_deprecations() as deprecations:
                 offers = _load(manager, plugin)
             offered.append(_LoadedPlugin(plugin, offers, deprecations))
         except PluginError as error:
@@ -107,60 +164,23 @@ def load_plugins(*, strangers: bool = True, revision: int = 0) -> Plugins:
     return plugins
 
 
-class InstalledPlugin(NamedTuple):
-    """An entry point, and what it is called: by its name, or by its distribution too."""
-
-    id: str
-    point: EntryPoint
-    distribution: str
-    version: str
-
-    @property
-    def builtin(self) -> bool:
-        """Whether it comes with the framework."""
-        return self.distribution == DISTRIBUTION
-
-
-def installed() -> list[InstalledPlugin]:
-    """Return the plugins of this API version, the built-ins first, each with an id of its own."""
-    points = [
-        (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
-        for point in entry_points(group=GROUP)
-    ]
-    names = Counter(point.name for point, _, _ in points)
-    own = {point.name for point, distribution, _ in points if distribution == DISTRIBUTION}
-    installed: list[InstalledPlugin] = []
-    for point, distribution, version in points:
-        alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
-        name = point.name if alone else f"{distribution}:{point.name}"
-        installed.append(InstalledPlugin(name, point, distribution, version))
-    return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
+_Offer: TypeAlias = tuple[str, RegisteredStage | RegisteredCommand]
+"""A kind's name, and what is offered."""
 
 
 class _LoadedPlugin(NamedTuple):
     """A plugin, what it offers by shelf, and what it uses that is deprecated."""
 
     plugin: InstalledPlugin
-    offers: list[tuple[str, RegisteredStage]]
+    offers: list[_Offer]
     deprecations: list[str]
 
 
 def _of_other_versions() -> Iterator[PluginReport]:
     """Report the plugins of other versions of the API, which are never imported."""
-    every = entry_points()
-    ours = int(GROUP.removeprefix(_API))
-    served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
-    for group in sorted(every.groups):
-        version = group.removeprefix(_API)
-        if group == GROUP or not group.startswith(_API) or not version.isdecimal():
-            continue
-        for point in every.select(group=group):
-            who = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
-            if who[0] in served:
-                continue  # it has something for this version, too
-            remedy = f"update {who[0]}" if int(version) < ours else "update fumishirube"
-            problem = f"it is for the plugin API {group}, and this is {GROUP}: {remedy}"
-            yield PluginReport(point.name, *who, "refused", problems=(problem,))
+    for plugin, remedy in of_other_versions():
+        problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
+        yield _report(plugin, "refused", problems=[problem])
 
 
 @contextmanager
@@ -187,9 +207,7 @@ def _flush() -> None:
         sys.__stdout__.flush()
 
 
-def _load(
-    manager: pluggy.PluginManager, plugin: InstalledPlugin
-) -> list[tuple[str, RegisteredStage]]:
+def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer]:
     """Import and register one plugin, collect its offers, or leave no trace of it.
 
     All that it raises is its problem, even what is no ``Exception``: programs exit, and
@@ -200,7 +218,7 @@ def _load(
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise PluginError(f"cannot be imported: {_said(error)}") from error
+        raise PluginError(f"{_UNIMPORTED}: {_said(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
     try:
@@ -228,19 +246,26 @@ def _hooks(manager: pluggy.PluginManager, module: object) -> set[str]:
     return {caller.name for caller in manager.get_hookcallers(module) or ()}
 
 
-def _collect(manager: pluggy.PluginManager, plugin: str) -> list[tuple[str, RegisteredStage]]:
+def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
     others = [other for name, other in manager.list_name_plugin() if name != plugin]
-    offers: list[tuple[str, RegisteredStage]] = []
-    for kind in KINDS:
-        register: Register[object] = Register(kind, plugin)
-        caller = manager.subset_hook_caller(f"register_{kind.kind_name}", others)
+    offers: list[_Offer] = []
+    for kind_name, register in _registers(plugin):
+        caller = manager.subset_hook_caller(f"register_{kind_name}", others)
         caller(register=register)
         names = [offer.name for offer in register.offers]
         for name in names:
             if names.count(name) > 1:
-                raise PluginError(f"it offers two {kind.kind_name} called {name!r}")
-        offers.extend((kind.kind_name, offer) for offer in register.offers)
+                raise PluginError(f"it offers two {kind_name} called {name!r}")
+        offers.extend((kind_name, offer) for offer in register.offers)
     return offers
+
+
+def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandRegister]]:
+    """Yield what each hook is called with, by the name of the kind."""
+    for kind in KINDS:
+        surfaces = kind.kind_name == SURFACES
+        yield kind.kind_name, (SurfaceRegister if surfaces else Register)(kind, plugin)
+    yield _COMMANDS, CommandRegister(plugin)
 
 
 def _settle(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
@@ -252,16 +277,28 @@ def _settle(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
         problems, accepted = [], []
         for kind_name, offer in offers:
             rivals = [other for other in claims[kind_name, offer.name] if other != plugin]
-            noun = plugins.registry[kind_name].kind.noun
-            if not rivals or plugin.builtin:
-                plugins.registry[kind_name].put(offer)
+            noun = _noun(kind_name)
+            own = isinstance(offer, RegisteredCommand) and offer.name in _OWN_NAMES
+            if not own and (not rivals or plugin.builtin):
+                _put(plugins, kind_name, offer)
                 accepted.append((noun, offer.name))
-            elif any(other.builtin for other in rivals):
+            elif own or any(other.builtin for other in rivals):
                 problems.append(f"{noun} {offer.name!r} is the name of a built-in; choose another")
             else:
                 names = " and ".join(other.id for other in rivals)
                 problems.append(f"{noun} {offer.name!r} is also offered by {names}; none gets it")
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
+
+
+def _noun(kind_name: str) -> str:
+    return next((kind.noun for kind in KINDS if kind.kind_name == kind_name), "command")
+
+
+def _put(plugins: Plugins, kind_name: str, offer: RegisteredStage | RegisteredCommand) -> None:
+    if isinstance(offer, RegisteredCommand):
+        plugins.commands.put(offer)
+    else:
+        plugins.registry[kind_name].put(offer)
 
 
 def _report(
@@ -281,7 +318,8 @@ def _said(error: BaseException) -> str:
 
 
 def _unknown_hook(error: pluggy.PluginValidationError) -> str:
-    known = ", ".join([*(f"register_{kind.kind_name}" for kind in KINDS), "search_finished"])
+    kinds = (*(kind.kind_name for kind in KINDS), _COMMANDS)
+    known = ", ".join([*(f"register_{name}" for name in kinds), "search_finished"])
     text = str(error)
     if "unknown hook" in text:
         name = text.split("unknown hook")[1].split("'")[1]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pluggy
 
-from fumishirube.plugins.registry import Register
+from fumishirube.plugins.commands import CommandRegister
+from fumishirube.plugins.registry import Register, SurfaceRegister
 from fumishirube.stages import (
     Embedder,
     Fuser,
@@ -60,8 +61,13 @@ def register_refiners(register: Register[Refiner]) -> None:
 
 
 @_spec
-def register_surfaces(register: Register[Surface]) -> None:
+def register_surfaces(register: SurfaceRegister[Surface]) -> None:
     """Offer surfaces, which offer tools to callers."""
+
+
+@_spec
+def register_commands(register: CommandRegister) -> None:
+    """Offer verbs of the command line, and ways to serve besides standard input and output."""
 
 
 @_spec

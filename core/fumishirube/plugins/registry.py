@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
@@ -25,6 +25,8 @@ class StageKind:
     verbs: tuple[str, ...]
 
 
+SURFACES = "surfaces"
+
 KINDS = (
     StageKind("loaders", "loader", ("sources", "load")),
     StageKind("tokenizers", "tokenizer", ("terms", "narrow")),
@@ -33,17 +35,18 @@ KINDS = (
     StageKind("scorers", "scorer", ("score",)),
     StageKind("fusers", "fuser", ("plan", "fuse")),
     StageKind("refiners", "refiner", ("refine",)),
-    StageKind("surfaces", "surface", ("tools",)),
+    StageKind(SURFACES, "surface", ("tools",)),
 )
 
 
 @dataclass(frozen=True)
 class RegisteredStage:
-    """A class offered under a name by a plugin."""
+    """A class offered under a name by a plugin; a ``default`` surface needs no configuration."""
 
     name: str
     stage: type[Stage]
     plugin: str
+    default: bool = False
 
 
 class Register(Generic[T]):
@@ -72,6 +75,19 @@ class Register(Generic[T]):
                 f"{stage.__name__} is no {self._kind.noun}: it has no method {missing[0]}()"
             )
         self.offers.append(RegisteredStage(name, stage, self._plugin))
+
+
+class SurfaceRegister(Register[T]):
+    """Takes surfaces, and which of them are there when the configuration names none."""
+
+    def __call__(self, name: str, stage: type[T], *, default: bool = False) -> None:
+        """Offer a surface; one by ``default`` is there when the configuration names none.
+
+        Raises:
+            PluginError: when the name is malformed or the class is no surface.
+        """
+        super().__call__(name, stage)
+        self.offers[-1] = replace(self.offers[-1], default=default)
 
 
 class StageKindRegistry:
@@ -113,6 +129,10 @@ class StageRegistry:
 
     def __getitem__(self, kind_name: str) -> StageKindRegistry:
         return self.kinds_by_name[kind_name]
+
+    def default_surfaces(self) -> list[str]:
+        """Return the surfaces that are there when the configuration names none, sorted."""
+        return [offer.name for offer in self[SURFACES] if offer.default]
 
     def offers(self) -> Iterator[tuple[StageKind, RegisteredStage]]:
         """Yield every offer with its kind, shelf by shelf, names sorted."""

@@ -19,7 +19,6 @@ from fumishirube import (
     Manual,
     NamedEmbedder,
     NotFound,
-    OpenIndex,
     Passage,
     Query,
     Ranking,
@@ -29,6 +28,7 @@ from fumishirube import (
     Source,
     Span,
     SurfaceContext,
+    SurfaceIndex,
     TermClause,
     Tokenizer,
     Trace,
@@ -143,7 +143,7 @@ class MemoryContext:
         """Return no embedder."""
         return None
 
-    def store(self, name: str) -> OpenIndex:
+    def store(self, name: str) -> SurfaceIndex:
         """Refuse: what a surface keeps of its own, it keeps on a disk."""
         raise NotFound("a desk in memory keeps no index of a surface's own", path=name)
 

@@ -58,14 +58,6 @@ UNRANKED = "unranked"
 """Why a section that matched is in no ranking at all."""
 
 
-def runs_below(span: Span) -> Iterator[Span]:
-    """Yield the runs below a span, the outer ones first."""
-    for child in span.children:
-        if child.kind == "run":
-            yield child
-            yield from runs_below(child)
-
-
 def omitted_sections(search: Span) -> list[LeftOut]:
     """Return every section that some stage named but the answer does not hold, each once."""
     returned = {(row.path, row.start_line) for row in search.rows}
@@ -73,11 +65,6 @@ def omitted_sections(search: Span) -> list[LeftOut]:
     for out in search.left_out:
         if out.start_line is not None:
             omitted.setdefault((out.path, out.start_line), out)
-    for run in runs_below(search):
-        for row in run.rows:
-            key = (row.path, row.start_line)
-            if key not in omitted:
-                omitted[key] = LeftOut(*key, "not_returned")
     return [out for key, out in omitted.items() if key not in returned]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import secrets
 import shutil
 import time
 from collections import Counter
@@ -13,13 +13,26 @@ from typing import Annotated, Any, Literal, NamedTuple
 import tantivy
 from pydantic import Field
 
-from fumishirube import Budget, Corpus, Fields, IndexedFile, OpenIndex, Passage, Root, Stage
+from fumishirube import (
+    Budget,
+    Corpus,
+    Fields,
+    IndexDamaged,
+    IndexedFile,
+    OpenIndex,
+    Passage,
+    Root,
+    Stage,
+)
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles
 
 _TOGETHER = 1000
 """How many pages stand side by side: all are read at the start, and their sections are not."""
 _RETRY_SECONDS = 0.02
+_SEAL_BITS = 53
+"""As many bits as a number in JSON has everywhere."""
 _MERGE_SECONDS = 3.0
 """Who has less time than this leaves the merging of segments to the next writer."""
 
@@ -54,9 +67,12 @@ class TantivyIndex:
         self._fields = fields
         self._documents = Documents(fields)
         self._schema = schema(fields)
+        self._files = CommittedFiles(folder.path)
         try:
             self._open(folder)
-        except (ValueError, OSError):
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
             # Derived state that cannot be read is made anew.
             shutil.rmtree(folder.path, ignore_errors=True)
             folder.make()
@@ -69,8 +85,6 @@ class TantivyIndex:
         self._index.config_reader("manual")
         self._writer: tantivy.IndexWriter | None = None
         self._generation = -1
-        self._commit = folder.path / "meta.json"
-        self._committed: tuple[int, ...] = (-1,)
         self._indexed: dict[str, _IndexedPage] = {}
         self._lengths: Counter[str] = Counter()
         self._view: TantivyCorpus | None = None
@@ -81,12 +95,30 @@ class TantivyIndex:
         return self._pages
 
     def refresh(self) -> None:
-        """Take in what other processes have committed."""
-        committed = self._commit_mark()
-        if committed == self._committed:
+        """Take in what other processes have committed.
+
+        Raises:
+            IndexDamaged: when the files of the last commit are gone, or not as they were written.
+        """
+        commit = self._files.newest_commit()
+        if commit is not None and commit == self._files.commit:
+            self._files.check()
+            commit = self._files.newest_commit()
+        if commit is None:
+            raise IndexDamaged("the index is gone")
+        if commit == self._files.commit:
             return
+        try:
+            self._reload()
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            raise IndexDamaged("the last commit of the index cannot be opened") from error
+        self._files.take(commit)
+
+    def _reload(self) -> None:
         self._index.reload()
-        searcher = self._index.searcher()
+        searcher = CheckedSearcher(self._index.searcher(), self._files)
         seals = self._stored(searcher, "seal")
         generation = seals[0] if seals else 0
         if generation != self._generation:
@@ -96,15 +128,6 @@ class TantivyIndex:
                 self._indexed[page.path] = _IndexedPage(page, lengths)
                 self._lengths.update(lengths)
             self._see(searcher, generation)
-        self._committed = committed
-
-    def _commit_mark(self) -> tuple[int, ...]:
-        """Return what changes with every commit, which puts another file into this place."""
-        try:
-            status = self._commit.stat()
-        except OSError:
-            return ()
-        return status.st_ino, status.st_size, status.st_mtime_ns
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
@@ -115,13 +138,15 @@ class TantivyIndex:
             return
         try:
             # A writer that was killed leaves files under names that the next commit would use.
-            self._writer.garbage_collect_files()
+            with self._files.judging():
+                self._writer.garbage_collect_files()
             self.refresh()
             yield True
         finally:
+            writer, self._writer = self._writer, None
             if budget.left is None or budget.left > _MERGE_SECONDS:
-                self._writer.wait_merging_threads()
-            self._writer = None
+                with self._files.judging():
+                    writer.wait_merging_threads()
 
     def sync(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
@@ -145,15 +170,20 @@ class TantivyIndex:
                 if len(waiting) == _TOGETHER:
                     _add_all(writer, waiting)
             _add_all(writer, waiting)
+            # No two generations are alike, of an index that was made anew neither.
+            generation = secrets.randbits(_SEAL_BITS)
             writer.delete_documents_by_term("kind", "seal")
-            writer.add_document(document("seal", self._generation + 1))
+            writer.add_document(document("seal", generation))
             writer.commit()
-        except BaseException:
-            writer.rollback()
+        except BaseException as error:
+            with self._files.judging():
+                writer.rollback()
+            self._files.judge(error)
             raise
         self._index.reload()
         self._indexed, self._lengths = indexed, lengths
-        self._see(self._index.searcher(), self._generation + 1)
+        self._see(CheckedSearcher(self._index.searcher(), self._files), generation)
+        self._files.take(self._files.newest_commit())
 
     def corpus(self, manual_id: str) -> Corpus:
         """Return a view of the last commit."""
@@ -173,14 +203,14 @@ class TantivyIndex:
         self._view = None
         del self._searcher, self._index
 
-    def _see(self, searcher: tantivy.Searcher, generation: int) -> None:
+    def _see(self, searcher: CheckedSearcher, generation: int) -> None:
         self._searcher, self._generation, self._view = searcher, generation, None
         self._pages = {path: entry.page for path, entry in self._indexed.items()}
 
-    def _stored(self, searcher: tantivy.Searcher, kind: str) -> list[Any]:
+    def _stored(self, searcher: CheckedSearcher, kind: str) -> list[Any]:
         query = tantivy.Query.term_query(self._schema, "kind", kind)
         hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
-        return [json.loads(bytes(searcher.doc(address)["data"][0])) for _, address in hits]
+        return [searcher.data(address) for _, address in hits]
 
     def _wait_for_writer(self, budget: Budget) -> tantivy.IndexWriter | None:
         patience = self._settings.writer_wait_ms / 1000
@@ -192,6 +222,7 @@ class TantivyIndex:
                 return self._index.writer(self._settings.writer_memory, num_threads=1)
             except ValueError as error:
                 if "LockBusy" not in str(error):
+                    self._files.judge(error)
                     raise
             if time.monotonic() >= deadline:
                 return None
@@ -218,3 +249,11 @@ def _add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> 
 def _forget(path: str, indexed: dict[str, _IndexedPage], lengths: Counter[str]) -> None:
     if path in indexed:
         lengths.subtract(indexed.pop(path).lengths)
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Tell whether the engine fails so over files that it cannot read; it may panic over them."""
+    return (
+        isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
+        or type(error).__name__ == "PanicException"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 
 import tantivy
@@ -20,6 +19,7 @@ from fumishirube import (
     TermClause,
 )
 from fumishirube.text import fold, occurs
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
     LookupCache,
@@ -39,7 +39,7 @@ class TantivyCorpus(Translator):
     def __init__(
         self,
         manual_id: str,
-        searcher: tantivy.Searcher,
+        searcher: CheckedSearcher,
         schema: tantivy.Schema,
         fields: Fields,
         lengths: Mapping[str, int],
@@ -163,9 +163,8 @@ class TantivyCorpus(Translator):
         return self._passages.of((segment, number), self._read)
 
     def _read(self, place: tuple[int, int]) -> Passage:
-        stored = self._searcher.doc(tantivy.DocAddress(*place))
-        path, start, end, title, ancestors, level, digest, fields = json.loads(
-            bytes(stored["data"][0])
+        path, start, end, title, ancestors, level, digest, fields = self._searcher.data(
+            tantivy.DocAddress(*place)
         )
         return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
 
@@ -181,11 +180,15 @@ class TantivyCorpus(Translator):
             return Query.empty_query()
         clause, exact = self._fields.tokenizer.narrow(text)
         query = self._query(clause)
+        if not of_texts(clause):
+            query = both(query, self._any_section)
         exact = exact or (clause == TermClause(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
-            return query if of_texts(clause) else both(query, self._any_section)
+            return query
         passages = self._all(both(query, self._any_section))
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
+        if len(keys) == len(passages):
+            return query  # the engine is faster without a list
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 
     def _is_no_part(self, term: str) -> bool:
@@ -193,7 +196,7 @@ class TantivyCorpus(Translator):
         return term.isascii() and not self._searcher.doc_freq(PARTS, term)
 
 
-def _number(searcher: tantivy.Searcher, query: Query) -> int:
+def _number(searcher: CheckedSearcher, query: Query) -> int:
     counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
     return counted  # tantivy's own type stub forgets the attribute
 

@@ -290,7 +290,10 @@ class _Groundless(MemoryCorpus):
 
 
 class TestGroundless(_Contract):
-    breaks = ("test_a_score_cutoff_drops_low_estimates",)
+    breaks = (
+        "test_a_score_cutoff_drops_low_estimates",
+        "test_every_clause_matches_the_same_sections_everywhere",
+    )
     shelf = corpus_shelf(_Groundless)
 
 
@@ -325,7 +328,10 @@ class _Equalizing(MemoryCorpus):
 
 
 class TestEqualizing(_Contract):
-    breaks = ("test_the_best_come_first",)
+    breaks = (
+        "test_the_best_come_first",
+        "test_every_clause_matches_the_same_sections_everywhere",
+    )
     shelf = corpus_shelf(_Equalizing)
 
 
@@ -337,7 +343,10 @@ class _Silent(MemoryCorpus):
 
 
 class TestSilent(_Contract):
-    breaks = ("test_a_capped_count_says_at_least",)
+    breaks = (
+        "test_a_capped_count_says_at_least",
+        "test_every_clause_matches_the_same_sections_everywhere",
+    )
     shelf = corpus_shelf(_Silent)
 
 

@@ -8,13 +8,26 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from importlib import import_module
 
-from fumishirube.errors import AlreadyServed, Cancelled, ConfigError, InternalError, ToolError
+from fumishirube.errors import (
+    AlreadyServed,
+    Cancelled,
+    ConfigError,
+    InternalError,
+    PluginError,
+    ToolError,
+)
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import COMMANDS, Parser, build_parser
-from fumishirube.faces.cli.streams import complain, discard_output, use_utf8_streams
-from fumishirube.host.wire import exit_now
+from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
+from fumishirube.faces.cli.streams import (
+    PluginFaultHandler,
+    complain,
+    discard_output,
+    use_utf8_streams,
+)
+from fumishirube.host.wire import claim_output, exit_now
+from fumishirube.plugins.commands import SERVE
+from fumishirube.plugins.discovery import load_plugins
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
@@ -31,21 +44,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # What a short process makes, it keeps: looking for garbage would take a tenth of its time,
         # and so would taking everything apart at the end.
         gc.disable()
-        exit_now(_guarded(sys.argv[1:]))
+        exit_now(_guarded(sys.argv[1:], own_process=True))
     return _guarded(argv)
 
 
-def ubp() -> int:
-    """Run the commands over documents by the name that other programs call them by."""
-    sys.argv[1:1] = ["docs"]
-    return main()
-
-
-def _guarded(argv: Sequence[str]) -> int:
+def _guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
     """Run one command; whatever goes wrong becomes an exit code and a line."""
     use_utf8_streams()
     try:
-        return _run([_repaired(word) for word in argv])
+        return _run([_repaired(word) for word in argv], own_process=own_process)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
     except (KeyboardInterrupt, Cancelled):
@@ -60,21 +67,27 @@ def _guarded(argv: Sequence[str]) -> int:
         text = str(error)
         complain(text if text.startswith("configuration error") else f"configuration error: {text}")
         return USAGE_ERROR
+    except PluginError as error:
+        _LOG.debug("a command", exc_info=True)
+        complain(f"error: {error}")
+        return FAILURE
     except BaseException:  # an engine's own panic is no Exception
         failure = InternalError()
         _LOG.debug("error_id %s", failure.error_id, exc_info=True)
-        hint = "--verbose shows the details, 'fumishirube index --rebuild' mends a damaged index"
+        hint = "--verbose shows the details"
         complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
         return FAILURE
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(words: Sequence[str], *, own_process: bool) -> int:
     # Before the command's module: what goes wrong with its import is to be told as well.
     _set_up_logs(verbose="--verbose" in words[: words.index("--") if "--" in words else None])
     parser, options = _parsed(words)
     if "run" not in options:
         parser.print_help()
         return OK
+    if own_process and not getattr(options, "claims_streams", False):
+        claim_output()
     try:
         code: int = options.run(options)
     except ToolError as error:
@@ -96,14 +109,26 @@ def _tell(error: ToolError, *, as_json: bool) -> None:
 
 
 def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
-    """Build the parser of the chosen command alone; its module is the only one imported."""
+    """Build the parser of the chosen command alone; its module is the only one imported.
+
+    Plugins are loaded for the sake of a command that is not the framework's own, or of the list of
+    all. Those that were loaded are the ``plugins`` of the options.
+    """
     parser, commands = build_parser()
     chosen = parser.command_in(words)
-    if chosen in COMMANDS:
-        import_module(f"fumishirube.faces.cli.{COMMANDS[chosen].module}").add(commands)
+    known, plugins = dict(COMMANDS), None
+    if chosen not in COMMANDS and "--version" not in words:
+        plugins = load_plugins(strangers="--no-plugins" not in words)
+        known = plugins.commands.verbs() | known
+    if chosen in known:
+        added = commands.add(known[chosen])
+        if chosen == SERVE and added.lacks(words):
+            plugins = load_plugins(strangers="--no-plugins" not in words)
+            add_ways_to_serve(added, plugins.commands, words)
     elif chosen is not None:
-        parser.refuse_word("command", chosen, COMMANDS)
-    commands.add_remaining()
+        parser.refuse_word("command", chosen, known)
+    commands.add_remaining(known.values())
+    parser.set_defaults(plugins=plugins)
     return parser, parser.parse(words)
 
 
@@ -111,6 +136,7 @@ def _set_up_logs(*, verbose: bool) -> None:
     """Keep every library from printing by itself; ``--verbose`` shows what this one tells."""
     logging.getLogger().addHandler(logging.NullHandler())
     logging.captureWarnings(capture=True)
+    _LOG.addHandler(PluginFaultHandler(logging.WARNING))
     if verbose:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))

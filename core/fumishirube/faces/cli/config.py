@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from fumishirube.faces.cli.configurations import EFFECTIVE, configured, differen
 from fumishirube.faces.cli.effective_config import effective, origins
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import print_json, table
-from fumishirube.faces.cli.parser import Commands, add_json, one_of
+from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
 from fumishirube.faces.cli.workspace import folder, opened, plugins_of
 from fumishirube.plugins.discovery import load_plugins
@@ -37,9 +37,8 @@ class Variable(NamedTuple):
     setting: str
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add("config", run, "fumishirube config show > fumishirube.yaml")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
     help_text = (
         "show: the whole configuration in force, as YAML, and where each value comes from; "
         "diff A B: what two files say differently, or a file and what is in force (exit code 1); "

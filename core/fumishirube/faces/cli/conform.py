@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from fumishirube.config.configuration import build
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import counted, print_json, table
-from fumishirube.faces.cli.parser import Commands, add_json, not_known
+from fumishirube.faces.cli.parser import add_json, not_known
 from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.installation import install_command
@@ -47,9 +47,8 @@ class Result(NamedTuple):
     reason: str = ""
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add("conform", run, "fumishirube conform fumishirube-borda")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
     help_text = "an installed package, or the name under which 'fumishirube plugins' lists it"
     parser.add_argument("package", metavar="PACKAGE", help=help_text)
     help_text = """settings of a stage, such as borda='{"term_weight": 0.7}'; may be repeated"""

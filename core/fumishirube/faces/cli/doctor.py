@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Literal
 
 from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
-from fumishirube.errors import ConfigError, NeedsNarrowScope, ToolError
+from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
 from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
-from fumishirube.faces.cli.coverage import meaning
-from fumishirube.faces.cli.docs import SURFACE
-from fumishirube.faces.cli.output import counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Commands, add_json
+from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, folder, opened
-from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
+from fumishirube.host.application import Application, load_plugins_of
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
-from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import HasDiagnostics
-from fumishirube.tools.definitions import Call
 
 _HARMLESS = frozenset({"navigation_file"})
+_OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    add_json(commands.add("doctor", run, "fumishirube doctor --workspace ~/my-documents"))
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    add_json(parser)
 
 
 def run(options: Namespace) -> int:
@@ -57,15 +58,15 @@ def run(options: Namespace) -> int:
 
 
 def _chosen(options: Namespace) -> Namespace:
-    """Ask for the documents alone where there is nothing else, and no configuration."""
-    here = folder(options)
-    loaded = load_config(here, options.config)
-    if (
-        loaded.file is None
-        and not loaded.folder("manuals").is_dir()
-        and loaded.folder("docs").is_dir()
-    ):
-        options.only = Use(use=SURFACE)
+    """Without configuration and manuals, ask for a surface alone whose folder is there."""
+    loaded = load_config(folder(options), options.config)
+    if loaded.file is None and not loaded.folder(MANUALS).is_dir():
+        plugins = load_plugins(strangers=not options.no_plugins)
+        for offer in plugins.registry[SURFACES]:
+            root = getattr(offer.stage, "root", MANUALS)
+            if not offer.default and loaded.folder(root).is_dir():
+                options.only = Use(use=offer.name)
+                return options
     return options
 
 
@@ -82,7 +83,12 @@ def _with_remedy(check: Check) -> str:
 
 
 def _plugins(options: Namespace) -> Iterator[Check]:
-    for report in load_plugins(strangers=not options.no_plugins).reports:
+    strangers = not options.no_plugins
+    try:
+        plugins = load_plugins_of(load_config(folder(options), options.config), strangers=strangers)
+    except ConfigError:  # which has a line of its own
+        plugins = load_plugins(strangers=strangers)
+    for report in plugins.reports:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
@@ -107,7 +113,10 @@ def _application(application: Application) -> Iterator[Check]:
         yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
     application.drop_faulty_tools()
     catalog = application.catalog
-    of_plugins = set(application.plugins.problems)
+    left_out = application.plugins.left_out
+    for plugin, problem in left_out:
+        yield Check("FAIL", f"plugin {plugin}", problem, _OTHER_PLUGIN)
+    of_plugins = {*application.plugins.problems, *(problem for _, problem in left_out)}
     for problem in application.problems:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
@@ -115,20 +124,43 @@ def _application(application: Application) -> Iterator[Check]:
     yield from _servers(application)
     yield from _state(application)
     for pipeline_surface in application.surfaces:
-        if any(
-            not tool.read_only
-            for tool in pipeline_surface.surface.tools(application.contexts[pipeline_surface.name])
-        ):
+        if _writes(application, pipeline_surface):
             yield _check_root(
                 application.contexts[pipeline_surface.name].root, pipeline_surface.surface.root
             )
         if pipeline_surface.indexed:
             yield from _surface(application, pipeline_surface)
-        if isinstance(pipeline_surface.surface, HasDiagnostics):
-            for complaint in pipeline_surface.surface.diagnostics(
-                application.contexts[pipeline_surface.name]
-            ):
-                yield Check("warn", *complaint)
+        yield from _diagnostics(application, pipeline_surface)
+    yield from _faults(application.guard.log.faults())
+
+
+def _writes(application: Application, pipeline_surface: ConfiguredSurface) -> bool:
+    context = application.contexts[pipeline_surface.name]
+    with suppress(PluginError), application.fences.building(application.work(pipeline_surface)):
+        return any(not tool.read_only for tool in pipeline_surface.surface.tools(context))
+    return False  # it is left out, which has a line of its own
+
+
+def _diagnostics(application: Application, pipeline_surface: ConfiguredSurface) -> Iterator[Check]:
+    surface, context = pipeline_surface.surface, application.contexts[pipeline_surface.name]
+    if not isinstance(surface, HasDiagnostics):
+        return
+    try:
+        with application.fences.building(application.work(pipeline_surface)):
+            complaints = [*surface.diagnostics(context)]
+    except PluginError as error:
+        yield Check("FAIL", f"surface {pipeline_surface.name}", str(error), _OTHER_PLUGIN)
+        return
+    for complaint in complaints:
+        status: Literal["warn", "FAIL"] = "FAIL" if complaint.serious else "warn"
+        yield Check(status, complaint.subject, complaint.finding, complaint.remedy)
+
+
+def _faults(faults: Sequence[Fault]) -> Iterator[Check]:
+    """Tell what plugins did wrong while they ran, now or since it last worked."""
+    for fault in faults:
+        remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
+        yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
 def _servers(application: Application) -> Iterator[Check]:
@@ -165,8 +197,6 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
     if not pipeline_surface.of_manuals:
         # Its surface indexes it as a whole.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
-        if pipeline_surface.name == SURFACE:
-            yield from _documents(application, subject)
         return
     try:
         manuals = context.manuals()
@@ -178,31 +208,17 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
         return
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
-        yield from _manual(context, manual)
+        yield from _manual(application, context, manual)
         index_folder = application.state.path / "index" / manual / pipeline_surface.fingerprint
         yield from leftovers(
             index_folder, f"manual {manual}", f"fumishirube index {manual} --rebuild"
         )
 
 
-def _documents(application: Application, subject: str) -> Iterator[Check]:
-    """Bring the index of the documents up to date, and tell which of them could not be read."""
-    try:
-        answer: Any = call_tool(application.commands["docs_index"], {}, Call())
-    except ToolError as error:
-        yield Check("FAIL", subject, str(error))
-        return
-    reasons: dict[str, list[str]] = {}
-    for warning in answer["warnings"]:
-        if warning["code"] in _UNREAD:
-            reasons.setdefault(warning["message"], []).append(warning["filepath"])
-    for message, paths in sorted(reasons.items()):
-        yield Check("FAIL", subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message)
-
-
-def _manual(context: PipelineContext, manual: str) -> Iterator[Check]:
+def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:
     subject = f"manual {manual}"
     bar = Bar(expected=True)
+    began = time.time()
     try:
         state = context.prepare(manual, Query(""), bar.progress)
     except NeedsNarrowScope as error:
@@ -213,9 +229,17 @@ def _manual(context: PipelineContext, manual: str) -> Iterator[Check]:
         return
     except ConfigError:
         raise
+    except PluginError as error:
+        yield Check("FAIL", subject, str(error), _OTHER_PLUGIN)
+        return
     except Exception as error:
-        finding = f"its index fails ({type(error).__name__})"
-        yield Check("FAIL", subject, finding, _mend(error, manual))
+        faults = [fault for fault in application.guard.log.faults() if fault.last >= began]
+        if faults:
+            finding = f"plugin {faults[0].plugin}: {faults[0].sentence}"
+            yield Check("FAIL", subject, finding, _OTHER_PLUGIN)
+        else:
+            finding = f"its index fails ({type(error).__name__})"
+            yield Check("FAIL", subject, finding, _mend(error, manual))
         return
     finally:
         bar.close()
@@ -243,7 +267,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     for row in state.skipped:
         reasons.setdefault(row.reason, []).append(row.path)
     for reason, paths in sorted(reasons.items()):
-        skipped = f"skipped {counted(len(paths), 'file')}, {meaning(reason)}: {listed(paths)}"
+        skipped = f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
         if reason in _HARMLESS:
             yield Check("ok", subject, skipped)
         else:
@@ -255,14 +279,13 @@ def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
     for entry in passed:
         groups.setdefault((entry.reason, entry.unit), []).append(entry.path)
     for (reason, unit), paths in sorted(groups.items()):
-        finding = f"{counted(len(paths), unit)} not listed, {meaning(reason)}: {listed(paths)}"
+        finding = f"{counted(len(paths), unit)} not listed, {reason_text(reason)}: {listed(paths)}"
         if reason in _UNEXPECTED:
             yield Check("warn", subject, finding, _UNEXPECTED[reason])
         else:
             yield Check("ok", subject, finding)
 
 
-_UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
 from pydantic import JsonValue
 
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import Forbidden
-from fumishirube.faces.cli.coverage import meaning
-from fumishirube.faces.cli.output import counted, listed, print_json, table
-from fumishirube.faces.cli.parser import Commands, add_json
+from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.application import Application
 from fumishirube.query import Query
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add("index", run, "fumishirube index 給付金編 --rebuild")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
     help_text = "the manuals to index (default: all)"
     parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=help_text)
     help_text = "throw the manuals' indexes away first"
@@ -70,7 +68,7 @@ def _plain(manual: str, state: IndexState) -> JsonValue:
 
 
 def _state_cells(manual: str, state: IndexState) -> tuple[str, str, str]:
-    skipped = [f"{row.path} ({meaning(row.reason)})" for row in state.skipped]
+    skipped = [f"{row.path} ({reason_text(row.reason)})" for row in state.skipped]
     notes = [f"skipped: {listed(skipped)}"] if skipped else []
     if state.degraded:
         notes.append(f"degraded: {state.degraded}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -15,15 +15,14 @@ from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Commands, add_json, one_of
+from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.workspace import folder, opened
 
 _NAME = "fumishirube"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add("init", run, "fumishirube init --client claude-code --write")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument(
         "--client",
         required=True,

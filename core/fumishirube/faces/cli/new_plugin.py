@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from fumishirube.errors import Conflict, Forbidden, InvalidParameter
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Commands, add_json, one_of
+from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.templates import rendered
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add(
-        "new-plugin", run, "fumishirube new-plugin fumishirube-recent --kind refiner"
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
     help_text = (
         "the package, and the folder that is made; its stage has the name without 'fumishirube-'"
     )

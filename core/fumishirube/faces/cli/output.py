@@ -15,6 +15,25 @@ from pydantic import JsonValue
 _WIDE = "WF"
 _INVISIBLE = ("Mn", "Me", "Cf")
 _NARROWEST, _WIDEST = 40, 100
+_MEANINGS = {
+    "navigation_file": "a table of contents",
+    "undecodable": "no known encoding",
+    "too_large": "too large",
+    "loader_failed": "its loader failed",
+    "time_budget": "there was no time left to index it",
+    "heading_only": "no text of their own",
+    "excluded_by_trace": "an earlier search returned them",
+    "symlink": "symbolic links are not followed",
+    "pool_full": "there was no room for more",
+    "per_file_cap": "better sections of its file were enough",
+    "hidden": "hidden by a name that begins with a dot",
+    "ignore_rule": "an ignore file leaves them out",
+    "no_loader": "no loader reads them",
+    "special": "a pipe, a socket or a device",
+    "unspeakable": "the name is no Unicode text",
+    "too_deep": "deeper than limits.depth",
+    "forbidden": "the operating system denies permission",
+}
 
 
 def print_json(value: JsonValue, *, compact: bool = False) -> None:
@@ -78,6 +97,11 @@ def listed(names: Iterable[str], limit: int = 5) -> str:
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
+
+
+def reason_text(reason: str) -> str:
+    """Return the reason for which a file was skipped, in words where there are better ones."""
+    return _MEANINGS.get(reason, reason.replace("_", " "))
 
 
 def command(options: Namespace, *words: str) -> str:

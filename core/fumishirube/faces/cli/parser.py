@@ -1,4 +1,4 @@
-"""The parser: the table of commands, the options of all of them, and what was meant instead."""
+"""The parser: the commands, the options of all of them, and what was probably meant."""
 
 from __future__ import annotations
 
@@ -10,52 +10,21 @@ from argparse import (
     ArgumentTypeError,
     Namespace,
     RawDescriptionHelpFormatter,
+    _SubParsersAction,
 )
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from fumishirube.faces.cli.streams import complain
+from fumishirube.plugins.commands import OWN_COMMANDS, Command, CommandRegistry
 
 WRONG_USAGE = 2
 
 
-class Command(NamedTuple):
-    """A command: the module that knows it, and what it does."""
-
-    module: str
-    help: str
-
-
-COMMANDS = {
-    "find": Command("find", "search the manuals, and show the best sections with citations"),
-    "ls": Command("contents", "list the manuals, or what one of them holds"),
-    "toc": Command("contents", "show the files of a manual, and their headings"),
-    "read": Command("sections", "read one section"),
-    "scan": Command("sections", "read a file page by page, from any line"),
-    "vault": Command("vault", "list, read and write notes, and take writes back"),
-    "call": Command("tools", "call any tool with JSON, and print its JSON answer"),
-    "tools": Command("tools", "list the tools that an MCP client sees"),
-    "inspect": Command("inspection", "look at searches on a local page: ranks, signals, times"),
-    "serve": Command("serve", "serve the tools to an MCP client over standard input and output"),
-    "init": Command("init", "name this server in the configuration of an MCP client"),
-    "coverage": Command("coverage_report", "show what a past search saw, and what is still unread"),
-    "trace": Command("traces", "write past searches as files, run them again, and compare two"),
-    "cite": Command(
-        "cite", "check whether citations still hold, in the notes of the vault or elsewhere"
-    ),
-    "index": Command("index", "bring the search indexes up to date"),
-    "docs": Command("docs", "search and check linked documents, and draw their graph"),
-    "eval": Command("evaluation", "measure how well cases with known answers are found"),
-    "plugins": Command("plugins", "list the plugins, what they offer, and their problems"),
-    "new-plugin": Command(
-        "new_plugin", "write a package with a stage of one's own, ready to install"
-    ),
-    "conform": Command("conform", "run the contract tests on the stages of an installed plugin"),
-    "doctor": Command("doctor", "check the installation, the configuration and every manual"),
-    "config": Command("config", "show the configuration, its schema, or its variables"),
-}
+COMMANDS = {command.name: command for command in OWN_COMMANDS}
+"""The framework's own verbs by name."""
 
 _SUBJECT = "Search local manuals, from the command line or through MCP."
 _TOP_EXAMPLE = """\
@@ -107,6 +76,12 @@ class Parser(ArgumentParser):
                 return word
         return None
 
+    def lacks(self, words: Sequence[str]) -> bool:
+        """Tell whether the words have an option that is not known here, or ask for the help."""
+        options = words[: words.index("--")] if "--" in words else words
+        names = [word.partition("=")[0] for word in options if word.startswith("-")]
+        return any(name in _HELP or name not in self.known for name in names)
+
     def error(self, message: str) -> NoReturn:
         """End the process with one line; an option that does not exist is what matters most."""
         self.refuse_options(self._words)
@@ -129,30 +104,41 @@ class Parser(ArgumentParser):
 
 
 class Commands:
-    """Takes the commands of one module; those that are not wanted are only named in the help."""
+    """The place of a parser where its commands are added, one of them with its arguments."""
 
     def __init__(self, parser: Parser) -> None:
         self._commands = parser.add_subparsers(metavar="COMMAND", title="commands")
 
-    def add(self, name: str, run: Callable[[Namespace], int], example: str = "") -> Parser:
-        """Add a command of the table, and return its parser."""
-        help_text = COMMANDS[name].help
-        epilog = f"example:\n  {example}" if example else None
+    def add(self, command: Command) -> Parser:
+        """Import the module of the chosen command, and return its parser."""
+        module = command.load()
         added: Parser = self._commands.add_parser(
-            name,
-            help=help_text,
-            description=f"{help_text[0].upper()}{help_text[1:]}.",
-            epilog=epilog,
+            command.name,
+            help=command.help,
+            description=f"{command.help[0].upper()}{command.help[1:]}.",
+            epilog=f"example:\n  {command.example}" if command.example else None,
         )
         add_common(added, default=SUPPRESS)
-        added.set_defaults(run=run, parser=added)
+        added.set_defaults(run=module.run, parser=added)
+        module.add_arguments(added)
         return added
 
-    def add_remaining(self) -> None:
+    def add_remaining(self, commands: Iterable[Command]) -> None:
         """Name the commands whose modules were not imported."""
-        for name, verb in COMMANDS.items():
-            if name not in self._commands.choices:
-                self._commands.add_parser(name, help=verb.help)
+        for command in commands:
+            if command.name not in self._commands.choices:
+                self._commands.add_parser(command.name, help=command.help)
+
+
+def add_subcommand(
+    inner: _SubParsersAction[Any], name: str, run: Callable[[Namespace], int], help_text: str
+) -> Parser:
+    """Add a command of a command, with the options of every command, and return its parser."""
+    description = f"{help_text[0].upper()}{help_text[1:]}."
+    added: Parser = inner.add_parser(name, help=help_text, description=description)
+    add_common(added, default=SUPPRESS)
+    added.set_defaults(run=run, parser=added)
+    return added
 
 
 def build_parser() -> tuple[Parser, Commands]:
@@ -165,6 +151,17 @@ def build_parser() -> tuple[Parser, Commands]:
     return parser, Commands(parser)
 
 
+def add_ways_to_serve(parser: Parser, commands: CommandRegistry, words: Sequence[str]) -> None:
+    """Add the options of other ways to serve; one that is among the words runs the command."""
+    typed = {word.partition("=")[0] for word in words}
+    for command in commands.ways_to_serve().values():
+        module = command.load()
+        module.add_arguments(parser)
+        if f"--{command.name}" in typed:
+            parser.set_defaults(run=module.run)
+
+
+_HELP = ("-h", "--help")
 _VALUED = ("--workspace", "--config")
 
 
@@ -183,7 +180,7 @@ def add_common(parser: Parser, default: str | None) -> None:
     parser.known += ["--workspace", "--config", "--no-plugins", "--verbose"]
 
 
-def add_json(parser: Parser) -> None:
+def add_json(parser: ArgumentParser) -> None:
     """Add ``--json``, which every command has that prints results."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Iterator
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import Commands, add_json
-from fumishirube.faces.cli.workspace import plugins_of
-from fumishirube.plugins.discovery import PluginReport
+from fumishirube.faces.cli.parser import add_json
+from fumishirube.faces.cli.workspace import plugins_and_faults
+from fumishirube.host.faults import Fault
+from fumishirube.plugins.discovery import PluginReport, Plugins
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    add_json(commands.add("plugins", run, "fumishirube plugins --json"))
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """List the plugins; a bad one is told, and is no reason to fail."""
-    reports = plugins_of(options).reports
+    """List the plugins; a bad one is named with its problems, and is no reason to fail."""
+    plugins, faults = plugins_and_faults(options)
     if options.json:
-        print_json([_plain(report) for report in reports])
+        print_json([_plain(report, plugins, faults) for report in plugins.reports])
     else:
-        for report in reports:
-            for line in _report_lines(report):
+        for report in plugins.reports:
+            for line in _report_lines(report, plugins, faults):
                 print(line)
     return 0
 
 
-def _plain(report: PluginReport) -> JsonValue:
+def _plain(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> JsonValue:
     offers: list[JsonValue] = [{"kind": kind, "name": name} for kind, name in report.offers]
-    return {**asdict(report), "offers": offers}
+    return {
+        **asdict(report),
+        "offers": offers,
+        "problems": [*report.problems, *_left_out(report, plugins)],
+        "faults": [fault.finding for fault in faults_of(report, faults)],
+    }
 
 
-def _report_lines(report: PluginReport) -> Iterator[str]:
+def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> Iterator[str]:
     yield f"{report.plugin}  {report.distribution} {report.version}  {report.status}"
     by_kind: dict[str, list[str]] = {}
     for kind, name in report.offers:
         by_kind.setdefault(kind, []).append(name)
     for kind, names in by_kind.items():
         yield f"  {kind}: {', '.join(names)}"
-    for problem in report.problems:
+    for problem in (*report.problems, *_left_out(report, plugins)):
         yield f"  problem: {problem}"
+    for fault in faults_of(report, faults):
+        yield f"  problem: {fault.finding}"
     for deprecation in report.deprecations:
         yield f"  deprecated: {deprecation}"
+
+
+def faults_of(report: PluginReport, faults: Sequence[Fault]) -> Iterator[Fault]:
+    """Yield what one plugin did wrong while it ran."""
+    who = (report.plugin, report.distribution)
+    yield from (fault for fault in faults if (fault.plugin, fault.distribution) == who)
+
+
+def _left_out(report: PluginReport, plugins: Plugins) -> Iterator[str]:
+    yield from (problem for plugin, problem in plugins.left_out if plugin == report.plugin)

@@ -49,9 +49,9 @@ def _add_classic(
         inner = properties
         if section:
             empty = {"type": "object", "additionalProperties": False, "properties": {}}
-            inner = definitions.get(
-                f"config.{section.capitalize()}", properties.setdefault(section, empty)
-            )["properties"]
+            outer = properties.setdefault(section, empty)
+            reference = outer.get("$ref", "").removeprefix("#/$defs/")
+            inner = definitions.get(reference, outer)["properties"]
         inner.setdefault(name, schema)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import suppress
@@ -26,6 +27,16 @@ def complain(line: str) -> None:
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(" ".join(line.splitlines()) + "\n")
         sys.stderr.flush()
+
+
+class PluginFaultHandler(logging.Handler):
+    """Says what plugins do wrong, a line each; a server that logs takes its place."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line of a failure; other records are none of its business."""
+        fault: str | None = getattr(record, "fault", None)
+        if fault is not None:
+            complain(f"problem: {fault}")
 
 
 def discard_output() -> None:

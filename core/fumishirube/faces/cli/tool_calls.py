@@ -15,15 +15,13 @@ from fumishirube.text.folding import nfc
 from fumishirube.tools.definitions import Call
 
 
-def call_by_name(
-    application: Application, name: str, *, surface: str = "manual", **arguments: Any
-) -> Any:
+def call_by_name(application: Application, name: str, *, surface: str, **arguments: Any) -> Any:
     """Call a tool with those arguments that are given; there is no session here.
 
     Tools that a surface offers to the command line alone are known too.
 
     Raises:
-        ConfigError: when no surface offers the tool; ``surface`` is the built-in one that does.
+        ConfigError: when no surface offers the tool; ``surface`` is one that does.
         ToolError: when the tool refuses.
     """
     tool = application.tools.get(name) or application.commands.get(name)

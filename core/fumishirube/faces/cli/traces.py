@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from argparse import SUPPRESS, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,7 +20,7 @@ from fumishirube.faces.cli.output import (
     table,
     terminal_width,
 )
-from fumishirube.faces.cli.parser import Commands, Parser, add_common, add_json
+from fumishirube.faces.cli.parser import Parser, add_json, add_subcommand
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
@@ -45,36 +45,32 @@ _SUFFIX = ".json"
 _SOURCE = "a trace's id, or a file that 'trace export' has written"
 
 
-def add(commands: Commands) -> None:
-    """Add the command, with a command of its own for each thing to do."""
-    outer = commands.add("trace", _ls, "fumishirube trace replay found.json")
-    outer.set_defaults(json=False)
-    inner = outer.add_subparsers(title="commands", metavar="COMMAND")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add a command of its own for each thing to do; without any, the traces are listed."""
+    parser.set_defaults(json=False)
+    inner = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
-        parser: Parser = inner.add_parser(
-            name, help=help_text, description=f"{help_text.capitalize()}."
-        )
-        add_common(parser, default=SUPPRESS)
-        parser.set_defaults(run=run, parser=parser)
-        add_json(parser)
-        return parser
+        added = add_subcommand(inner, name, run, help_text)
+        add_json(added)
+        return added
 
-    new("ls", _ls, "list the kept traces, newest first")
-    parser = new("export", _export, "write a trace as one file, for others or for later")
-    parser.add_argument("trace", metavar="TRACE", help="its id, as 'trace ls' lists it")
+    new("ls", run, "list the kept traces, newest first")
+    added = new("export", _export, "write a trace as one file, for others or for later")
+    added.add_argument("trace", metavar="TRACE", help="its id, as 'trace ls' lists it")
     help_text = "where to write it (default: standard output)"
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=help_text)
-    parser = new("replay", _replay, "search again, and say whether the ranking is the same")
-    parser.add_argument("trace", metavar="FILE", help=_SOURCE)
+    added.add_argument("-o", "--output", metavar="FILE", type=Path, help=help_text)
+    added = new("replay", _replay, "search again, and say whether the ranking is the same")
+    added.add_argument("trace", metavar="FILE", help=_SOURCE)
     help_text = "with the configuration in force here, instead of the one in the file"
-    parser.add_argument("--current", action="store_true", help=help_text)
-    parser = new("diff", _diff, "compare two searches: ranks, signals, times and settings")
-    parser.add_argument("before", metavar="A", help=_SOURCE)
-    parser.add_argument("after", metavar="B", help="another one")
+    added.add_argument("--current", action="store_true", help=help_text)
+    added = new("diff", _diff, "compare two searches: ranks, signals, times and settings")
+    added.add_argument("before", metavar="A", help=_SOURCE)
+    added.add_argument("after", metavar="B", help="another one")
 
 
-def _ls(options: Namespace) -> int:
+def run(options: Namespace) -> int:
+    """List the kept traces."""
     with opened(options) as application:
         traces, damaged = application.traces.all_traces()
     for name in damaged:

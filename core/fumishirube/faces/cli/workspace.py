@@ -7,21 +7,24 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
+from fumishirube.config.configuration import Use
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.surfaces import SurfaceContext
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         strangers=not options.no_plugins,
         empty=empty,
         only=getattr(options, "only", None),
+        plugins=getattr(options, "plugins", None),
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -71,6 +75,11 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         yield application
     finally:
         application.close()
+
+
+def use_only(options: Namespace, surface: str, **settings: Any) -> None:
+    """Have the application opened with one surface alone, configured or not, and its settings."""
+    options.only = Use.model_validate({"use": surface, "with": settings})
 
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
@@ -92,14 +101,23 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
 
 def plugins_of(options: Namespace) -> Plugins:
     """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
+    return plugins_and_faults(options)[0]
+
+
+def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
+    """Return the plugins, and what they did wrong while they ran for this workspace.
+
+    What is wrong with the workspace goes to standard error.
+    """
     try:
         with opened(options) as application:
             for server in refused_reloads(application.state.path):
                 complain(f"note: server process {server.process} refused: {server.why}")
-            return application.plugins
+            application.find_left_out()
+            return application.plugins, application.guard.log.faults()
     except ConfigError as error:
         complain(f"note: {error}")
-        return load_plugins(strangers=not options.no_plugins)
+        return load_plugins(strangers=not options.no_plugins), ()
 
 
 def search_context(application: Application) -> PipelineContext:
@@ -111,7 +129,7 @@ def search_context(application: Application) -> PipelineContext:
     return application.contexts[search_surface(application.surfaces).name]
 
 
-def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
+def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
     """Return the ids of the wanted manuals, or of all when none is named.
 
     Raises:
@@ -128,7 +146,7 @@ def chosen_manuals(context: PipelineContext, wanted: list[str]) -> list[str]:
     return known
 
 
-def known_manual(context: PipelineContext, name: str) -> str:
+def known_manual(context: SurfaceContext, name: str) -> str:
     """Return the composed form of a manual's id, or suggest the nearest."""
     cleaned = clean_name(name, "manual")
     try:

@@ -8,7 +8,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fumishirube.plugins.discovery import DISTRIBUTION, installed
+from fumishirube.plugins.entry_points import DISTRIBUTION, installed
 
 Stamp: TypeAlias = tuple[int, int, int] | None
 """A file's time, size and place; of a file that is not there, nothing."""

@@ -7,7 +7,16 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Register, Stage, Surface, SurfaceContext, Tool, hook
+from fumishirube import (
+    Command,
+    CommandRegister,
+    Register,
+    Stage,
+    Surface,
+    SurfaceContext,
+    Tool,
+    hook,
+)
 from fumishirube_glossary.lookup import lookup_tool
 
 
@@ -39,3 +48,16 @@ class Glossary(Stage):
 def register_surfaces(register: Register[Surface]) -> None:
     """Offer the surface."""
     register("glossary", Glossary)
+
+
+@hook
+def register_commands(register: CommandRegister) -> None:
+    """Offer ``fumishirube glossary TERM``."""
+    register(
+        Command(
+            "glossary",
+            "quote what the manuals say that a term means",
+            "fumishirube_glossary.command",
+            "fumishirube glossary 有給休暇",
+        )
+    )

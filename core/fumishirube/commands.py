@@ -1,0 +1,77 @@
+"""What a verb of the command line may use: its parser, the opened application, and its output."""
+
+from fumishirube.citations import SCHEME
+from fumishirube.engine.passages import digest
+from fumishirube.faces.cli import main
+from fumishirube.faces.cli.output import (
+    clipped,
+    command,
+    counted,
+    listed,
+    print_json,
+    reason_text,
+    strip_controls,
+    table,
+    terminal_width,
+    width,
+)
+from fumishirube.faces.cli.parser import (
+    Parser,
+    add_json,
+    add_subcommand,
+    at_least,
+    not_known,
+    one_of,
+)
+from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.tool_calls import call_by_name, show, suggest
+from fumishirube.faces.cli.workspace import (
+    Bar,
+    chosen_manuals,
+    known_manual,
+    opened,
+    search_context,
+    use_only,
+)
+from fumishirube.host.application import Application
+from fumishirube.host.calls import call_tool, error_payload
+from fumishirube.traces.fates import FateStep, SectionFate, section_at, section_fate
+
+__all__ = [
+    "SCHEME",
+    "Application",
+    "Bar",
+    "FateStep",
+    "Parser",
+    "SectionFate",
+    "add_json",
+    "add_subcommand",
+    "at_least",
+    "call_by_name",
+    "call_tool",
+    "chosen_manuals",
+    "clipped",
+    "command",
+    "complain",
+    "counted",
+    "digest",
+    "error_payload",
+    "known_manual",
+    "listed",
+    "main",
+    "not_known",
+    "one_of",
+    "opened",
+    "print_json",
+    "reason_text",
+    "search_context",
+    "section_at",
+    "section_fate",
+    "show",
+    "strip_controls",
+    "suggest",
+    "table",
+    "terminal_width",
+    "use_only",
+    "width",
+]

@@ -1,0 +1,63 @@
+"""An index that is opened anew when what it keeps on disk is gone or damaged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from fumishirube.corpus import Corpus
+from fumishirube.errors import IndexDamaged
+from fumishirube.model import Passage
+from fumishirube.query import Budget
+from fumishirube.stages import IndexedFile, OpenIndex
+
+REBUILT = "the index on disk was removed or damaged; it has been built anew"
+
+_log = logging.getLogger("fumishirube")
+
+
+class RecoverableIndex:
+    """An open index. ``refresh`` replaces it by an empty one when its files cannot be used.
+
+    ``rebuilt`` is then a sentence for an answer, until somebody empties it.
+    """
+
+    def __init__(self, open_index: Callable[[], OpenIndex]) -> None:
+        self._open_index = open_index
+        self._index = open_index()
+        self.rebuilt = ""
+
+    def pages(self) -> Mapping[str, IndexedFile]:
+        """Return what the last commit holds, by path: the same object until that changes."""
+        return self._index.pages()
+
+    def refresh(self) -> None:
+        """Take in what other processes have committed, or begin anew."""
+        try:
+            self._index.refresh()
+        except IndexDamaged as error:
+            _log.warning("an index has to be built anew: %s", error)
+            self._index.close()
+            self._index = self._open_index()
+            self.rebuilt = REBUILT
+
+    @contextmanager
+    def writing(self, budget: Budget) -> Iterator[bool]:
+        """Become the writer; gives ``False`` when another one stays busy until the deadline."""
+        with self._index.writing(budget) as mine:
+            yield mine
+
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
+        """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
+        self._index.sync(gone, pages)
+
+    def corpus(self, manual_id: str) -> Corpus:
+        """Return a view of the last commit that later commits do not change."""
+        return self._index.corpus(manual_id)
+
+    def close(self) -> None:
+        """Let go of files and memory."""
+        self._index.close()

@@ -1,1 +1,0 @@
-"""Measuring: cases with known answers, what a configuration makes of them, and what that proves."""

@@ -1,0 +1,56 @@
+"""``fumishirube call``: any tool, with JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+
+from fumishirube.errors import NotFound, ToolError
+from fumishirube.faces.cli.output import print_json
+from fumishirube.faces.cli.parser import not_known
+from fumishirube.faces.cli.workspace import Bar, opened
+from fumishirube.host.calls import call_tool
+from fumishirube.tools.definitions import Call
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    parser.add_argument("tool", metavar="TOOL", help="the tool's name, as 'tools' shows it")
+    help_text = "its arguments as a JSON object; - reads them from standard input (default: {})"
+    parser.add_argument("arguments", metavar="JSON", nargs="?", default="{}", help=help_text)
+    help_text = "print JSON (it always does)"
+    parser.add_argument("--json", action="store_true", default=True, help=help_text)
+
+
+def run(options: Namespace) -> int:
+    """Call one tool, and print its answer or its error, each as one line of JSON."""
+    arguments = _parsed(options)
+    with opened(options) as application:
+        bar = Bar()
+        try:
+            tool = application.tools.get(options.tool)
+            if tool is None:
+                raise NotFound(not_known("tool", options.tool, application.tools))
+            print_json(call_tool(tool, arguments, Call(progress=bar.progress)), compact=True)
+        except ToolError as error:
+            print_json(error.payload(), compact=True)
+            return 1
+        finally:
+            bar.close()
+    return 0
+
+
+def _parsed(options: Namespace) -> object:
+    """Return the arguments; that they are an object is for the tool to say."""
+    text = options.arguments
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""
+    try:
+        parsed: object = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        message = f"{error.msg}, at line {error.lineno} column {error.colno}"
+        options.parser.error(f"JSON: {message}; put it in single quotes, or give - and pipe it in")
+    except RecursionError:
+        options.parser.error("JSON: it is nested too deeply")
+    return parsed

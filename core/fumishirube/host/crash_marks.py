@@ -1,0 +1,145 @@
+"""Which code of plugins runs now, where the next process can read it if this one dies of it.
+
+The marks of a process are in one file below the state folder, mapped into its memory, so that a
+mark costs no system call. The file is locked for as long as the process lives. A process that ends
+in order removes it; marks in a file that nobody locks are those of a process that died.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from fumishirube.disk.locks import take_lock
+from fumishirube.host.wire import before_exit
+
+FOLDER = "running"
+"""The folder below the state folder; it holds one file a process."""
+
+_SLOTS, _WIDTH = 64, 512
+_FREE = b"\0"
+_FIELDS = 4
+
+
+class ForeignWork(NamedTuple):
+    """What a plugin does: its id, its distribution, the stage or tool, and the file, if one."""
+
+    plugin: str
+    distribution: str
+    stage: str
+    file: str = ""
+
+    @property
+    def encoded(self) -> bytes:
+        """As it is written into a mark."""
+        text = "\t".join(" ".join(field.split()) for field in self)
+        return text.encode("utf-8", "replace")[: _WIDTH - 64]
+
+
+class CrashMarks:
+    """The marks of this process. Any thread may set one; where none can be written, none is."""
+
+    def __init__(self, state: Path) -> None:
+        self._state = state
+        self._lock = threading.Lock()
+        self._map: mmap.mmap | None = None
+        self._handle: int | None = None
+        self._file: Path | None = None
+        self._free: list[int] = []
+        self._numbers = count(1)
+        self._tried = False
+        self._forget = before_exit(self.close)
+
+    @contextmanager
+    def running(self, work: bytes) -> Iterator[None]:
+        """Keep a mark while the body runs; ``work`` is an encoded :class:`ForeignWork`."""
+        marks, free = self._map or self._opened(), self._free
+        try:
+            slot = free.pop()
+        except IndexError:  # more at a time than is worth a mark
+            marks = None
+        if marks is None:
+            yield
+            return
+        begin = slot * _WIDTH
+        record = b"%d\t%d\t%s\n" % (next(self._numbers), threading.get_ident(), work)
+        try:
+            marks[begin : begin + len(record)] = record
+            yield
+        finally:
+            with suppress(ValueError):  # it has been closed meanwhile
+                marks[begin : begin + 1] = _FREE
+            free.append(slot)
+
+    def close(self) -> None:
+        """Remove the marks: the process ends, or needs them no longer."""
+        self._forget()
+        with self._lock:
+            self._tried = True
+            self._free = []
+            if self._map is None or self._handle is None or self._file is None:
+                return
+            with suppress(OSError, ValueError, BufferError):
+                self._map.close()
+                os.close(self._handle)
+                self._file.unlink()
+                self._file.parent.rmdir()  # unless another process has marks there
+            self._map = None
+
+    def _opened(self) -> mmap.mmap | None:
+        with self._lock:
+            if self._tried:
+                return self._map
+            self._tried = True
+            with suppress(OSError, ValueError):
+                (self._state / FOLDER).mkdir(parents=True, exist_ok=True)
+                handle, name = tempfile.mkstemp(dir=self._state / FOLDER, prefix=f"{os.getpid()}-")
+                self._file, self._handle = Path(name), handle
+                take_lock(handle, 0)
+                os.ftruncate(handle, _SLOTS * _WIDTH)
+                self._map = mmap.mmap(handle, _SLOTS * _WIDTH)
+                self._free = [*range(_SLOTS)]
+            return self._map
+
+
+def crashed_work(state: Path) -> list[ForeignWork]:
+    """Return what plugins did in processes that died meanwhile, and remove their marks.
+
+    Of each thread the innermost counts: it is what ran.
+    """
+    crashed: list[ForeignWork] = []
+    for file in sorted((state / FOLDER).glob("*-*")):
+        with suppress(OSError):
+            handle = os.open(file, os.O_RDWR)
+            try:
+                if not take_lock(handle, 0):
+                    continue  # its process lives
+                marks = file.read_bytes()
+            finally:
+                os.close(handle)
+            file.unlink()
+            crashed += _innermost(marks)
+    return crashed
+
+
+def _innermost(marks: bytes) -> Iterator[ForeignWork]:
+    latest: dict[str, tuple[int, ForeignWork]] = {}
+    for begin in range(0, len(marks), _WIDTH):
+        line = marks[begin : begin + _WIDTH].split(b"\n")[0]
+        if line[:1] in (_FREE, b""):
+            continue
+        number, thread, *fields = line.decode("utf-8", "replace").split("\t")
+        if len(fields) == _FIELDS and number.isdecimal():
+            latest[thread] = max(
+                latest.get(thread, (0, ForeignWork("", "", ""))),
+                (int(number), ForeignWork(*fields)),
+            )
+    for _, work in sorted(latest.values(), reverse=True):
+        yield work

@@ -1,0 +1,162 @@
+"""What plugins did wrong while they ran, kept in the state folder until it works again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+
+from fumishirube.host.crash_marks import ForeignWork, crashed_work
+
+FOLDER = "faults"
+"""The folder below the state folder; it holds one file a stage."""
+
+_log = logging.getLogger("fumishirube")
+
+_SECONDS = 30 * 24 * 3600
+"""How long a failure is kept that nobody has seen again."""
+_LINES = 5
+"""How many failures of one stage a process logs, each once; the last one is kept in any case."""
+_PAUSE = 0.5
+"""Seconds between two writes of one stage's failures."""
+_LONGEST = 300
+_CRASHED = "the process ended while it ran"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A failure of a plugin: whose, of what, at which file, why, when last, and how often."""
+
+    plugin: str
+    distribution: str
+    stage: str
+    file: str
+    problem: str
+    last: float
+    times: int = 1
+
+    @property
+    def key(self) -> str:
+        """What is the same for all failures of one stage."""
+        text = f"{self.plugin}\t{self.distribution}\t{self.stage}"
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+    @property
+    def sentence(self) -> str:
+        """What happened, without the plugin's name."""
+        return f"{self.stage} failed{f' on {self.file}' if self.file else ''}: {self.problem}"
+
+    @property
+    def finding(self) -> str:
+        """What happened, when last, and how often."""
+        last = datetime.fromtimestamp(self.last).astimezone().isoformat(" ", "seconds")
+        often = f"{self.times} times, last " if self.times > 1 else ""
+        return f"{self.sentence} ({often}{last})"
+
+
+def described(error: BaseException) -> str:
+    """Return an exception's type and the first line of what it says."""
+    first = (str(error).strip().splitlines() or [""])[0][:_LONGEST]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+class FaultLog:
+    """The faults of the plugins of one workspace. Any thread, and several processes, may write."""
+
+    def __init__(self, state: Path) -> None:
+        self._folder = state / FOLDER
+        self._lock = Lock()
+        self._faults: dict[str, Fault] | None = None
+        self._logged: dict[str, set[tuple[str, str]]] = {}
+        self._written: dict[str, float] = {}
+
+    def record(self, work: ForeignWork, problem: str, public: str = "") -> None:
+        """Keep a failure, and log it.
+
+        ``public`` is what a server may log of a ``problem`` that may quote a text.
+        """
+        with self._lock:
+            fault = Fault(*work, problem=problem, last=time.time())
+            known = self._known()
+            times = known[fault.key].times if fault.key in known else 0
+            known[fault.key] = fault = replace(fault, times=times + 1)
+            self._write(fault)
+            logged = self._logged.setdefault(fault.key, set())
+            new = (fault.file, problem) not in logged and len(logged) < _LINES
+            if new:
+                logged.add((fault.file, problem))
+            last = len(logged) == _LINES
+        if new:
+            who = f"plugin {fault.plugin}"
+            who += f" ({fault.distribution})" if fault.distribution != fault.plugin else ""
+            more = "; its further failures are not logged" if last else ""
+            sentence = replace(fault, problem=public or problem).sentence
+            fields = {"fault": f"{who}: {fault.sentence}{more}"}
+            _log.error("%s", f"{who}: {sentence}{more}", extra=fields)
+
+    def worked(self, work: ForeignWork) -> None:
+        """Forget a failure of this stage, with the same file, if there was one."""
+        if self._faults is not None and not self._faults:
+            return
+        with self._lock:
+            known = self._known()
+            key = Fault(*work, problem="", last=0).key
+            if key in known and known[key].file == work.file:
+                del known[key]
+                self._written.pop(key, None)
+                with suppress(OSError):
+                    self._file(key).unlink()
+
+    def recorded_since(self, work: ForeignWork, when: float) -> bool:
+        """Tell whether a failure of this stage has been kept since then, in this process."""
+        with self._lock:
+            fault = self._known().get(Fault(*work, problem="", last=0).key)
+            return fault is not None and fault.last >= when
+
+    def record_crashes(self, state: Path) -> None:
+        """Keep what plugins did in processes that died of it, or while it went on."""
+        for work in crashed_work(state):
+            self.record(work, _CRASHED)
+
+    def faults(self) -> Sequence[Fault]:
+        """Return the failures that are kept, also those of other processes, the latest first."""
+        with self._lock:
+            self._faults = None
+            return sorted(self._known().values(), key=lambda fault: -fault.last)
+
+    def _known(self) -> dict[str, Fault]:
+        if self._faults is None:
+            self._faults = {}
+            for file in self._folder.glob("*.json"):
+                with suppress(OSError, ValueError, TypeError):
+                    fault = Fault(**json.loads(file.read_text(encoding="utf-8")))
+                    if time.time() - fault.last < _SECONDS:
+                        self._faults[fault.key] = fault
+                    else:
+                        file.unlink()
+        return self._faults
+
+    def _write(self, fault: Fault) -> None:
+        """Write a failure, unless this stage has just been written; what cannot be, is not."""
+        now = time.monotonic()
+        if fault.key in self._written and now - self._written[fault.key] < _PAUSE:
+            return
+        self._written[fault.key] = now
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._folder, prefix=".")
+            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+                json.dump(asdict(fault), file, ensure_ascii=False)
+            Path(name).replace(self._file(fault.key))
+
+    def _file(self, key: str) -> Path:
+        return self._folder / f"{key}.json"

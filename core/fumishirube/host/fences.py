@@ -1,0 +1,332 @@
+"""Fences around the code of plugins: what it raises and prints, and how it may end the process.
+
+Built-ins run without fences: what goes wrong there is a fault of the project.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Source
+from fumishirube.engine.pipeline import NamedStage
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
+from fumishirube.host.crash_marks import CrashMarks, ForeignWork
+from fumishirube.host.faults import FaultLog, described
+from fumishirube.host.wire import foreign_code
+from fumishirube.plugins.discovery import PluginReport, Plugins
+from fumishirube.plugins.entry_points import InstalledPlugin
+from fumishirube.plugins.registry import KINDS
+from fumishirube.stages import Fields
+from fumishirube.tools.definitions import Tool
+from fumishirube.tools.prompts import Prompt
+from fumishirube.tools.resources import Resource, Resources
+from fumishirube.traces.records import Span, Trace
+
+_log = logging.getLogger("fumishirube")
+
+Q = ParamSpec("Q")
+T = TypeVar("T")
+
+_NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
+_NOISE = 0.01
+"""Seconds by which the clock of a trace may be off."""
+
+
+class PluginGuard:
+    """Marks the work of plugins while it goes on, and keeps what failed."""
+
+    def __init__(self, state: Path) -> None:
+        self.log = FaultLog(state)
+        self._marks = CrashMarks(state)
+        self._state = state
+
+    def look_back(self) -> None:
+        """Log which plugins were at work in processes that died meanwhile."""
+        self.log.record_crashes(self._state)
+
+    @contextmanager
+    def marked(self, work: ForeignWork) -> Iterator[None]:
+        """Run code of a plugin; whoever calls it sees what it raises."""
+        with foreign_code(), self._marks.running(work.encoded):
+            yield
+
+    @contextmanager
+    def watched(self, work: ForeignWork) -> Iterator[None]:
+        """Run code of a plugin, and keep what it raises by mistake."""
+        with self.marked(work):
+            try:
+                yield
+            except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:
+                self.log.record(work, described(error), type(error).__name__)
+                raise
+        self.log.worked(work)
+
+    @contextmanager
+    def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
+        """Import a plugin and call its hooks."""
+        if plugin.builtin:
+            yield
+        else:
+            with self.marked(ForeignWork(plugin.id, plugin.distribution, "its import")):
+                yield
+
+    def close(self) -> None:
+        """Remove the marks of this process."""
+        self._marks.close()
+
+
+class Fences:
+    """Puts the stages and tools of plugins behind fences; those of built-ins stay as they are."""
+
+    def __init__(self, plugins: Plugins, guard: PluginGuard, *, strict: bool = False) -> None:
+        self._plugins = plugins
+        self._guard = guard
+        self._strict = strict
+
+    def work(self, kind_name: str, stage: type[object], name: str) -> ForeignWork | None:
+        """Return what a mark says of a stage, by its class; nothing for a built-in."""
+        maker = self._maker(kind_name, stage)
+        if maker is None or maker.builtin:
+            return None
+        return ForeignWork(maker.plugin, maker.distribution, f"{_NOUNS[kind_name]} {name!r}")
+
+    def stage(self, kind_name: str, named: NamedStage[Any], running: Any) -> NamedStage[Any]:
+        """Return the running form of a stage, fenced if it is a plugin's."""
+        work = self.work(kind_name, type(named.stage), named.name)
+        if work is None:
+            return named._replace(stage=running)
+        kind = _KINDS.get(kind_name, _FencedStage)
+        return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
+
+    @contextmanager
+    def building(self, work: ForeignWork | None) -> Iterator[None]:
+        """Run code of a plugin that makes or opens something.
+
+        Raises:
+            PluginError: for what it raises by mistake, naming the plugin.
+        """
+        if work is None:
+            yield
+            return
+        try:
+            with self._guard.marked(work):
+                yield
+        except (FumishirubeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
+            raise PluginError(message) from error
+
+    def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
+        """Say that a part of a plugin is left out.
+
+        Raises:
+            ConfigError: when the configuration is strict.
+        """
+        if self._strict:
+            raise ConfigError(problem)
+        problems.append(problem)
+        if work is not None:
+            self._plugins.left_out.append((work.plugin, problem))
+        _log.error("%s", problem, extra={"fault": problem, "left_out": True})
+
+    def tool(self, tool: Tool[Any, Any], work: ForeignWork | None) -> Tool[Any, Any]:
+        """Return a tool of a surface, fenced if the surface is a plugin's."""
+        if work is None:
+            return tool
+        work = work._replace(stage=f"tool {tool.name!r}")
+        before = None if tool.before is None else self._watched(work, tool.before)
+        return replace(tool, run=self._watched(work, tool.run), before=before)
+
+    def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
+        """Return resources of a surface, fenced if the surface is a plugin's."""
+        if work is None:
+            return resources
+        work = work._replace(stage=f"resources {resources.scheme!r}")
+
+        def listed() -> list[Resource]:
+            return [*resources.listed()]
+
+        read, complete = resources.read, resources.complete
+        return replace(
+            resources,
+            listed=self._watched(work, listed),
+            read=self._watched(work, read),
+            complete=self._watched(work, complete),
+        )
+
+    def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
+        """Return a prompt of a surface, fenced if the surface is a plugin's."""
+        if work is None:
+            return prompt
+        work = work._replace(stage=f"prompt {prompt.name!r}")
+        write, complete = prompt.write, prompt.complete
+        return replace(
+            prompt, write=self._watched(work, write), complete=self._watched(work, complete)
+        )
+
+    def observer(self, plugin: str, observe: Callable[[Trace], object], trace: Trace) -> None:
+        """Tell an observer of a search; a plugin's is fenced."""
+        maker = next((r for r in self._plugins.reports if r.plugin == plugin), None)
+        if maker is None or maker.builtin:
+            observe(trace)
+            return
+        with self._guard.watched(ForeignWork(plugin, maker.distribution, "its search_finished")):
+            observe(trace)
+
+    def note_failures(self, trace: Trace, stages: dict[tuple[str, str], type[object]]) -> None:
+        """Keep which stages of plugins failed in a search without raising.
+
+        ``stages`` are the classes of the pipeline's stages, by kind and name.
+        """
+        began = trace.created - trace.search.ms / 1000 - _NOISE
+        for span in _failed(trace.search):
+            kind_name = f"{span.kind}s"
+            stage = stages.get((kind_name, span.name))
+            work = self.work(kind_name, stage, span.name) if stage else None
+            if work is not None and not self._guard.log.recorded_since(work, began):
+                self._guard.log.record(work, span.error or "")
+
+    def _maker(self, kind_name: str, stage: type[object]) -> PluginReport | None:
+        offers = (o.plugin for o in self._plugins.registry[kind_name] if o.stage is stage)
+        plugin = next(offers, None)
+        return next((r for r in self._plugins.reports if r.plugin == plugin), None)
+
+    def _watched(self, work: ForeignWork, function: Callable[Q, T]) -> Callable[Q, T]:
+        def watched(*arguments: Q.args, **named: Q.kwargs) -> T:
+            with self._guard.watched(work):
+                return function(*arguments, **named)
+
+        return watched
+
+
+class _FencedStage:
+    """A stage of a plugin. Whatever it is asked, it is marked and watched while it answers."""
+
+    def __init__(
+        self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
+    ) -> None:
+        self._stage = stage
+        self._work = work
+        self._guard = guard
+        self._strict = strict
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class of the stage, whose instance this passes for."""
+        return type(self._stage)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._stage, name)
+        if not callable(value) or name.startswith("_"):
+            return value
+
+        def fenced(*arguments: Any, **named: Any) -> Any:
+            with self._guard.watched(self._work):
+                result = value(*arguments, **named)
+                return tuple(result) if isinstance(result, Iterator) else result
+
+        self.__dict__[name] = fenced
+        return fenced
+
+
+class _FencedIndex(_FencedStage):
+    """An index of a plugin; what it opens is fenced, and the corpora that come of that."""
+
+    def open(self, folder: Root, fields: Fields) -> _FencedStage:
+        """Open the index of one manual."""
+        with self._guard.watched(self._work):
+            opened = self._stage.open(folder, fields)  # type: ignore[attr-defined]
+        return _FencedOpenIndex(opened, self._work, self._guard, strict=self._strict)
+
+
+class _FencedOpenIndex(_FencedStage):
+    """An open index of a plugin."""
+
+    def corpus(self, manual_id: str) -> _FencedStage:
+        """Return the corpus of a manual."""
+        with self._guard.watched(self._work):
+            corpus = self._stage.corpus(manual_id)  # type: ignore[attr-defined]
+        return _FencedStage(corpus, self._work, self._guard, strict=self._strict)
+
+
+class _FencedLoader(_FencedStage):
+    """A loader of a plugin: a file on which it fails is skipped.
+
+    When it cannot say which files it claims, those count that it claimed before.
+    """
+
+    def __init__(
+        self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
+    ) -> None:
+        super().__init__(stage, work, guard, strict=strict)
+        self._claims: dict[Path, tuple[Source, ...]] = {}
+        self.failing: set[Path] = set()
+
+    def sources(self, root: Root) -> tuple[Source, ...]:
+        """Return the claimed files, or those that were claimed before."""
+        try:
+            with self._guard.watched(self._work._replace(file=root.path.name)):
+                self._claims[root.path] = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
+        except (FumishirubeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self._check(error, root.path.name)
+            self.failing.add(root.path)
+        else:
+            self.failing.discard(root.path)
+        return self._claims.get(root.path, ())
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Return the document of a file.
+
+        Raises:
+            Unreadable: when the loader fails.
+        """
+        file = f"{root.path.name}/{source.path}"
+        try:
+            with self._guard.watched(self._work._replace(file=file)):
+                document: object = self._stage.load(root, source)  # type: ignore[attr-defined]
+                if not isinstance(document, Document):
+                    raise TypeError(f"it gave a {type(document).__name__} and no document")
+                return document
+        except (FumishirubeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self._check(error, file)
+            raise Unreadable(
+                f"{self._work.stage} of plugin {self._work.plugin} failed on the file",
+                "loader_failed",
+                path=source.path,
+            ) from error
+
+    def _check(self, error: BaseException, file: str) -> None:
+        if self._strict:
+            message = f"{self._work.stage} of plugin {self._work.plugin} failed on {file}"
+            raise PluginError(f"{message}: {described(error)}") from error
+
+
+_KINDS = {"loaders": _FencedLoader, "indexes": _FencedIndex}
+
+
+def unlisted_by(loaders: Sequence[object], root: Callable[[], Root]) -> Iterator[str]:
+    """Say which loaders could not list the files of a folder."""
+    for loader in loaders:
+        if type(loader) is _FencedLoader and loader.failing and root().path in loader.failing:
+            work = loader._work  # noqa: SLF001 - of the same module
+            yield f"{work.stage} of plugin {work.plugin} failed; files that it reads may be missing"
+
+
+def _failed(span: Span) -> Iterator[Span]:
+    if span.error:
+        yield span
+    for child in span.children:
+        yield from _failed(child)

@@ -1,0 +1,202 @@
+"""Commands: the verbs of the command line, and the ways to serve, that plugins register."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, cast
+
+from fumishirube.errors import PluginError
+from fumishirube.plugins.registry import NAME
+
+SERVE = "serve"
+"""The framework's verb to which other ways to serve are added."""
+
+_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+
+
+class CommandModule(Protocol):
+    """What the module of a command defines; it is imported when the command is chosen."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the arguments of the command to its parser."""
+        ...
+
+    def run(self, options: Namespace) -> int:
+        """Run the command, and return its exit code."""
+        ...
+
+
+@dataclass(frozen=True)
+class Command:
+    """A verb of the command line: its name, its line in the help, and the module that runs it.
+
+    ``module`` is a dotted name. The module defines ``add_arguments(parser)`` and ``run(options)``,
+    which returns an exit code. It is imported only when the verb is chosen, so that a verb costs
+    the others nothing.
+
+    With ``serves`` it is no verb but another way to serve: ``fumishirube serve --NAME``. Its
+    ``add_arguments`` adds that option, and ``variable`` names an environment variable that
+    chooses it too. ``web_server`` names a class, as ``module:Name``, with which other commands
+    may serve their own pages; see :class:`fumishirube.serving.WebServer`.
+    """
+
+    name: str
+    help: str
+    module: str
+    example: str = ""
+    serves: bool = False
+    variable: str | None = None
+    web_server: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What is typed to choose it."""
+        return f"{SERVE} --{self.name}" if self.serves else self.name
+
+    def load(self) -> CommandModule:
+        """Import the module.
+
+        Raises:
+            PluginError: when that fails, or the module lacks one of the two functions.
+        """
+        try:
+            module = import_module(self.module)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a module may exit, and extensions in Rust panic
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            raise PluginError(
+                f"command {self.words!r}: {self.module} cannot be imported: {what}"
+            ) from error
+        for function in ("add_arguments", "run"):
+            if not callable(getattr(module, function, None)):
+                raise PluginError(f"command {self.words!r}: {self.module} has no {function}()")
+        return cast("CommandModule", module)
+
+
+@dataclass(frozen=True)
+class RegisteredCommand:
+    """A command, and the plugin that offers it."""
+
+    command: Command
+    plugin: str
+
+    @property
+    def name(self) -> str:
+        """What is typed to choose it."""
+        return self.command.words
+
+
+class CommandRegister:
+    """Takes the commands of one plugin."""
+
+    def __init__(self, plugin: str) -> None:
+        self._plugin = plugin
+        self.offers: list[RegisteredCommand] = []
+
+    def __call__(self, command: Command) -> None:
+        """Offer a command under a kebab-case name.
+
+        Raises:
+            PluginError: when it is no command, or its name or its module is malformed.
+        """
+        if not isinstance(command, Command):
+            raise PluginError(f"a command is a fumishirube.Command, not {type(command).__name__}")
+        if not NAME.match(command.name):
+            raise PluginError(f"command name {command.name!r} is not kebab-case, such as 'my-name'")
+        if not _MODULE.match(command.module):
+            raise PluginError(f"command {command.name!r}: {command.module!r} is no dotted name")
+        if (command.variable or command.web_server) and not command.serves:
+            raise PluginError(f"command {command.name!r}: only a way to serve has such a field")
+        self.offers.append(RegisteredCommand(command, self._plugin))
+
+
+class CommandRegistry:
+    """The commands that plugins offer, by the words that choose them."""
+
+    def __init__(self) -> None:
+        self._offers: dict[str, RegisteredCommand] = {}
+
+    def put(self, offer: RegisteredCommand) -> None:
+        """Add a command; whoever loads plugins has settled clashes before."""
+        self._offers[offer.name] = offer
+
+    def __iter__(self) -> Iterator[Command]:
+        return (self._offers[name].command for name in sorted(self._offers))
+
+    def verbs(self) -> dict[str, Command]:
+        """Return the verbs by name."""
+        return {command.name: command for command in self if not command.serves}
+
+    def ways_to_serve(self) -> dict[str, Command]:
+        """Return the other ways to serve by name."""
+        return {command.name: command for command in self if command.serves}
+
+
+def _own(name: str, help_text: str, module: str, example: str) -> Command:
+    return Command(name, help_text, f"fumishirube.faces.cli.{module}", f"fumishirube {example}")
+
+
+OWN_COMMANDS = (
+    _own(
+        "call",
+        "call any tool with JSON, and print its JSON answer",
+        "call",
+        """call manual_ls '{"id": "manuals"}'""",
+    ),
+    _own("tools", "list the tools that an MCP client sees", "tools", "tools --json"),
+    _own(
+        SERVE,
+        "serve the tools to an MCP client over standard input and output",
+        "serve",
+        "serve --workspace ~/my-documents",
+    ),
+    _own(
+        "init",
+        "name this server in the configuration of an MCP client",
+        "init",
+        "init --client claude-code --write",
+    ),
+    _own(
+        "trace",
+        "write past searches as files, run them again, and compare two",
+        "traces",
+        "trace replay found.json",
+    ),
+    _own("index", "bring the search indexes up to date", "index", "index 給付金編 --rebuild"),
+    _own(
+        "plugins",
+        "list the plugins, what they offer, and their problems",
+        "plugins",
+        "plugins --json",
+    ),
+    _own(
+        "new-plugin",
+        "write a package with a stage of one's own, ready to install",
+        "new_plugin",
+        "new-plugin fumishirube-recent --kind refiner",
+    ),
+    _own(
+        "conform",
+        "run the contract tests on the stages of an installed plugin",
+        "conform",
+        "conform fumishirube-borda",
+    ),
+    _own(
+        "doctor",
+        "check the installation, the configuration and every manual",
+        "doctor",
+        "doctor --workspace ~/my-documents",
+    ),
+    _own(
+        "config",
+        "show the configuration, its schema, or its variables",
+        "config",
+        "config show > fumishirube.yaml",
+    ),
+)
+"""The framework's own verbs, whose names no plugin can take."""

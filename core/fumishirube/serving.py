@@ -1,0 +1,168 @@
+"""What another way to serve may use: the application, its calls, its catalog, and its log."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from fumishirube.config.configuration import LoadedConfig
+from fumishirube.config.process import process_settings
+from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.serve import (
+    add_log_level,
+    announce,
+    claim_standard_output,
+    finish,
+    log_level,
+    reloading,
+    serve,
+    serve_stdio,
+)
+from fumishirube.host.application import Application, open_application
+from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
+from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.instructions import instructions, server_name
+from fumishirube.host.logs import StandardErrorHandler, log_event, printable, start_logs
+from fumishirube.host.reload.editions import ToolWrapper
+from fumishirube.host.replays import describe_recorded, open_scratch_application
+from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
+from fumishirube.host.wire import exit_now, exit_within
+from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.tools.argument_errors import accepted, refusal
+from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
+from fumishirube.traces.differences import RowChange, StageTiming, TraceDifference
+from fumishirube.traces.exports import encode_export
+
+if TYPE_CHECKING:
+    from fumishirube.faces.mcp.requests import CallReporter
+
+__all__ = [
+    "SWITCH_SECONDS",
+    "Application",
+    "CatalogPublisher",
+    "LoadedConfig",
+    "McpSessions",
+    "RowChange",
+    "Scheduler",
+    "Schema",
+    "StageTiming",
+    "StandardErrorHandler",
+    "ToolWrapper",
+    "TraceDifference",
+    "WebServer",
+    "accepted",
+    "add_log_level",
+    "announce",
+    "arguments_shape",
+    "claim_standard_output",
+    "compact",
+    "describe_recorded",
+    "encode_export",
+    "exit_now",
+    "exit_within",
+    "finish",
+    "input_schema",
+    "instructions",
+    "load_plugins",
+    "log_event",
+    "log_level",
+    "open_application",
+    "open_scratch_application",
+    "output_schema",
+    "parse_arguments",
+    "plain",
+    "printable",
+    "process_settings",
+    "refusal",
+    "reloading",
+    "replace_surrogates",
+    "serve",
+    "serve_stdio",
+    "server_name",
+    "start_logs",
+    "streamable_mcp",
+    "web_server",
+]
+
+
+class McpSessions(Protocol):
+    """An ASGI application with the sessions of many clients; it has to be running."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Let sessions begin, and end them all on leaving; once only."""
+        ...
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        ...
+
+
+class WebServer(Protocol):
+    """Serves the pages of other commands; a way to serve names its class as ``web_server``."""
+
+    def listen(self, host: str, port: int, setting: str) -> socket.socket:
+        """Return a socket that listens at an address; ``setting`` is what errors name.
+
+        Raises:
+            ConfigError: when it cannot be had.
+        """
+        ...
+
+    def guarded(self, app: Any) -> Any:
+        """Return an ASGI application that refuses requests from other machines and other pages."""
+        ...
+
+    def run(self, app: Any, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
+        """Serve an ASGI application until the process is told to stop.
+
+        ``ready`` is called with host and port once it can be reached.
+        """
+        ...
+
+
+def web_server(plugins: Plugins, needed_by: str) -> WebServer:
+    """Return the web server that an installed way to serve offers to other commands.
+
+    Raises:
+        ConfigError: when none is offered, or it lacks a package that is not installed.
+    """
+    for command in plugins.commands.ways_to_serve().values():
+        if command.web_server:
+            module, _, name = command.web_server.partition(":")
+            try:
+                return cast("WebServer", getattr(import_module(module), name)())
+            except ModuleNotFoundError as error:
+                raise ConfigError(
+                    f"{needed_by}: {error.name} is not installed; install its extra `http`"
+                ) from error
+    raise ConfigError(f"{needed_by}: no plugin offers a web server; install one that does")
+
+
+def streamable_mcp(
+    application: Application,
+    publisher: CatalogPublisher,
+    *,
+    hosts: Sequence[str],
+    report: CallReporter,
+    largest: int,
+) -> McpSessions:
+    """Return an ASGI application that serves MCP; this imports for most of a second.
+
+    ``hosts`` are the names by which a request may call the server, ``report`` is told of every
+    call, and no message may have more bytes than ``largest``.
+    """
+    from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
+    from fumishirube.faces.mcp.streamable import Streamable  # noqa: PLC0415 - half of a start's time
+
+    return Streamable(
+        publisher,
+        name=server_name(application),
+        version=__version__,
+        instructions=instructions(application),
+        hosts=hosts,
+        report=report,
+        largest=largest,
+    )

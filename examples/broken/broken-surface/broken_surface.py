@@ -1,0 +1,21 @@
+"""A plugin that loads well, and whose surface has a typo where it makes its tools."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from fumishirube import Register, Stage, Surface, SurfaceContext, Tool, hook
+
+
+class Mistyped(Stage):
+    """Asks its context for what it does not have."""
+
+    pipeline: ClassVar[Mapping[str, Any]] = {}
+    root: ClassVar[str] = "manuals"
+
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        return context.tolls()  # type: ignore[attr-defined, no-any-return]
+
+
+@hook
+def register_surfaces(register: Register[Surface]) -> None:
+    register("mistyped", Mistyped)

@@ -1,0 +1,16 @@
+"""Measuring how well cases with known answers are found."""
+
+from fumishirube import Command, CommandRegister, hook
+
+
+@hook
+def register_commands(register: CommandRegister) -> None:
+    """Offer ``eval``."""
+    register(
+        Command(
+            "eval",
+            "measure how well cases with known answers are found",
+            "fumishirube_eval.command",
+            "fumishirube eval cases.jsonl --against other.yaml",
+        )
+    )

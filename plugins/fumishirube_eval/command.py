@@ -1,0 +1,229 @@
+"""``fumishirube eval``: how well known answers are found, and which configuration is better."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from fumishirube import ConfigError
+from fumishirube.commands import (
+    Application,
+    Bar,
+    add_json,
+    at_least,
+    chosen_manuals,
+    complain,
+    counted,
+    listed,
+    opened,
+    print_json,
+    search_context,
+    table,
+)
+from fumishirube.serving import load_plugins, open_scratch_application
+from fumishirube_eval.cases import Case, load_cases, save_cases, save_lines
+from fumishirube_eval.gates import DEFAULT, NONE, Gate, load_gate
+from fumishirube_eval.known_item import known_items
+from fumishirube_eval.metrics import facets, summary
+from fumishirube_eval.report import EvaluationReport, Measurement
+from fumishirube_eval.runs import InProcessClient, result_line, run_cases
+
+K = 5
+KNOWN_ITEMS = 100
+
+_NAMED_DEFAULT = "the defaults"
+_FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …"
+    parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=help_text)
+    parser.add_argument(
+        "--known-item",
+        metavar="N",
+        nargs="?",
+        type=at_least(1),
+        const=KNOWN_ITEMS,
+        help=f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})",
+    )
+    help_text = "with --known-item: write the cases there, and measure nothing yet"
+    parser.add_argument("--out", metavar="FILE", type=Path, help=help_text)
+    help_text = "with --known-item: from this manual only (default: all)"
+    parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
+    help_text = "a configuration to compare that of --config with, case by case"
+    parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
+    help_text = f"how many rows of a ranking count (default: {K})"
+    parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=help_text)
+    help_text = "let searches be answered from the cache, and tell how often they are"
+    parser.add_argument("--cache", action="store_true", help=help_text)
+    help_text = "write what came of each case there, as JSON Lines"
+    parser.add_argument("--rows", metavar="FILE", type=Path, help=help_text)
+    help_text = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
+    parser.add_argument("--gate", metavar="GATE", default=DEFAULT, help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Measure, and print what came of it; or only make cases."""
+    _check(options)
+    cases = load_cases(options.cases) if options.cases else []
+    gate = load_gate(options.gate, cases) if cases else None
+    if options.known_item:
+        with opened(options) as application:
+            cases = _made(application, options)
+        if options.out:
+            return _write_cases(cases, options)
+    with ExitStack() as stack:
+        ours = _application(options.config, options, stack)
+        theirs = _application(options.against, options, stack) if options.against else None
+        report = _measured(cases, ours, theirs, gate or load_gate(options.gate, cases), options)
+    if options.json:
+        print_json(report.plain())
+    else:
+        for line in _report_lines(report):
+            print(line)
+    return 0 if report.passed else 1
+
+
+def _check(options: Namespace) -> None:
+    if bool(options.cases) == bool(options.known_item):
+        options.parser.error("give either a file of CASES or --known-item")
+    for name in ("out", "manual"):
+        if getattr(options, name) and not options.known_item:
+            options.parser.error(f"--{name} goes with --known-item")
+    if options.against and not options.against.is_file():
+        raise ConfigError(f"--against: there is no file {options.against.name!r}")
+
+
+def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:
+    """Open an application to be measured, which leaves no marks; the stack closes it."""
+    with opened(Namespace(**{**vars(options), "config": file})) as original:
+        loaded = original.loaded
+    # A search is observed by all that is registered with the plugins: these are its own.
+    plugins = load_plugins(strangers=not options.no_plugins)
+    return stack.enter_context(open_scratch_application(loaded, plugins))
+
+
+def _made(application: Application, options: Namespace) -> list[Case]:
+    context = search_context(application)
+    manuals = [context.manual(name) for name in chosen_manuals(context, options.manual)]
+    cases = known_items(manuals, options.known_item)
+    if len(cases) < options.known_item:
+        complain(f"note: only {counted(len(cases), 'section')} could be made a case of")
+    return cases
+
+
+def _write_cases(cases: Sequence[Case], options: Namespace) -> int:
+    save_cases(cases, options.out)
+    if options.json:
+        print_json({"cases": len(cases), "file": options.out.name})
+    else:
+        print(f"wrote {counted(len(cases), 'case')} to {options.out.name}")
+    return 0
+
+
+def _measured(
+    cases: Sequence[Case],
+    ours: Application,
+    theirs: Application | None,
+    gate: Gate,
+    options: Namespace,
+) -> EvaluationReport:
+    indexing, bar = Bar(), Bar(expected=True)
+    applications = [item for item in (ours, theirs) if item is not None]
+    clients = [InProcessClient.of(item, indexing.progress) for item in applications]
+    try:
+        runs = run_cases(clients, cases, bar.progress, use_cache=options.cache)
+    finally:
+        indexing.close()
+        bar.close()
+    names = [_name(item) for item in applications]
+    if options.rows:
+        sides = zip(("config", "against"), runs, strict=False)
+        lines = [result_line(item, options.k, side) for side, results in sides for item in results]
+        save_lines(lines, options.rows)
+    measurements = [Measurement(*pair) for pair in zip(names, runs, strict=True)]
+    return EvaluationReport(options.k, measurements[0], (*measurements, None)[1], gate)
+
+
+def _name(application: Application) -> str:
+    file = application.loaded.file
+    return _NAMED_DEFAULT if file is None else file.name
+
+
+def _report_lines(report: EvaluationReport) -> Iterator[str]:
+    ours, theirs = report.ours, report.theirs
+    heading = f"{counted(len(ours.measured), 'case')}; configuration: {ours.name}"
+    yield heading if theirs is None else f"{heading}; against: {theirs.name}"
+    for measurement in (ours, theirs):
+        if measurement is not None and measurement.errors:
+            failed = [f"{code} ({number})" for code, number in measurement.errors.items()]
+            yield f"failed searches with {measurement.name}: {listed(failed)}"
+    yield ""
+    if theirs is None:
+        figures = summary(ours.measured, report.k)
+        yield from table([(name, _figure(name, value)) for name, value in figures.items()])
+    else:
+        yield from table(list(_comparison_rows(report, theirs)))
+    yield from _facet_lines(report)
+    yield from _gate_lines(report)
+
+
+def _comparison_rows(report: EvaluationReport, theirs: Measurement) -> Iterator[tuple[str, ...]]:
+    yield "", "config", "against", "difference", "95 % interval", "p", "wins/losses/ties"
+    paired = dict(report.compared())
+    figures = summary(report.ours.measured, report.k)
+    others = summary(theirs.measured, report.k)
+    for name in dict.fromkeys([*figures, *paired]):
+        cells = [_figure(name, item[name]) if name in item else "" for item in (figures, others)]
+        if name in paired:
+            item = paired[name]
+            bounds = f"{_signed(name, item.low)} .. {_signed(name, item.high)}"
+            cells += [_signed(name, item.difference), bounds, f"{item.p:.4f}"]
+            cells += [f"{item.wins}/{item.losses}/{item.ties}"]
+        yield name, *cells, ""
+
+
+def _facet_lines(report: EvaluationReport) -> Iterator[str]:
+    by_facet = facets(report.ours.measured, report.k)
+    if len(by_facet) < len(_FACET_COLUMNS) // 2:
+        return
+    present = {name for figures in by_facet.values() for name in figures}
+    columns = [f"{name}@{report.k}" for name in _FACET_COLUMNS if f"{name}@{report.k}" in present]
+    rows = [("facet", "cases", *columns, "")]
+    for facet, figures in by_facet.items():
+        number = sum(result.case.facet == facet for result in report.ours.measured)
+        cells = [_figure(name, figures[name]) if name in figures else "" for name in columns]
+        rows.append((facet, str(number), *cells, ""))
+    yield ""
+    yield from table(rows)
+
+
+def _gate_lines(report: EvaluationReport) -> Iterator[str]:
+    if report.gate.name == NONE:
+        return
+    yield ""
+    if report.passed:
+        yield f"gate {report.gate.name}: passed"
+        return
+    yield f"gate {report.gate.name}: not passed"
+    for threshold, value, passed in report.verdicts:
+        if not passed:
+            name, side = threshold.name, threshold.side.replace("_", " ")
+            yield f"  {name} is {_figure(name, value)}; it has to be {side} {threshold.bound:g}"
+
+
+def _figure(name: str, value: float) -> str:
+    return f"{value:.1f}" if _is_amount(name) else f"{value:.4f}"
+
+
+def _signed(name: str, value: float) -> str:
+    return f"{value:+.1f}" if _is_amount(name) else f"{value:+.4f}"
+
+
+def _is_amount(name: str) -> bool:
+    """Tell whether a metric counts something, and is no share of anything."""
+    return name.startswith("tokens") or "_ms" in name

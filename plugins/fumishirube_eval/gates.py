@@ -1,0 +1,161 @@
+"""Gates: what the figures of a set of cases have to reach."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fumishirube import ConfigError
+from fumishirube_eval.cases import Case
+from fumishirube_eval.metrics import CaseResult, case_metrics, mean_ceiling, summary
+
+DEFAULT, NONE = "default", "none"
+
+_SIDES = ("at_least", "at_most")
+_LATENCIES = ("p50_latency_ms", "p95_latency_ms")
+_SECTIONS = ("sec_hit", "sec_mrr")
+_ANY_K = 5
+_TINY = 1e-9
+
+
+class Threshold(NamedTuple):
+    """A bound of one metric. The metric is named without ``@k``; ``k`` is 0 where it has none."""
+
+    metric: str
+    k: int
+    side: str
+    bound: float
+
+    @property
+    def name(self) -> str:
+        """The metric's full name, such as ``hit_rate@5``."""
+        return f"{self.metric}@{self.k}" if self.k else self.metric
+
+
+class ThresholdResult(NamedTuple):
+    """A threshold, the figure it was held against, and whether that is enough."""
+
+    threshold: Threshold
+    value: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Thresholds, all of which have to be kept."""
+
+    name: str
+    thresholds: tuple[Threshold, ...]
+
+    def judge(self, measured: Sequence[CaseResult]) -> list[ThresholdResult]:
+        """Hold what was measured against every threshold."""
+        ks = {threshold.k or _ANY_K for threshold in self.thresholds}
+        figures = {k: summary(measured, k) for k in ks}
+        return [
+            _threshold_result(threshold, figures[threshold.k or _ANY_K][threshold.name])
+            for threshold in self.thresholds
+        ]
+
+
+DEFAULT_GATE = Gate(
+    DEFAULT,
+    (
+        Threshold("hit_rate", 5, "at_least", 0.90),
+        Threshold("recall", 5, "at_least", 0.85),
+        Threshold("mrr", 5, "at_least", 0.75),
+        Threshold("precision_norm", 5, "at_least", 0.80),
+        Threshold("gap_rate", 0, "at_most", 0.25),
+        Threshold("conflict_rate", 0, "at_most", 0.20),
+        Threshold("error_rate", 0, "at_most", 0.0),
+    ),
+)
+
+
+def load_gate(chosen: str, cases: Sequence[Case]) -> Gate:
+    """Return the gate ``default``, ``none``, or that of a TOML file.
+
+    Raises:
+        ConfigError: when the file is unusable, or asks for what these cases cannot give.
+    """
+    if chosen == NONE:
+        return Gate(NONE, ())
+    if chosen == DEFAULT:
+        return DEFAULT_GATE
+    file = Path(chosen)
+    gate = parsed_gate(_read(file), file.name)
+    _check_ceilings(gate, cases)
+    return gate
+
+
+def parsed_gate(tables: Mapping[str, Any], name: str) -> Gate:
+    """Return the gate of a file's content: tables ``at_least`` and ``at_most`` of metrics.
+
+    Raises:
+        ConfigError: with the file's name and the key of what is wrong.
+    """
+    thresholds: list[Threshold] = []
+    for side, bounds in tables.items():
+        if side not in _SIDES:
+            raise ConfigError(f"{name}: {side}: expected the tables {' and '.join(_SIDES)}")
+        if not isinstance(bounds, dict):
+            raise ConfigError(f"{name}: {side}: expected metrics and their bounds")
+        thresholds += [_threshold(key, side, bound, name) for key, bound in bounds.items()]
+    if not thresholds:
+        raise ConfigError(f"{name}: it sets no threshold; --gate none measures without any")
+    return Gate(name, tuple(thresholds))
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError as error:
+        message = f"there is no such file; the gate is a file, {DEFAULT!r} or {NONE!r}"
+        raise ConfigError(f"--gate {file.name}: {message}") from error
+    except OSError as error:
+        raise ConfigError(f"--gate {file.name}: it cannot be read; is it a file?") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file.name}: it is not valid TOML: {error}") from error
+
+
+def _threshold(key: str, side: str, bound: object, name: str) -> Threshold:
+    where = f"{name}: {side}.{key}"
+    if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+        raise ConfigError(f"{where}: expected a number")
+    metric, at, cut = key.partition("@")
+    k = int(cut) if cut.isascii() and cut.isdigit() else 0
+    known = _known(k or _ANY_K)
+    if key not in known:
+        near = get_close_matches(key, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+        raise ConfigError(f"{where}: there is no such metric; {hint}")
+    return Threshold(metric if k else metric + at + cut, k, side, float(bound))
+
+
+def _known(k: int) -> list[str]:
+    names = [metric.name for metric in case_metrics(k) if metric.name != "latency_ms"]
+    return [*names, f"precision_norm@{k}", *_LATENCIES]
+
+
+def _check_ceilings(gate: Gate, cases: Sequence[Case]) -> None:
+    for threshold in gate.thresholds:
+        where = f"{gate.name}: {threshold.side}.{threshold.name}"
+        if threshold.metric in _SECTIONS and not any(case.expected_lines for case in cases):
+            raise ConfigError(f"{where}: no case says which sections are right (expected_lines)")
+        if threshold.metric != "precision" or threshold.side != "at_least":
+            continue
+        ceiling = mean_ceiling(cases, threshold.k)
+        if threshold.bound > ceiling + _TINY:
+            raise ConfigError(
+                f"{where}: {threshold.bound:g} is more than {ceiling:.4g}, the most that these "
+                f"cases allow; precision_norm@{threshold.k} does not depend on it"
+            )
+
+
+def _threshold_result(threshold: Threshold, value: float) -> ThresholdResult:
+    short = threshold.bound - value if threshold.side == "at_least" else value - threshold.bound
+    return ThresholdResult(threshold, value, passed=short <= _TINY)

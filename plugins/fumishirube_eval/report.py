@@ -1,0 +1,101 @@
+"""What a measurement says: one report, to be printed as JSON or told in tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fumishirube_eval.gates import NONE, Gate, ThresholdResult
+from fumishirube_eval.metrics import CaseResult, case_metrics, facets, summary
+from fumishirube_eval.paired import PairedComparison, compare
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one configuration made of the cases, and the name it goes by."""
+
+    name: str
+    measured: Sequence[CaseResult]
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """How many searches failed, by code."""
+        return dict(
+            sorted(Counter(result.error for result in self.measured if result.error).items())
+        )
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """One configuration, perhaps another beside it, and what the gate says of the first."""
+
+    k: int
+    ours: Measurement
+    theirs: Measurement | None
+    gate: Gate
+
+    @property
+    def verdicts(self) -> list[ThresholdResult]:
+        """The thresholds of the gate, each with the figure it was held against."""
+        return self.gate.judge(self.ours.measured)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every threshold is kept."""
+        return all(verdict.passed for verdict in self.verdicts)
+
+    def compared(self) -> Iterator[tuple[str, PairedComparison]]:
+        """Yield the paired comparison of every metric that both have figures for."""
+        if self.theirs is None:
+            return
+        pairs = list(zip(self.ours.measured, self.theirs.measured, strict=True))
+        for metric in case_metrics(self.k):
+            figures = [(metric.of(a), metric.of(b)) for a, b in pairs]
+            both = [(a, b) for a, b in figures if a is not None and b is not None]
+            if both:
+                ours, theirs = zip(*both, strict=True)
+                better = metric.more_is_better
+                yield metric.name, compare(ours, theirs, more_is_better=better)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        data: dict[str, Any] = {"cases": len(self.ours.measured), "k": self.k}
+        data |= _plain(self.ours, self.k)
+        data["gate"] = {
+            "name": self.gate.name,
+            "passed": self.passed if self.gate.name != NONE else None,
+            "thresholds": [_plain_verdict(verdict) for verdict in self.verdicts],
+        }
+        if self.theirs is not None:
+            paired = {name: rounded(asdict(comparison)) for name, comparison in self.compared()}
+            data["against"] = _plain(self.theirs, self.k) | {"paired": paired}
+        return data
+
+
+def rounded(figures: dict[str, float]) -> dict[str, float]:
+    """Return figures with as many digits as mean something."""
+    return {name: round(value, _DIGITS) for name, value in figures.items()}
+
+
+def _plain(measurement: Measurement, k: int) -> dict[str, Any]:
+    by_facet = facets(measurement.measured, k)
+    return {
+        "configuration": measurement.name,
+        "metrics": rounded(summary(measurement.measured, k)),
+        "facets": {name: rounded(figures) for name, figures in by_facet.items()},
+        "errors": measurement.errors,
+    }
+
+
+def _plain_verdict(verdict: ThresholdResult) -> dict[str, Any]:
+    threshold = verdict.threshold
+    return {
+        "metric": threshold.name,
+        threshold.side: threshold.bound,
+        "value": round(verdict.value, _DIGITS),
+        "passed": verdict.passed,
+    }

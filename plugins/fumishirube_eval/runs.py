@@ -1,0 +1,219 @@
+"""Running cases through the tools that every client has, whoever carries the calls."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pydantic import JsonValue
+
+from fumishirube import Call, ConfigError, ToolError
+from fumishirube.commands import Application, call_tool
+from fumishirube.serving import compact
+from fumishirube.text import estimate_tokens, nfc
+from fumishirube.tools import Session
+from fumishirube.tools.definitions import Progress
+from fumishirube.traces.records import CacheOutcome
+from fumishirube_eval.cases import Case, SectionKey
+from fumishirube_eval.metrics import CaseResult, case_metrics
+
+FIRST_TIME_MS = 600_000
+"""How long the first search of a manual may take: it may have to index it."""
+
+_PAGE = 1000
+_CUT_SHORT = frozenset({"time_budget", "candidate_cap"})
+_LEFT = _CUT_SHORT | {"per_file_cap"}
+_MAX_ROWS = 20
+
+
+class ToolClient(Protocol):
+    """Calls the tools: in this process, or over any transport."""
+
+    def call(self, tool: str, arguments: dict[str, JsonValue]) -> Mapping[str, Any]:
+        """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
+        ...
+
+    def cached(self, trace_id: str) -> CacheOutcome | None:
+        """Return what the cache had to do with a search, where that can be known."""
+        ...
+
+
+@dataclass(frozen=True)
+class InProcessClient:
+    """A client of an application in this process; it has a session, as one over MCP has."""
+
+    application: Application
+    base_call: Call
+
+    @classmethod
+    def of(cls, application: Application, progress: Progress | None = None) -> InProcessClient:
+        """Return a client with a session of its own."""
+        return cls(application, Call(session=Session(), progress=progress))
+
+    def call(self, tool: str, arguments: dict[str, JsonValue]) -> Mapping[str, Any]:
+        """Call one tool.
+
+        Raises:
+            ConfigError: when no surface offers the tool.
+            ToolError: when the tool refuses, or fails.
+        """
+        offered = self.application.tools.get(tool)
+        if offered is None:
+            raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
+        return call_tool(offered, arguments, self.base_call)
+
+    def cached(self, trace_id: str) -> CacheOutcome | None:
+        """Return what the trace says of the cache."""
+        return self.application.traces.get(trace_id).cache
+
+
+def run_cases(
+    clients: Sequence[ToolClient],
+    cases: Sequence[Case],
+    progress: Progress | None = None,
+    *,
+    use_cache: bool = False,
+) -> list[list[CaseResult]]:
+    """Run every case through each client, and return what came of it, client by client.
+
+    The clients take turns, and at being the first as well: a machine that is slow for a while, or
+    faster at what it has just done, is so for all of them. Indexes are brought up to date first,
+    and outside the measured time.
+    """
+    for client in clients:
+        _warm_up(client, cases)
+    measured: list[list[CaseResult]] = [[] for _ in clients]
+    turns = list(zip(clients, measured, strict=True))
+    for number, case in enumerate(cases, start=1):
+        for client, results in turns:
+            results.append(run_case(client, case, use_cache=use_cache))
+        turns.reverse()
+        if progress:
+            progress(number, len(cases), "cases")
+    return measured
+
+
+def run_case(client: ToolClient, case: Case, *, use_cache: bool = False) -> CaseResult:
+    """Search for one case, page through all that was found, and return it to be judged."""
+    started = time.perf_counter()
+    try:
+        reply = client.call("manual_find", _question(case, use_cache=use_cache))
+    except ToolError as error:
+        passed = _milliseconds_since(started)
+        payload = compact(error.payload())
+        return CaseResult(
+            case, latency_ms=passed, tokens=estimate_tokens(payload), error=error.code
+        )
+    passed = _milliseconds_since(started)
+    tokens = estimate_tokens(compact(dict(reply)))
+    try:
+        return replace(_examined(client, case, reply), latency_ms=passed, tokens=tokens)
+    except ToolError as error:
+        return CaseResult(case, latency_ms=passed, tokens=tokens, error=error.code)
+
+
+def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseResult:
+    """Return what a search found and says of itself."""
+    trace_id: str = reply["trace_id"]
+    rows = list(_rows(client, trace_id, "candidates"))
+    cached = client.cached(trace_id)
+    return CaseResult(
+        case,
+        ranking=_ranking(rows, case),
+        returned=len(rows),
+        gaps=_total(client, trace_id, "gaps"),
+        conflicts=_total(client, trace_id, "conflicts"),
+        unscored=_cut_short(reply) or any(map(_is_left, _rows(client, trace_id, "unscanned"))),
+        status=reply["status"],
+        cache=cached.mode if cached else None,
+        saved_ms=(cached.saved_ms or 0.0) if cached else 0.0,
+    )
+
+
+def result_line(measured: CaseResult, k: int, run: str) -> str:
+    """Return what came of one case as a line of JSON, with the top of its ranking."""
+    case = measured.case
+    fields: dict[str, Any] = {
+        "run": run,
+        "case_id": case.case_id,
+        "facet": case.facet,
+        "manual_id": case.manual_id,
+        "query": case.query,
+        "required_terms": case.required_terms,
+        "expected_paths": case.expected_paths,
+        "expected_lines": case.expected_lines,
+        "status": measured.status,
+        "error": measured.error,
+        "returned": measured.returned,
+        "ranking": measured.ranking[:_MAX_ROWS],
+        "metrics": {metric.name: metric.of(measured) for metric in case_metrics(k)},
+    }
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _warm_up(client: ToolClient, cases: Sequence[Case]) -> None:
+    """Discover, and search each manual once, whatever comes of it."""
+    client.call("manual_ls", {"id": "manuals"})
+    for case in {case.manual_id: case for case in reversed(cases)}.values():
+        try:
+            client.call("manual_find", _question(case, budget={"time_ms": FIRST_TIME_MS}))
+        except ToolError:
+            continue  # the run itself counts it, and says which case it is
+
+
+def _question(case: Case, **more: JsonValue) -> dict[str, JsonValue]:
+    return {
+        "query": case.query,
+        "manual_id": case.manual_id,
+        "required_terms": list(case.required_terms),
+        "use_cache": False,
+        **more,
+    }
+
+
+def _rows(client: ToolClient, trace_id: str, kind: str) -> Iterator[Mapping[str, Any]]:
+    offset = 0
+    while True:
+        page = _page(client, trace_id, kind, offset, _PAGE)
+        yield from page["items"]
+        offset += len(page["items"])
+        if not page["items"] or offset >= page["total"]:
+            return
+
+
+def _total(client: ToolClient, trace_id: str, kind: str) -> int:
+    return int(_page(client, trace_id, kind, 0, 1)["total"])
+
+
+def _page(
+    client: ToolClient, trace_id: str, kind: str, offset: int, limit: int
+) -> Mapping[str, Any]:
+    arguments: dict[str, JsonValue] = {
+        "trace_id": trace_id,
+        "kind": kind,
+        "offset": offset,
+        "limit": limit,
+    }
+    return client.call("manual_hits", arguments)
+
+
+def _cut_short(reply: Mapping[str, Any]) -> bool:
+    return (reply.get("coverage") or {}).get("cutoff_reason") in _CUT_SHORT
+
+
+def _is_left(row: Mapping[str, Any]) -> bool:
+    """Tell whether an unscanned row means that something was not read, though it might answer."""
+    whole_file = row["start_line"] is None
+    return row["reason"] != "navigation_file" if whole_file else row["reason"] in _LEFT
+
+
+def _ranking(rows: Sequence[Mapping[str, Any]], case: Case) -> tuple[SectionKey, ...]:
+    places = [(nfc(row["ref"]["path"]), int(row["ref"]["start_line"])) for row in rows]
+    return tuple(place for place in places if place[0] not in case.ignored_paths)
+
+
+def _milliseconds_since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000

@@ -1,0 +1,277 @@
+"""``fumishirube docs``: searching, reading and checking linked documents."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube import Call, ConfigError, InternalError, Tool, ToolError
+from fumishirube.commands import (
+    Application,
+    Parser,
+    add_json,
+    add_subcommand,
+    call_tool,
+    complain,
+    error_payload,
+    main,
+    not_known,
+    opened,
+    print_json,
+    use_only,
+)
+from fumishirube.serving import add_log_level, serve
+from fumishirube_graph.command_lines import RENDERERS
+
+SURFACE = "graph"
+
+OK, FINDINGS, USAGE_ERROR, INTERNAL_FAILURE = 0, 1, 2, 3
+"""Exit codes: all well; something is stale or broken; wrong arguments; our own failure."""
+
+_INTERNAL = -32603
+
+
+class Option(NamedTuple):
+    """An option, the argument that it gives to the tool, and how its word is read."""
+
+    flag: str
+    name: str
+    help: str
+    read: Callable[[str], JsonValue] | None = None
+    metavar: str | None = None
+
+
+class DocsCommand(NamedTuple):
+    """A command: the tool behind it, what is given to that tool, and what it does."""
+
+    tool: str
+    help: str
+    places: tuple[Option, ...] = ()
+    options: tuple[Option, ...] = ()
+    fresh: bool = True
+
+
+def _number(word: str) -> JsonValue:
+    """Return a number as it would stand in JSON; anything else is for the tool to refuse."""
+    try:
+        value = json.loads(word)
+    except (ValueError, RecursionError):
+        return word
+    return value if isinstance(value, int | float) else word
+
+
+def _listed(word: str) -> JsonValue:
+    return [part.strip() for part in word.split(",") if part.strip()]
+
+
+_PATH = Option("PATH", "filepath", "a page, as list-pages shows it")
+_LIMIT = Option("--limit", "limit", "how many", _number)
+_DEPTH = Option("--depth", "depth", "how many links to follow", _number)
+_TYPE = Option("--doc-type", "doc_type", "only documents of this type")
+_CURSOR = Option("--cursor", "cursor", "where to go on: next_cursor of the last answer")
+
+_DOCS_COMMANDS = {
+    "index": DocsCommand(
+        "docs_index",
+        "bring the index of the documents up to date",
+        options=(
+            Option("--full", "full", "read every file anew"),
+            Option("--file", "file", "only this file", str),
+        ),
+        fresh=False,
+    ),
+    "reindex": DocsCommand("docs_index", "read every file anew", fresh=False),
+    "search": DocsCommand(
+        "ubp_search",
+        "find documents",
+        (Option("QUERY", "query", "a question, or words"),),
+        (
+            _LIMIT,
+            Option("--include-linked", "include_linked", "also list linked pages"),
+            _DEPTH,
+            Option("--link-types", "link_types", "follow these types of links, a,b", _listed),
+            _TYPE,
+            Option("--fulltext", "fulltext", "find sections by their letters alone"),
+        ),
+    ),
+    "get-page": DocsCommand("ubp_get_page", "read a document", (_PATH,)),
+    "get-context": DocsCommand(
+        "ubp_get_context",
+        "read a document with its neighbours",
+        (_PATH,),
+        (_DEPTH, Option("--max-size", "max_size", "how many characters", _number)),
+    ),
+    "list-pages": DocsCommand(
+        "ubp_list_pages",
+        "list the documents",
+        options=(
+            _TYPE,
+            Option("--sort", "sort", "title, updated_at or filepath"),
+            Option("--order", "order", "asc or desc"),
+            _CURSOR,
+        ),
+    ),
+    "get-graph": DocsCommand(
+        "ubp_get_graph",
+        "show the graph of links",
+        options=(
+            Option("--center", "center", "the page in the middle"),
+            _DEPTH,
+            _CURSOR,
+            Option("--format", "format", "json (the default), dot, mermaid or html"),
+        ),
+    ),
+    "stale": DocsCommand(
+        "docs_stale",
+        "list the documents that are behind their sources",
+        options=(
+            Option("--exit-code", "exit_code", "exit with 1 when there are any"),
+            Option("--verify", "verify", "look at the bytes of every source"),
+            Option("--ack", "ack", "take a page, or all, as current", metavar="PATH|all"),
+        ),
+    ),
+    "check": DocsCommand("docs_check", "list links that lead nowhere, and orphans"),
+    "status": DocsCommand("docs_status", "tell how everything stands"),
+    "suggest-links": DocsCommand(
+        "docs_suggest_links",
+        "list pages that are alike and not linked",
+        options=(
+            Option("--threshold", "threshold", "how alike, 0 to 1 (default: 0.6)", _number),
+            _LIMIT,
+        ),
+    ),
+}
+_SWITCHES = frozenset({"full", "include_linked", "fulltext", "exit_code", "verify"})
+_OWN = frozenset({"fulltext", "exit_code", "format"})
+"""Options that the command itself looks at."""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Add its own commands."""
+    chosen = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for name, verb in _DOCS_COMMANDS.items():
+        added = add_subcommand(chosen, name, _run, verb.help)
+        added.set_defaults(verb=name)
+        for place in verb.places:
+            added.add_argument(place.name, metavar=place.flag, help=place.help)
+        for option in verb.options:
+            kind: dict[str, Any] = {"metavar": option.metavar}
+            if option.name in _SWITCHES:
+                kind = {"action": "store_true"}
+            added.add_argument(option.flag, dest=option.name, help=option.help, **kind)
+        if verb.fresh:
+            help_text = "do not look for changed files first"
+            added.add_argument("--no-refresh", action="store_true", help=help_text)
+        add_json(added)
+        parser.known += added.known
+    served = add_subcommand(chosen, "serve", _serve, "serve the documents to an MCP client")
+    help_text = "only read what another server, or nobody, has indexed"
+    served.add_argument("--no-lock", action="store_true", help=help_text)
+    add_log_level(served)
+    parser.known += served.known
+
+
+def run(options: Namespace) -> int:
+    """Say which commands there are."""
+    options.parser.print_help()
+    return OK
+
+
+def _serve(options: Namespace) -> int:
+    """Serve this surface alone."""
+    use_only(options, SURFACE, **({"lock": False} if options.no_lock else {}))
+    return serve(options)
+
+
+def _run(options: Namespace) -> int:
+    """Ask the tool behind a command, and print what it answers."""
+    if getattr(options, "format", None) not in (None, "json", "dot", "mermaid", "html"):
+        known = ("json", "dot", "mermaid", "html")
+        options.parser.error(f"--format: {not_known('format', options.format, known)}")
+    use_only(options, SURFACE)
+    with opened(options) as application:
+        try:
+            answer: Any = call_tool(_tool(application, options), _arguments(options), Call())
+        except ToolError as error:
+            return _refused(error, options)
+    for warning in answer.get("warnings", ()) if not options.json else ():
+        complain(f"warning: {_line(warning)}")
+    if "text" in answer and _picture(options):
+        print(answer["text"])
+    elif options.json or getattr(options, "format", None) == "json":
+        print_json(answer, compact=True)
+    else:
+        for line in RENDERERS[options.verb](answer):
+            print(line)
+    return _code(answer, options)
+
+
+def _tool(application: Application, options: Namespace) -> Tool[Any, Any]:
+    name = _DOCS_COMMANDS[options.verb].tool
+    if getattr(options, "fulltext", False):
+        name = "ubp_fulltext_search"
+    if _picture(options):
+        name = "docs_picture"
+    refreshed = _DOCS_COMMANDS[options.verb].fresh and not options.no_refresh
+    offered = application.tools if refreshed else application.commands
+    if refreshed and name not in offered:
+        # What only the command line is offered answers of the index as it stands.
+        call_tool(application.commands["docs_index"], {}, Call())
+        offered = application.commands
+    if name not in offered:
+        raise ConfigError(f"surfaces: {SURFACE} does not offer {name}")
+    return offered[name]
+
+
+def _picture(options: Namespace) -> bool:
+    return getattr(options, "format", None) in ("dot", "mermaid", "html")
+
+
+def _arguments(options: Namespace) -> dict[str, JsonValue]:
+    verb = _DOCS_COMMANDS[options.verb]
+    arguments: dict[str, JsonValue] = {"full": True} if options.verb == "reindex" else {}
+    skipped = _OWN - {"format"} if _picture(options) else _OWN
+    for option in (*verb.places, *verb.options):
+        value = getattr(options, option.name)
+        if option.name in skipped or value is None or value is False:
+            continue
+        arguments[option.name] = option.read(value) if option.read and value is not True else value
+    return arguments
+
+
+def _refused(error: ToolError, options: Namespace) -> int:
+    """Say what was refused, as the tool does or in a line."""
+    payload = error_payload(error)
+    if options.json:
+        print_json(payload, compact=True)
+    else:
+        complain(f"error: {payload['message']}")
+    internal = payload["code"] == _INTERNAL or isinstance(error, InternalError)
+    return INTERNAL_FAILURE if internal else USAGE_ERROR
+
+
+def _code(answer: Any, options: Namespace) -> int:
+    if options.verb == "check":
+        broken = ("dangling", "ambiguous", "broken_anchors")
+        return FINDINGS if any(answer[name] for name in broken) else OK
+    if options.verb == "stale" and options.exit_code:
+        levels = {stale["staleness"] for stale in answer["stale_documents"]}
+        return FINDINGS if levels & {"possibly_stale", "stale"} else OK
+    return OK
+
+
+def _line(warning: Any) -> str:
+    if isinstance(warning, str):
+        return warning
+    return f"{warning['filepath']}:{warning['line']}: {warning['message']} [{warning['code']}]"
+
+
+def ubp() -> int:
+    """Run these commands by the name that other programs call them by."""
+    sys.argv[1:1] = ["docs"]
+    return main()

@@ -1,0 +1,80 @@
+"""Who is let in: requests for a host of ours, from no foreign page, with the token if set."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fumishirube_http.addresses import LOOPBACK, host_name
+from fumishirube_http.problems import Problem, invalid
+from fumishirube_http.replies import reply
+
+TEST_HOST = "testserver"
+"""The name by which a test client calls an application that it holds in its own process."""
+
+
+class AccessMiddleware:
+    """Lets requests pass that may, and answers the others.
+
+    ``open_path`` needs no token. Web pages cannot reach what is behind: a page's own name, rebound
+    to this machine's address, is no host of ours, and its origin is foreign.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, hosts: Sequence[str], token: str | None, open_path: str
+    ) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in (*LOOPBACK, *hosts))
+        self._token = token.encode() if token else None
+        self._open_path = open_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it."""
+        if scope["type"] == "http":
+            problem = self._problem(scope)
+            if problem is not None:
+                await reply(problem)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _problem(self, scope: Scope) -> Problem | None:
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        name = host_name(hosts[0]) if len(hosts) == 1 else None
+        if name not in self._hosts and not (name == TEST_HOST and _in_process(scope)):
+            message = "name this host in security.allowed_hosts, or call it 127.0.0.1"
+            return invalid(f"the Host header names no host of this server; {message}")
+        if not all(self._is_ours(origin) for origin in headers.getlist("origin")):
+            message = "requests of web pages from other hosts are refused"
+            return Problem(403, {"error": "forbidden", "message": message})
+        if self._token and scope["path"] != self._open_path and not self._has_token(headers):
+            message = "send the header 'Authorization: Bearer TOKEN' with this server's token"
+            body = {"error": "unauthorized", "message": message}
+            return Problem(401, body, {"www-authenticate": "Bearer"})
+        return None
+
+    def _is_ours(self, origin: str) -> bool:
+        scheme, _, rest = origin.partition("://")
+        return scheme in ("http", "https") and host_name(rest) in self._hosts
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        expected = self._token or b""
+        presented = credentials.strip().encode("latin-1", "replace")
+        return scheme.lower() == "bearer" and hmac.compare_digest(presented, expected)
+
+
+def _in_process(scope: Scope) -> bool:
+    """Tell whether a request came over no network: a test client gives a name for an address."""
+    client = scope.get("client")
+    if client is None:
+        return False
+    try:
+        ip_address(client[0])
+    except ValueError:
+        return True
+    return False

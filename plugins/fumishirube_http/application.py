@@ -1,0 +1,195 @@
+"""The application: an endpoint for every tool, their OpenAPI document and page, and MCP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from fumishirube import Tool, __version__
+from fumishirube.commands import Application
+from fumishirube.serving import (
+    CatalogPublisher,
+    LoadedConfig,
+    instructions,
+    load_plugins,
+    open_application,
+    process_settings,
+)
+from fumishirube_http.access import AccessMiddleware
+from fumishirube_http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, ToolThreads
+from fumishirube_http.limits import LimitMiddleware
+from fumishirube_http.log import LoggingMiddleware
+from fumishirube_http.mcp import McpEndpoint
+from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
+from fumishirube_http.problems import Problem, invalid
+from fumishirube_http.replies import reply
+from fumishirube_http.settings import check_hosts
+
+_OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
+
+
+def create_app(config: LoadedConfig | None = None) -> FastAPI:
+    """Return the application for a configuration, or for the workspace of the environment.
+
+    Raises:
+        ConfigError: when the configuration asks for what cannot be.
+    """
+    if config is None:
+        workspace = Path(os.environ.get("WORKSPACE_ROOT", "").strip() or ".").expanduser()
+        return build_app(open_application(workspace))
+    return build_app(Application(config, load_plugins()))
+
+
+def build_app(application: Application) -> FastAPI:
+    """Return the application that serves the tools of an opened one, and what lives beside them.
+
+    Raises:
+        ConfigError: when its settings cannot be used.
+    """
+    application.drop_faulty_tools()
+    return HttpApplication(application).app
+
+
+class HttpApplication:
+    """The rooms of a server, by their paths; they can be furnished anew while it runs.
+
+    Who gives a ``board`` has begun the application's lifespan, and will end it.
+
+    Raises:
+        ConfigError: when the settings cannot be used.
+    """
+
+    def __init__(self, application: Application, publisher: CatalogPublisher | None = None) -> None:
+        check_hosts(application.loaded)
+        self._alive = publisher is not None
+        self._application = application
+        self._base = application.config.server.base_path.rstrip("/")
+        self._health = f"{self._base}/healthz"
+        self._mcp_path = f"{self._base}/mcp"
+        self._workers = ToolThreads()
+        self._mcp = McpEndpoint(application, publisher or CatalogPublisher(application.catalog))
+        self.app = self._build(application)
+
+    def replace_application(self, application: Application) -> None:
+        """Serve the tools of another application to the requests that come in from now on."""
+        self.app.router.routes = self._build(application).router.routes
+
+    def _build(self, application: Application) -> FastAPI:
+        """Put everything at its path."""
+        base = self._base
+        app = FastAPIOffline(
+            title="Fumishirube",
+            version=__version__,
+            description=instructions(application),
+            openapi_url=f"{base}/openapi.json",
+            docs_url=f"{base}/docs",
+            redoc_url=None,
+            static_url=f"{base}/docs-static",
+            swagger_ui_oauth2_redirect_url=f"{base}/docs/oauth2-redirect",
+            redirect_slashes=False,
+            lifespan=self._lifespan,
+            middleware=self._middleware(),
+        )
+        app.add_exception_handler(Problem, _tell)
+        app.add_exception_handler(HTTPException, _tell_http)
+        app.get(self._health, summary="Whether the server runs")(_healthz)
+        app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
+        taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
+        for tool in application.tools.values():
+            fault = self._add(app, tool, taken)
+            if fault:
+                problem = f"tool {tool.name}: its endpoint is left out: {fault}"
+                application.problems.append(problem)
+        return app
+
+    def _middleware(self) -> list[Middleware]:
+        settings = process_settings(self._application.loaded.environ)
+        hosts = self._application.config.security.allowed_hosts
+        access = partial(
+            AccessMiddleware, hosts=hosts, token=settings.token, open_path=self._health
+        )
+        limits = partial(LimitMiddleware, free=self._is_free)
+        return [Middleware(LoggingMiddleware), Middleware(access), Middleware(limits)]
+
+    def _is_free(self, scope: Scope) -> bool:
+        """Tell whether a request is not counted: a sign of life, or a session's open stream."""
+        if scope["path"] != self._mcp_path:
+            return bool(scope["path"] == self._health)
+        listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
+        return listens or scope["method"] == "GET"
+
+    @asynccontextmanager
+    async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        with nullcontext() if self._alive else self._application.lifespan():
+            async with self._mcp.running():
+                yield
+
+    def _add(self, app: FastAPI, tool: Tool[Any, Any], taken: set[str]) -> str | None:
+        """Give a tool its endpoint under ``/tools``, and that of its own if it declares one.
+
+        Say what is wrong with the latter.
+        """
+        endpoint = ToolEndpoint(tool, self._workers)
+        self._route(app, "POST", f"/tools/{tool.name}", endpoint, of_tool(tool))
+        if tool.http is None:
+            return None
+        fault = endpoint_fault(tool, taken)
+        if not fault:
+            method, path = tool.http
+            taken.add(path)
+            endpoint = _OWN[method](tool, self._workers)
+            self._route(app, method, path, endpoint, of_endpoint(tool, method))
+        return fault
+
+    def _route(
+        self,
+        app: FastAPI,
+        method: str,
+        path: str,
+        endpoint: ToolEndpoint,
+        operation: dict[str, Any],
+    ) -> None:
+        tool = endpoint.tool
+        app.add_api_route(
+            self._base + path,
+            endpoint.serve,
+            methods=[method],
+            summary=tool.title,
+            description=tool.summary,
+            operation_id=f"{method.lower()}{path.replace('/', '_')}",
+            openapi_extra=operation,
+        )
+
+
+async def _healthz() -> dict[str, bool]:
+    """Answer on the event loop, without touching a file."""
+    return {"ok": True}
+
+
+async def _tell(_: Request, problem: Exception) -> Response:
+    return reply(cast("Problem", problem))
+
+
+async def _tell_http(request: Request, error: Exception) -> Response:
+    """Answer what the router refuses."""
+    refused = cast("HTTPException", error)
+    if refused.status_code == HTTPStatus.NOT_FOUND:
+        message = "there is no such path; the OpenAPI document lists what there is"
+        return reply(Problem(404, {"error": "not_found", "message": message}))
+    message = f"{request.method} is not for this path; the OpenAPI document says what is"
+    return reply(invalid(message, refused.status_code, refused.headers))

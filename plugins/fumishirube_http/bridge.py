@@ -1,0 +1,262 @@
+"""The bridge: tools that have HTTP endpoints, run by the server that offers those endpoints."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain, count, repeat
+from threading import Thread
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import httpx2
+from pydantic import ValidationError
+
+from fumishirube import (
+    Answer,
+    Call,
+    InternalError,
+    InvalidParameter,
+    NotFound,
+    Params,
+    Tool,
+    ToolError,
+)
+from fumishirube.errors import Cancelled
+from fumishirube.serving import arguments_shape
+from fumishirube_http.backend import Backend
+from fumishirube_http.errors import (
+    BackendError,
+    BackendFailure,
+    BackendTimeout,
+    BackendUnavailable,
+    InvalidResponse,
+)
+
+P = TypeVar("P", bound=Params)
+A = TypeVar("A", bound=Answer)
+
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of an answer."""
+QUOTED = 200
+"""Characters of a body that a message repeats."""
+
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\",<>]+){2,}")
+_PAUSES = (0.05, 0.2)
+_POLL = 0.05
+_PATIENCE = 1.0
+
+
+@dataclass(frozen=True)
+class _BackendRequest:
+    method: str
+    path: str
+    arguments: Mapping[str, Any]
+    known: Collection[str]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What httpx is told of the arguments."""
+        return {"params" if self.method == "GET" else "json": self.arguments}
+
+
+@dataclass
+class _RequestAttempt:
+    """What became of one try, as the connection pool tells it."""
+
+    connected: bool = False
+    answered: bool = False
+
+    async def trace(self, event: str, _: object) -> None:
+        self.connected |= event.startswith("connection.connect_")
+        self.answered |= event.endswith("receive_response_headers.complete")
+
+
+@contextmanager
+def bridge_tools(
+    tools: Sequence[Tool[Any, Any]], backend: Backend | None
+) -> Iterator[list[Tool[Any, Any]]]:
+    """Give the tools, those with endpoints run by the backend if there is one.
+
+    It need not be up: a call that cannot reach it fails with a code, and the next one tries again.
+    """
+    if backend is None:
+        yield [*tools]
+        return
+    bridge = Bridge(backend)
+    try:
+        yield [tool if tool.http is None else bridge.forwarded(tool) for tool in tools]
+    finally:
+        bridge.close()
+
+
+class Bridge:
+    """Asks one backend over connections that are kept, on an event loop in a thread of its own."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._loop = asyncio.new_event_loop()
+        bearer = {"authorization": f"Bearer {backend.token}"} if backend.token else {}
+        self._client = httpx2.AsyncClient(
+            base_url=backend.url,
+            headers={"accept-encoding": "identity", **bearer},
+            timeout=backend.timeout,
+            follow_redirects=False,
+            trust_env=False,
+        )
+        self._thread = Thread(target=self._loop.run_forever, name="fumishirube bridge", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let go of the connections; what does not end in time ends with the process."""
+        closing = asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop)
+        wait([closing], timeout=_PATIENCE)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_PATIENCE)
+        if not self._loop.is_running():
+            self._loop.close()
+
+    def forwarded(self, tool: Tool[P, A]) -> Tool[P, A]:
+        """Return a tool whose calls, once their arguments are checked, run at the backend."""
+        assert tool.http is not None
+        method, path = tool.http
+        known = arguments_shape(tool.params)["properties"].keys()
+
+        def run(params: P, call: Call) -> A:
+            arguments = params.model_dump(mode="json", exclude_unset=True)
+            return _fitting(tool, self._ask(_BackendRequest(method, path, arguments, known), call))
+
+        def refused(error: ToolError, arguments: object) -> ToolError:
+            if tool.refused is None or isinstance(error, BackendFailure):
+                return error
+            return tool.refused(error, arguments)
+
+        return replace(tool, run=run, refused=refused)
+
+    def _ask(self, question: _BackendRequest, call: Call) -> Any:
+        """Return the JSON of an answer. When the caller goes away, the request is aborted."""
+        future = asyncio.run_coroutine_threadsafe(self._send(question), self._loop)
+        while not wait([future], timeout=_POLL).done:
+            if call.budget.cancelled.is_set():
+                future.cancel()
+                raise Cancelled("the request was cancelled")
+        return future.result()
+
+    async def _send(self, question: _BackendRequest) -> Any:
+        backend = self._backend
+        try:
+            async with asyncio.timeout(backend.timeout):
+                return await self._tried(question)
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            message = f"the backend at {backend.name} did not answer within {backend.timeout:g} s"
+            raise BackendTimeout(message) from error
+        except httpx2.TransportError as error:
+            message = f"the backend at {backend.name} cannot be reached; is it running?"
+            raise BackendUnavailable(message) from error
+
+    async def _tried(self, question: _BackendRequest) -> Any:
+        """Ask, and ask again where that can do no harm and may help."""
+        for tries, pause in zip(count(), chain(_PAUSES, repeat(_PAUSES[-1]))):
+            attempt = _RequestAttempt()
+            try:
+                return await self._answered(question, attempt)
+            except httpx2.TransportError:
+                if not self._once_more(question, attempt, tries):
+                    raise
+            if question.method == "GET":
+                await asyncio.sleep(pause)
+        raise AssertionError
+
+    def _once_more(self, question: _BackendRequest, attempt: _RequestAttempt, tries: int) -> bool:
+        """Say yes to a GET, a few times, and to a POST that met a connection closed meanwhile."""
+        if question.method == "GET":
+            return tries < self._backend.retries
+        return tries == 0 and not attempt.connected and not attempt.answered
+
+    async def _answered(self, question: _BackendRequest, attempt: _RequestAttempt) -> Any:
+        content, trace = question.content, {"trace": attempt.trace}
+        body = bytearray()
+        method, path = question.method, question.path
+        async with self._client.stream(method, path, extensions=trace, **content) as answer:
+            try:
+                async for piece in answer.aiter_bytes():
+                    body += piece
+                    if len(body) > LARGEST:
+                        raise self._wrong(answer.status_code, "its answer is too large")
+            except httpx2.DecodingError:
+                why = "in an encoding that it does not keep to"
+                raise self._wrong(answer.status_code, why) from None
+        return self._decoded_answer(question, answer.status_code, bytes(body))
+
+    def _decoded_answer(self, question: _BackendRequest, status: int, body: bytes) -> Any:
+        """Return the JSON of a good answer, or raise what a bad one means."""
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            quoted = _quoted(body.decode("utf-8", "replace"))
+            raise self._wrong(status, f"with what is no JSON: {quoted}") from None
+        if status == httpx2.codes.OK:
+            return value
+        known = value if isinstance(value, dict) else {}
+        message, error_id = known.get("message"), known.get("error_id")
+        if status == httpx2.codes.BAD_REQUEST and isinstance(message, str):
+            text = _quoted(message, question.arguments)
+            name = text.partition(" ")[0]
+            raise InvalidParameter(text, parameter=name if name in question.known else None)
+        if status == httpx2.codes.UNPROCESSABLE_ENTITY:
+            raise _misfit(known)
+        if status == httpx2.codes.NOT_FOUND and isinstance(message, str):
+            raise NotFound(_quoted(message, question.arguments))
+        if status == httpx2.codes.INTERNAL_SERVER_ERROR and isinstance(error_id, str):
+            raise InternalError(error_id[:80])
+        raise self._wrong(status, _quoted(json.dumps(value, ensure_ascii=False)))
+
+    def _wrong(self, status: int, why: str) -> ToolError:
+        return BackendError(
+            f"the backend at {self._backend.name} answered {status}, {why}", status=status
+        )
+
+
+def _misfit(body: Mapping[str, Any]) -> ToolError:
+    """Return the first misfit of a 422, as a refusal of its argument."""
+    try:
+        first = body["detail"][0]
+        name = ".".join(map(str, first["loc"][1:])) or "arguments"
+        return InvalidParameter(f"{name}: {_quoted(first['msg'])}", parameter=name)
+    except (LookupError, TypeError, AttributeError):
+        return InvalidParameter("the backend refused the arguments, and did not say which")
+
+
+def _fitting(tool: Tool[P, A], value: Any) -> A:
+    """Return an answer that fits the tool's schema; what that does not know is left out.
+
+    Raises:
+        InvalidResponse: naming the first place that does not fit.
+    """
+    whole = value if tool.http_body is None else {tool.http_body: value}
+    try:
+        return tool.answer.model_validate_json(json.dumps(whole), strict=True, extra="ignore")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the answer"
+        raise InvalidResponse(
+            f"Output validation error (-32602): {where[:80]}: {first['msg']}"
+        ) from error
+
+
+def _quoted(text: str, arguments: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return some of a text on one line; of paths and addresses only what the caller has sent."""
+    own = [value for value in arguments.values() if isinstance(value, str)]
+
+    def shown(path: re.Match[str]) -> str:
+        return path.group() if any(path.group() in value for value in own) else "…"
+
+    text = _PATH.sub(shown, text[: 2 * QUOTED])
+    short = text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
+    return "".join(c if c.isprintable() else " " for c in short)

@@ -1,0 +1,24 @@
+"""``fumishirube serve`` where the environment names a server at which the tools run."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from functools import partial
+
+from fumishirube.serving import Application, ToolWrapper, serve_stdio
+from fumishirube_http.backend import configured_backend
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add nothing: a variable alone chooses this, for a command line shows its secrets."""
+
+
+def run(options: Namespace) -> int:
+    """Serve over standard input and output; the tools with endpoints run at that server."""
+    return serve_stdio(options, _through)
+
+
+def _through(application: Application) -> ToolWrapper:
+    from fumishirube_http.bridge import bridge_tools  # noqa: PLC0415 - its client takes a while
+
+    return partial(bridge_tools, backend=configured_backend(application.loaded))

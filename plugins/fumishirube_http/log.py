@@ -1,0 +1,129 @@
+"""The log of requests: a line each, of what was called and how it went; nothing of the texts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from time import monotonic
+
+from pydantic import JsonValue
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fumishirube import InternalError
+from fumishirube.serving import StandardErrorHandler, log_event, printable, start_logs
+from fumishirube_http.problems import of_internal
+from fumishirube_http.replies import reply
+
+LOG = logging.getLogger("fumishirube.http")
+
+FILE = "http.log"
+BYTES = 4 * 1024 * 1024
+"""How large the file becomes before another is begun."""
+BACKUPS = 3
+"""How many full ones are kept."""
+HUNG_UP = 499
+"""The status of a request whose client did not wait for the answer."""
+_SHOWN = 80
+
+
+@dataclass
+class RequestLogEntry:
+    """What becomes known of a request while it is under way."""
+
+    endpoint: str
+    manual_name: str | None = None
+    section_id: str | None = None
+    result_count: int | None = None
+    status: int = HUNG_UP
+    error_id: str | None = None
+
+    def note_arguments(self, arguments: object) -> None:
+        """Note which manual and which section are asked for, and nothing else."""
+        if isinstance(arguments, dict):
+            self.manual_name = _shown(arguments.get("manual_name", arguments.get("manual_id")))
+            self.section_id = _shown(arguments.get("section_id"))
+
+    def count(self, answer: Mapping[str, JsonValue]) -> None:
+        """Note how many results an answer holds, if it is that of a search."""
+        results = answer.get("results")
+        self.result_count = len(results) if isinstance(results, list) else None
+
+    def write(self, seconds: float) -> None:
+        """Write the line."""
+        log_event(
+            logging.INFO,
+            LOG.name,
+            endpoint=_shown(self.endpoint),
+            manual_name=self.manual_name,
+            section_id=self.section_id,
+            result_count=self.result_count,
+            status=self.status,
+            duration_ms=round(seconds * 1000, 1),
+            error_id=self.error_id,
+        )
+
+
+class LoggingMiddleware:
+    """Writes a line for each request; what escapes from within becomes a 500 with an id."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and log how it went."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        line = RequestLogEntry(f"{scope['method']} {scope['path']}")
+        scope.setdefault("state", {})["line"] = line
+        started, answered = monotonic(), False
+
+        async def watch(message: Message) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered, line.status = True, message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception:
+            failure = InternalError()
+            line.status, line.error_id = 500, failure.error_id
+            fields = {"endpoint": _shown(line.endpoint), "error_id": failure.error_id}
+            LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
+            if not answered:
+                await reply(of_internal(failure))(scope, receive, send)
+        finally:
+            line.write(monotonic() - started)
+
+
+class RotatingLogFile(RotatingFileHandler):
+    """Writes records to a file, which is made with its folder when there is one to write."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(file, maxBytes=BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record; a disk that is full, or may not be written to, stops nothing."""
+        with suppress(OSError):
+            Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+            super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the parent's name
+        """Tell nobody: standard error has the same record."""
+
+
+def start_logging(level: str, folder: Path) -> None:
+    """Let this server tell what goes on, there and on standard error, and where it broke."""
+    start_logs(level, [StandardErrorHandler(), RotatingLogFile(folder / FILE)], places=True)
+
+
+def _shown(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    short = value if len(value) <= _SHOWN else f"{value[: _SHOWN - 1]}…"
+    return printable(short)

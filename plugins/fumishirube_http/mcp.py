@@ -1,0 +1,100 @@
+"""MCP beside the endpoints, made ready while the server answers other requests already."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+import anyio
+from anyio import to_thread
+from pydantic import JsonValue
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
+
+from fumishirube import ToolError
+from fumishirube.serving import Application, CatalogPublisher, McpSessions, streamable_mcp
+from fumishirube_http.access import TEST_HOST
+from fumishirube_http.addresses import LOOPBACK
+from fumishirube_http.limits import MESSAGE, check_values, read_body
+from fumishirube_http.log import RequestLogEntry
+from fumishirube_http.problems import error_id_of, of_tool
+from fumishirube_http.replies import busy
+
+
+class McpEndpoint:
+    """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
+
+    def __init__(self, application: Application, publisher: CatalogPublisher) -> None:
+        self._application = application
+        self._publisher = publisher
+        self._served: McpSessions | None = None
+        self._ready: anyio.Event | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Begin to make it ready, and end all sessions on leaving."""
+        self._ready = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._run, self._ready)
+            yield
+            group.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if self._ready is not None:
+            await self._ready.wait()
+        if scope["method"] == "POST":
+            receive = await _checked(Headers(scope=scope), receive)
+        # Without its lifespan, as in some tests, an application has nothing to keep sessions in.
+        await (self._served or busy())(scope, receive, send)
+
+    async def _run(self, ready: anyio.Event) -> None:
+        served = await to_thread.run_sync(self._made, abandon_on_cancel=True)
+        async with served.running():
+            self._served = served
+            ready.set()
+            await anyio.sleep_forever()
+
+    def _made(self) -> McpSessions:
+        application = self._application
+        return streamable_mcp(
+            application,
+            self._publisher,
+            hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
+            report=_logged,
+            largest=MESSAGE,
+        )
+
+
+async def _checked(headers: Headers, receive: Receive) -> Receive:
+    """Return what gives a request's body, once it was found to be one that can be parsed.
+
+    Raises:
+        Problem: when it is too large, or holds too many values.
+    """
+    body = await read_body(headers, receive, MESSAGE)
+    first: list[Message] = [{"type": "http.disconnect"}]
+    if body is not None:
+        await to_thread.run_sync(check_values, body)
+        first = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again
+
+
+def _logged(
+    tool: str,
+    arguments: object,
+    answer: Mapping[str, JsonValue],
+    error: ToolError | None,
+    seconds: float,
+) -> None:
+    """Write the line of a call, as an endpoint's request has one."""
+    line = RequestLogEntry(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
+    line.note_arguments(arguments)
+    line.count(answer)
+    line.error_id = error_id_of(error) if error else None
+    line.write(seconds)

@@ -1,0 +1,130 @@
+"""What the OpenAPI document says of an endpoint, from the schemas of its tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from fumishirube import Tool
+from fumishirube.serving import Schema, input_schema, output_schema
+
+_PATH = re.compile(r"/[a-z][a-z0-9_]{0,39}")
+_TEXT: Schema = {"type": "string"}
+_ERROR: Schema = {
+    "type": "object",
+    "properties": {"error": _TEXT, "message": _TEXT, "details": {"type": "object"}},
+    "required": ["error", "message"],
+}
+_REFUSAL: Schema = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "integer"},
+        "error": _TEXT,
+        "message": _TEXT,
+        "details": {"type": "object"},
+    },
+    "required": ["message"],
+    "anyOf": [{"required": ["code"]}, {"required": ["error"]}],
+}
+"""Of tools that refuse in words of their own; what the server refuses has ``error``."""
+_VALIDATION_ERRORS: Schema = {
+    "type": "object",
+    "properties": {
+        "detail": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "type": _TEXT,
+                    "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
+                    "msg": _TEXT,
+                },
+                "required": ["type", "loc", "msg"],
+            },
+        }
+    },
+    "required": ["detail"],
+}
+_UNEXPECTED: Schema = {
+    "type": "object",
+    "properties": {"error": {"const": "internal_error"}, "error_id": _TEXT},
+    "required": ["error", "error_id"],
+}
+_ALWAYS = {
+    400: ("The request is not as it should be.", _ERROR),
+    404: ("What it names is not there.", _ERROR),
+    500: ("Something unexpected; the server's log knows more under this id.", _UNEXPECTED),
+    503: ("Too much is under way; try again in a moment.", _ERROR),
+}
+_OF_BODIES = {
+    413: ("The body is too large.", _ERROR),
+    415: ("The body is not JSON.", _ERROR),
+}
+_OF_TOOLS = {
+    403: ("It may not be had or changed.", _ERROR),
+    409: ("Something else stands in its way.", _ERROR),
+}
+_OF_ENDPOINTS = {422: ("Values do not fit.", _VALIDATION_ERRORS)}
+
+
+def endpoint_fault(tool: Tool[Any, Any], taken: Collection[str]) -> str | None:
+    """Return what keeps a tool from having the endpoint that it declares, if anything does."""
+    method, path = tool.http or ("", "")
+    if method not in ("GET", "POST"):
+        return f"the method is {method[:20]!r}; GET and POST are known"
+    if not _PATH.fullmatch(path):
+        return f"the path {path[:80]!r} is not of the form /name"
+    if path in taken:
+        return f"the path {path!r} is another's"
+    if tool.http_body is not None and tool.http_body not in output_schema(tool)["properties"]:  # type: ignore[operator]
+        return f"the answer has no member {tool.http_body!r}"
+    return None
+
+
+def of_tool(tool: Tool[Any, Any]) -> Schema:
+    """Return the operation ``POST /tools/<name>``."""
+    body = {"required": False, "content": _json(dict(input_schema(tool)), _example(tool))}
+    responses = {**_ALWAYS, **_OF_BODIES, **_OF_TOOLS}
+    if tool.refused is not None:
+        responses |= {status: (responses[status][0], _REFUSAL) for status in (400, 404, 503)}
+        responses[500] = (responses[500][0], {"anyOf": [_REFUSAL, _UNEXPECTED]})
+    return {"requestBody": body, "responses": _responses(output_schema(tool), responses)}
+
+
+def of_endpoint(tool: Tool[Any, Any], method: str) -> Schema:
+    """Return the operation of a tool's own endpoint."""
+    schema: Schema = dict(input_schema(tool))
+    answer: Schema = dict(output_schema(tool))
+    answer = answer if tool.http_body is None else answer["properties"][tool.http_body]
+    if method == "GET":
+        parameters = [_parameter(name, schema) for name in schema["properties"]]
+        responses = _responses(answer, {**_ALWAYS, **_OF_ENDPOINTS})
+        return {"parameters": parameters, "responses": responses}
+    del schema["additionalProperties"]
+    body = {"required": True, "content": _json(schema, _example(tool))}
+    responses = _responses(answer, {**_ALWAYS, **_OF_BODIES, **_OF_ENDPOINTS})
+    return {"requestBody": body, "responses": responses}
+
+
+def _parameter(name: str, arguments: Schema) -> Schema:
+    schema = dict(arguments["properties"][name])
+    description = {"description": schema.pop("description")} if "description" in schema else {}
+    required = name in arguments.get("required", ())
+    return {"name": name, "in": "query", "required": required, "schema": schema, **description}
+
+
+def _example(tool: Tool[Any, Any]) -> Schema:
+    return {"example": dict(tool.examples[0])} if tool.examples else {}
+
+
+def _json(schema: Schema, more: Schema) -> Schema:
+    return {"application/json": {"schema": schema, **more}}
+
+
+def _responses(answer: Any, errors: dict[int, tuple[str, Schema]]) -> Schema:
+    descriptions = {200: ("The tool's answer.", answer), **errors}
+    return {
+        str(status): {"description": words, "content": _json(schema, {})}
+        for status, (words, schema) in sorted(descriptions.items())
+    }

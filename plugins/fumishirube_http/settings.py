@@ -1,0 +1,50 @@
+"""Which settings of the HTTP face go together."""
+
+from __future__ import annotations
+
+import re
+
+from fumishirube import ConfigError
+from fumishirube.serving import LoadedConfig, process_settings
+from fumishirube_http.addresses import host_name, is_loopback
+
+_PORT = re.compile(r"[0-9]{1,5}")
+_LAST_PORT = 65535
+
+
+def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
+    """Return the host and the port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or none.
+
+    Raises:
+        ConfigError: when it is no address, or one that others reach without leave and token.
+    """
+    server, security = loaded.config.server, loaded.config.security
+    host, port = server.host.strip("[]"), server.port
+    if requested:
+        before, _, after = requested.rpartition(":")
+        if not _PORT.fullmatch(after) or int(after) > _LAST_PORT:
+            expectation = f"with a port of at most {_LAST_PORT}, such as 127.0.0.1:{port}"
+            raise ConfigError(f"--http: expected HOST:PORT {expectation}; got {requested[:80]!r}")
+        host, port = before.strip("[]") or host, int(after)
+    if not is_loopback(host):
+        if not security.allow_remote:
+            raise ConfigError(
+                f"server.host: {host!r} is reached from other machines; set "
+                "security.allow_remote and FUMISHIRUBE_HTTP_TOKEN, or serve at 127.0.0.1"
+            )
+        if not process_settings(loaded.environ).token:
+            raise ConfigError(
+                f"FUMISHIRUBE_HTTP_TOKEN: it is needed to serve at {host!r}, "
+                "which is reached from other machines"
+            )
+    return host, port
+
+
+def check_hosts(loaded: LoadedConfig) -> None:
+    """Raise a :class:`ConfigError` for an allowed host that no request can name."""
+    for place, host in enumerate(loaded.config.security.allowed_hosts):
+        if host_name(host) != host.lower():
+            raise ConfigError(
+                f"security.allowed_hosts[{place}]: expected a host name without a port, "
+                f"got {host[:80]!r}"
+            )

@@ -1,0 +1,171 @@
+"""The pages by their addresses."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from fumishirube import ConfigError, InternalError, InvalidParameter, NotFound, ToolError
+from fumishirube.serving import describe_recorded, encode_export
+from fumishirube_inspect.comparison import comparison_page
+from fumishirube_inspect.fates import why_page
+from fumishirube_inspect.frame import error_page, trace_url
+from fumishirube_inspect.search import search_page
+from fumishirube_inspect.security_headers import SameOriginMiddleware
+from fumishirube_inspect.session import InspectorSession, SearchForm
+from fumishirube_inspect.traces import listing_page
+
+_LOG = logging.getLogger("fumishirube")
+
+STATIC = {
+    "inspect.css": "text/css",
+    "inspect.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+_FORM = 64 * 1024
+"""Bytes of a form that are read."""
+_LONGEST_LINE = 9
+"""Digits of a line number."""
+_MOST_TERMS = 2
+
+
+def build_inspector(session: InspectorSession, guarded: Callable[[ASGIApp], ASGIApp]) -> Starlette:
+    """Return the application that shows a session's searches.
+
+    What ``guarded`` makes of an application refuses requests from elsewhere.
+    """
+    pages = _PageHandlers(session)
+    routes = [
+        Route("/", pages.page_endpoint(pages.listing)),
+        Route("/find", pages.find, methods=["POST"]),
+        Route("/trace/{id}", pages.page_endpoint(pages.search)),
+        Route("/trace/{id}/why", pages.page_endpoint(pages.why)),
+        Route("/trace/{id}/export", pages.page_endpoint(pages.export)),
+        Route("/compare", pages.page_endpoint(pages.compare)),
+        Route("/static/{name}", _static),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(SameOriginMiddleware), Middleware(guarded)],
+        exception_handlers={HTTPException: pages.refused},
+    )
+
+
+class _PageHandlers:
+    """Answers requests from one room; each page is made in a thread."""
+
+    def __init__(self, session: InspectorSession) -> None:
+        self._session = session
+
+    def page_endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
+        """Return an endpoint whose failures are pages too."""
+
+        async def endpoint(request: Request) -> Response:
+            return await run_in_threadpool(self._answered, make, request)
+
+        return endpoint
+
+    async def find(self, request: Request) -> Response:
+        """Search, and lead to the page of what came of it."""
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _FORM:
+                error = InvalidParameter("the form is too large; ask a shorter question")
+                return self._error_response(error, error.code, 413)
+        fields = parse_qs(body.decode("utf-8", "replace"))
+        return await run_in_threadpool(
+            self._answered, partial(self._search_response, fields), request
+        )
+
+    def listing(self, _: Request) -> Response:
+        """Show the searches there are."""
+        return HTMLResponse(listing_page(self._session))
+
+    def search(self, request: Request) -> Response:
+        """Show one."""
+        return HTMLResponse(
+            search_page(self._session, self._session.trace(request.path_params["id"]))
+        )
+
+    def why(self, request: Request) -> Response:
+        """Show what became of a section."""
+        trace = self._session.trace(request.path_params["id"])
+        path, line = request.query_params.get("path", ""), request.query_params.get("line") or "1"
+        if not path:
+            raise InvalidParameter("name the file of the section", parameter="path")
+        if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
+            raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
+        return HTMLResponse(why_page(self._session, trace, path, int(line)))
+
+    def export(self, request: Request) -> Response:
+        """Hand out one as a file."""
+        trace = self._session.trace(request.path_params["id"])
+        named = f'attachment; filename="trace-{trace.id[:8]}.json"'
+        data = encode_export(describe_recorded(self._session.application, trace))
+        return Response(data, headers={"content-disposition": named}, media_type="application/json")
+
+    def compare(self, request: Request) -> Response:
+        """Show two."""
+        ids = [request.query_params.get(side, "") for side in "ab"]
+        if not all(ids):
+            raise InvalidParameter("choose two searches to compare, A and B")
+        return HTMLResponse(comparison_page(self._session, *map(self._session.trace, ids)))
+
+    async def refused(self, _: Request, error: Exception) -> Response:
+        """Answer what the router refuses."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        missing = NotFound("there is no such page here")
+        return self._error_response(missing, missing.code, status)
+
+    def _search_response(self, fields: dict[str, list[str]], _: Request) -> Response:
+        def field(name: str) -> str:
+            return fields.get(name, [""])[0].strip()
+
+        terms = [term for term in field("require").replace("、", ",").split(",") if term.strip()]
+        if len(terms) > _MOST_TERMS:
+            raise InvalidParameter(f"at most {_MOST_TERMS} required terms, with a comma between")
+        required = tuple(term.strip() for term in terms)
+        form = SearchForm(field("q"), field("manual"), required, field("config"), field("against"))
+        traces = self._session.find(form)
+        if len(traces) == 1:
+            return RedirectResponse(trace_url(traces[0]), 303)
+        return RedirectResponse(f"/compare?a={traces[0].id}&b={traces[1].id}", 303)
+
+    def _answered(self, make: Callable[[Request], Response], request: Request) -> Response:
+        try:
+            return make(request)
+        except ToolError as error:
+            return self._error_response(
+                error, error.code, 404 if isinstance(error, NotFound) else 400
+            )
+        except ConfigError as error:
+            return self._error_response(error, "configuration error", 400)
+        except Exception:
+            failure = InternalError()
+            _LOG.exception("error_id %s", failure.error_id)
+            return self._error_response(failure, f"error_id {failure.error_id}", 500)
+
+    def _error_response(self, error: Exception, code: str, status: int) -> Response:
+        title = "Not found" if status == 404 else "That did not work"  # noqa: PLR2004 - HTTP's own
+        return HTMLResponse(error_page(self._session, title, str(error), code), status)
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    data = files("fumishirube.faces.inspect").joinpath("static", name).read_bytes()
+    return Response(data, media_type=STATIC[name])

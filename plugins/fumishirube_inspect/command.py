@@ -1,0 +1,59 @@
+"""``fumishirube inspect``: a page on this machine over past searches and new ones."""
+
+from __future__ import annotations
+
+import webbrowser
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import closing
+from pathlib import Path
+
+from fumishirube import ConfigError, install_command
+from fumishirube.commands import complain, opened
+from fumishirube.serving import exit_now, web_server
+
+HOST = "127.0.0.1"
+PORT = 8722
+_LAST_PORT = 65535
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = f"the port to serve at, 0 for any that is free (default: {PORT})"
+    parser.add_argument("--port", metavar="N", type=_port, default=PORT, help=help_text)
+    help_text = "print the address, and open no browser"
+    parser.add_argument("--no-browser", action="store_true", help=help_text)
+    help_text = "a configuration to compare that of --config with, search by search"
+    parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
+
+
+def run(options: Namespace) -> int:
+    """Serve the page until the process is told to stop."""
+    if options.against and not options.against.is_file():
+        raise ConfigError(f"--against: there is no file {options.against.name!r}")
+    with opened(options) as application:
+        try:
+            from fumishirube_inspect.application import build_inspector  # noqa: PLC0415 - over a second
+            from fumishirube_inspect.session import InspectorSession  # noqa: PLC0415 - the same
+        except ModuleNotFoundError as error:
+            raise ConfigError(
+                f"inspect: {error.name} is not installed; run: {install_command('http')}"
+            ) from error
+
+        def ready(host: str, port: int) -> None:
+            url = f"http://{host}:{port}/"
+            print(url, flush=True)
+            if not options.no_browser and not webbrowser.open(url):
+                complain("no browser could be opened; open the address by yourself")
+
+        server = web_server(application.plugins, "inspect")
+        listening = server.listen(HOST, options.port, "--port")
+        session = InspectorSession(application, options.against, strangers=not options.no_plugins)
+        with closing(session):
+            server.run(build_inspector(session, server.guarded), listening, ready)
+    return exit_now()
+
+
+def _port(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and int(word) <= _LAST_PORT):
+        raise ArgumentTypeError(f"expected a port from 0 to {_LAST_PORT}, got {word!r}")
+    return int(word)

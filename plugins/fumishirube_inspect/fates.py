@@ -1,0 +1,84 @@
+"""The page that says what became of one section in a search."""
+
+from __future__ import annotations
+
+from fumishirube import Trace
+from fumishirube.commands import FateStep, section_fate
+from fumishirube_inspect.frame import framed, isolated, trace_url
+from fumishirube_inspect.markup import Markup, tag
+from fumishirube_inspect.search import part
+from fumishirube_inspect.session import InspectorSession
+
+
+def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> bytes:
+    """Return the page."""
+    start = session.section(trace, path, line)
+    fate = section_fate(trace, path, start)
+    rows = [_row(step) for step in fate.steps]
+    verdict = "verdict good" if fate.rank else "verdict bad"
+    heads = (("Stage", ""), ("Rank", "number"), ("", "line"), ("Score", "number"))
+    head = tag("tr", [tag("th", label, class_=name or None, scope="col") for label, name in heads])
+    return framed(
+        f"{path}#L{start}",
+        session,
+        tag(
+            "div",
+            tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace))),
+            tag("h1", "Why not ", isolated(path), f"#L{start}?")
+            if fate.rank is None
+            else tag("h1", "Why ", isolated(path), f"#L{start}?"),
+            class_="title",
+        ),
+        tag(
+            "p",
+            f"{fate.explanation[0].upper()}{fate.explanation[1:]}.",
+            class_=verdict,
+        ),
+        part(
+            "steps",
+            "What each stage did",
+            tag(
+                "div",
+                tag("table", tag("thead", head), tag("tbody", rows), class_="stages"),
+                class_="scroll",
+            )
+            if rows
+            else tag("p", "No fuser and no refiner ran."),
+        ),
+        manual=trace.manual_id,
+    )
+
+
+def _row(step: FateStep) -> Markup:
+    kind, _, name = step.stage.partition(" ")
+    left = step.left_out.replace("_", " ") if step.left_out else None
+    where = f"{step.rank} of {step.rows}" if step.rank else f"not among {step.rows}"
+    return tag(
+        "tr",
+        tag(
+            "td",
+            tag("span", kind, class_=f"kind {kind}"),
+            f" {name}",
+            tag("span", f"left out: {left}", class_="chip bad") if left else None,
+            class_=f"stage d{min(step.depth - 1, 8)}",
+        ),
+        tag("td", where, class_="number" if step.rank else "number quiet"),
+        tag("td", _strip(step), class_="line"),
+        tag("td", f"{step.score:.2f}" if step.score is not None else "–", class_="number"),
+    )
+
+
+def _strip(step: FateStep) -> Markup:
+    """Return where among the ranks it stands: the best at the left."""
+    mark = None
+    if step.rank:
+        share = (step.rank - 1) / max(1, step.rows - 1)
+        mark = tag("circle", cx=round(8 + 184 * share, 2), cy=8, r=5)
+    return tag(
+        "svg",
+        tag("line", x1=4, x2=196, y1=8, y2=8),
+        mark,
+        viewBox="0 0 200 16",
+        class_="strip",
+        aria_hidden="true",
+    )

@@ -1,0 +1,168 @@
+"""Ranks as lines: where each hit stood before and after each fuser and refiner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from fumishirube import Span, TraceRow
+from fumishirube_inspect.frame import key_of
+from fumishirube_inspect.markup import Markup, tag
+
+DEEPEST = 14
+"""Ranks that have a line of their own; all that are lower share the last."""
+_STEP, _TOP, _LEFT, _LABELS = 26, 58, 16, 250
+_WHOLE, _NARROWEST, _WIDEST = 1110, 106, 420
+_HIGHEST = 3
+"""Up to which rank a section is followed wherever it ends."""
+_NOWHERE = 10**6
+_LETTERS = 19
+
+
+class Column(NamedTuple):
+    """One ranking: the kind and the name of what made it, and the rank of each section."""
+
+    kind: str
+    name: str
+    ranks: Mapping[str, int]
+
+    @classmethod
+    def of(cls, kind: str, name: str, rows: Sequence[TraceRow]) -> Column:
+        """Return the column of a ranking."""
+        return cls(kind, name, {key_of(row): rank for rank, row in enumerate(rows, 1)})
+
+
+def columns_of(span: Span) -> list[Column]:
+    """Return the rankings below a span, in the order in which they were made."""
+    return [
+        Column.of(child.kind, child.name, child.rows)
+        for child in span.children
+        if child.kind != "scorer"
+    ]
+
+
+def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
+    """Return a chart of the sections that end high, and of those that one column ranks highest.
+
+    Runs stand beside each other and nothing leads from one to the next: lines between them are
+    faint.
+    """
+    keys = [key for key in titles if _matters(key, columns)]
+    space = (_WHOLE - _LEFT - _LABELS) // max(1, len(columns) - 1)
+    wide = max(_NARROWEST, min(space, _WIDEST))
+    lowest = min(DEEPEST, max((len(column.ranks) for column in columns), default=1))
+    width = _LEFT + wide * (len(columns) - 1) + _LABELS
+    height = _TOP + _STEP * (lowest + 1)
+    lines = [
+        _line(key, titles[key], columns, lowest, wide) for key in _back_to_front(keys, columns)
+    ]
+    drawn = tag(
+        "svg",
+        [_heading(column, place, wide) for place, column in enumerate(columns)],
+        lines,
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=_chart_label(columns, titles),
+        class_="ranks",
+    )
+    return tag("div", drawn, class_="scroll", tabindex=0, role="group", aria_label="Chart of ranks")
+
+
+def _matters(key: str, columns: Sequence[Column]) -> bool:
+    ends = columns[-1].ranks.get(key, _NOWHERE) if columns else _NOWHERE
+    return ends <= DEEPEST or any(column.ranks.get(key, _NOWHERE) <= _HIGHEST for column in columns)
+
+
+def _heading(column: Column, place: int, wide: int) -> Markup:
+    x = _LEFT + place * wide
+    name = column.name if len(column.name) <= 15 else f"{column.name[:14]}…"  # noqa: PLR2004 - what fits
+    return tag(
+        "g",
+        tag("text", column.kind, x=x - 9, y=16, class_="kind"),
+        tag("text", tag("title", column.name), name, x=x - 9, y=32, class_="name"),
+    )
+
+
+def _back_to_front(keys: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    last = columns[-1].ranks if columns else {}
+    return sorted(keys, key=lambda key: -last.get(key, _NOWHERE))
+
+
+def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: int) -> Markup:
+    points = [
+        (place, _LEFT + place * wide, rank, _y(rank, lowest))
+        for place, column in enumerate(columns)
+        if (rank := column.ranks.get(key)) is not None
+    ]
+    lines = [
+        tag("path", d=_curve(x, y, next_x, next_y), class_=_drawn(columns, place, next_place))
+        for (place, x, _, y), (next_place, next_x, _, next_y) in pairwise(points)
+    ]
+    dots = [_dot(x, y, rank, lowest) for _, x, rank, y in points]
+    place, x, rank, y = points[-1]
+    ended = place < len(columns) - 1
+    shown = _shortened(title)
+    label = None
+    if not ended and rank <= lowest:
+        label = tag("text", shown, x=x + 17, y=y + 4, class_="label")
+    tooltip = tag("title", f"{title}: {', '.join(_rank_texts(key, columns))}")
+    return tag("g", tooltip, lines, dots, label, class_=_way(points, ended=ended), data_line=key)
+
+
+def _dot(x: int, y: int, rank: int, lowest: int) -> Markup:
+    if rank > lowest:
+        return tag("circle", cx=x, cy=y, r=3)
+    number = tag("text", rank, x=x, y=y + 4, class_="rank")
+    return tag("g", tag("circle", cx=x, cy=y, r=10), number)
+
+
+def _way(points: Sequence[tuple[int, int, int, int]], *, ended: bool) -> str:
+    """Return whether a section climbed, fell, stayed, or was lost on the way."""
+    if ended:
+        return "lost"
+    first, last = points[0][2], points[-1][2]
+    return "up" if last < first else "down" if last > first else "level"
+
+
+def _drawn(columns: Sequence[Column], place: int, next_place: int) -> str | None:
+    """Return how a line is drawn that leads from a run, or past columns without the section."""
+    names = (
+        "run" if columns[place].kind == "run" else "",
+        "broken" if next_place > place + 1 else "",
+    )
+    return " ".join(filter(None, names)) or None
+
+
+def _curve(x: int, y: int, next_x: int, next_y: int) -> str:
+    middle = (x + next_x) // 2
+    return f"M{x} {y}C{middle} {y} {middle} {next_y} {next_x} {next_y}"
+
+
+def _y(rank: int, lowest: int) -> int:
+    return _TOP + _STEP * (min(rank, lowest + 1) - 1)
+
+
+def _shortened(title: str) -> str:
+    """Return as much of a title as there is room for; wide characters take two letters' room."""
+    space = 2 * _LETTERS
+    fitting: list[str] = []
+    for character in title:
+        space -= 1 if character.isascii() else 2
+        if space < 0:
+            return "".join(fitting) + "…"
+        fitting.append(character)
+    return title
+
+
+def _rank_texts(key: str, columns: Sequence[Column]) -> Iterator[str]:
+    for column in columns:
+        rank = column.ranks.get(key)
+        yield f"{column.name} {rank if rank is not None else 'no'}"
+
+
+def _chart_label(columns: Sequence[Column], titles: Mapping[str, str]) -> str:
+    names = ", ".join(column.name for column in columns)
+    return f"Ranks of {len(titles)} sections in {len(columns)} rankings: {names}"

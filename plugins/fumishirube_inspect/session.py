@@ -1,0 +1,202 @@
+"""What the pages are about: past searches, wherever they are kept, and new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from fumishirube import (
+    Budget,
+    ConfigError,
+    InvalidParameter,
+    NotFound,
+    Query,
+    SurfaceContext,
+    ToolError,
+    Trace,
+    TraceRow,
+)
+from fumishirube.commands import Application, search_context, section_at
+from fumishirube.serving import load_plugins, open_application, open_scratch_application
+from fumishirube.text import fold
+
+TIME_MS = 60_000
+LONGEST = 10_000
+"""Characters of a question."""
+
+_SHOWN = 1_200
+"""Characters of a section that are shown."""
+_OTHERS = 100
+"""Searches with other configurations that are remembered."""
+
+
+class SearchForm(NamedTuple):
+    """A question of the page: to which manual, with which configurations, one or two."""
+
+    text: str
+    manual_id: str
+    required: tuple[str, ...]
+    configuration: str
+    against: str
+
+
+class InspectorSession:
+    """The opened application, and others beside it with configurations to compare.
+
+    ``against`` is a configuration to offer first; ``strangers`` may have plugins in all of them.
+    """
+
+    def __init__(
+        self, application: Application, against: Path | None = None, *, strangers: bool = True
+    ) -> None:
+        self.application = application
+        self.current = application.loaded.file.name if application.loaded.file else "defaults"
+        self.against = against
+        self._read = self._written(self.current)
+        self._strangers = strangers
+        self._opened: dict[str, tuple[float, Application]] = {}
+        self._others: dict[str, tuple[str, Trace]] = {}
+        self._stack = ExitStack()
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """Close the applications that were opened here."""
+        self._stack.close()
+
+    def traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
+        """Return every trace there is, newest first, and the names of files that hold none."""
+        stored, damaged = self.application.traces.all_traces()
+        traces = [*stored, *(other for _, other in self._others.values())]
+        return sorted(traces, key=lambda trace: trace.created, reverse=True), damaged
+
+    def trace(self, trace_id: str) -> Trace:
+        """Return one trace.
+
+        Raises:
+            NotFound: when it is unknown or has expired.
+        """
+        other = self._others.get(trace_id)
+        return other[1] if other else self.application.traces.get(trace_id)
+
+    def configuration_of(self, trace: Trace) -> str | None:
+        """Return the file by which a search of this page was configured, if it was another one."""
+        other = self._others.get(trace.id)
+        return other[0] if other else None
+
+    def manuals(self) -> Sequence[str]:
+        """Return the ids of the manuals; none where no surface searches any."""
+        try:
+            return self._context(self.application).manuals()
+        except (ConfigError, ToolError):
+            return ()
+
+    def configurations(self) -> Sequence[str]:
+        """Return the names of the files in the workspace that may be other configurations."""
+        workspace = self.application.loaded.workspace
+        files = (*workspace.glob("*.yaml"), *workspace.glob("*.yml"))
+        names = sorted(file.name for file in files if file.is_file() and file.name != self.current)
+        first = [self.against.name] if self.against else []
+        return [*first, *(name for name in names if name not in first)]
+
+    def find(self, form: SearchForm) -> Sequence[Trace]:
+        """Search with one configuration or with two, past the cache.
+
+        Raises:
+            InvalidParameter: when the question is blank, too long, or asks for what is not there.
+            ConfigError: when a configuration cannot be used.
+        """
+        if not fold(form.text):
+            raise InvalidParameter("the question is blank; type some words")
+        if len(form.text) > LONGEST:
+            raise InvalidParameter(f"the question is too long; at most {LONGEST} characters")
+        names = [name for name in (form.configuration, form.against) if name]
+        return [self._find(form, name) for name in names or [self.current]]
+
+    def passage(self, trace: Trace, row: TraceRow) -> str | None:
+        """Return the beginning of a hit's text as it is now; ``None`` when it is not there."""
+        context = self.application.contexts.get(trace.origin.recipe.surface)
+        try:
+            if context is None or trace.own:
+                return None
+            document = context.manual(trace.manual_id).document(row.path)
+        except ToolError:
+            return None
+        for section in document.sections:
+            if section.start_line == row.start_line:
+                text = document.text[section.start : section.end].strip("\n")
+                return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        return None
+
+    def section(self, trace: Trace, path: str, line: int) -> int:
+        """Return the first line of the section that holds a line.
+
+        Raises:
+            NotFound: when neither the manual nor the trace knows the file.
+        """
+        context = self.application.contexts.get(trace.origin.recipe.surface)
+        if context is None or trace.own:
+            return line
+        try:
+            return section_at(context.manual(trace.manual_id).document(path), line)
+        except ToolError:
+            named = {row.path for row in trace.search.rows}
+            if path not in named.union(out.path for out in trace.search.left_out):
+                raise
+            return line
+
+    def paths(self, trace: Trace) -> Sequence[str]:
+        """Return the files of a trace's manual; none when it is gone."""
+        context = self.application.contexts.get(trace.origin.recipe.surface)
+        try:
+            return context.manual(trace.manual_id).paths() if context and not trace.own else ()
+        except ToolError:
+            return ()
+
+    def _find(self, form: SearchForm, name: str) -> Trace:
+        query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
+        if name == self.current and self._written(name) == self._read:
+            return self._context(self.application).find(form.manual_id, query).trace
+        with self._lock:
+            trace = self._context(self._other(name)).find(form.manual_id, query).trace
+            self._others[trace.id] = (name, trace)
+            while len(self._others) > _OTHERS:
+                del self._others[next(iter(self._others))]
+        return trace
+
+    def _other(self, name: str) -> Application:
+        """Open the application of another configuration, anew when its file has changed."""
+        file, written = self._file(name), self._written(name)
+        if written is None or name not in (self.current, *self.configurations()):
+            raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
+        if name not in self._opened or self._opened[name][0] != written:
+            workspace, strangers = self.application.loaded.workspace, self._strangers
+            with closing(open_application(workspace, file, strangers=strangers)) as opened:
+                loaded = opened.loaded
+            plugins = load_plugins(strangers=self._strangers)
+            self._opened[name] = (
+                written,
+                self._stack.enter_context(open_scratch_application(loaded, plugins)),
+            )
+        return self._opened[name][1]
+
+    def _file(self, name: str) -> Path:
+        ours = self.application.loaded.file
+        if ours is not None and name == self.current:
+            return ours
+        if self.against is not None and name == self.against.name:
+            return self.against
+        return self.application.loaded.workspace / name
+
+    def _written(self, name: str) -> float | None:
+        """Return when the file of a configuration was written, if there is one."""
+        try:
+            return self._file(name).stat().st_mtime
+        except (OSError, ValueError):
+            return None
+
+    @staticmethod
+    def _context(application: Application) -> SurfaceContext:
+        return search_context(application)

@@ -1,0 +1,135 @@
+"""The tree of runs and stages: when each began, how long it took, and what it left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fumishirube import Span
+from fumishirube.serving import StageTiming
+from fumishirube_inspect.frame import milliseconds
+from fumishirube_inspect.markup import Content, Markup, tag
+
+_DEEPEST = 8
+
+
+def tree(search: Span) -> Markup:
+    """Return the tree of one search, with a line of time."""
+    whole = max(search.ms, *(_end(span) for span, _ in _spans(search, 0)), 0.001)
+    rows = [_row(span, depth, whole) for span, depth in _spans(search, 0)]
+    head = _head(("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
+    return tag("table", head, tag("tbody", rows), class_="stages")
+
+
+def compared(stages: tuple[StageTiming, ...]) -> Markup:
+    """Return two trees as one, with both times."""
+    slowest = max((span.ms for item in stages for span in _sides(item)), default=0.0) or 0.001
+    rows = [_compared_row(item, slowest) for item in stages]
+    sides = [(letter(item), "number letters") for item in "AB"]
+    head = _head(("Stage", "stage"), *sides, ("", "line"), ("Rows", "number"))
+    return tag("table", head, tag("tbody", rows), class_="stages")
+
+
+def _row(span: Span, depth: int, whole: float) -> Markup:
+    rect = tag(
+        "rect",
+        x=round(1000 * max(0.0, span.started_ms) / whole, 2),
+        width=max(2.0, round(1000 * span.ms / whole, 2)),
+        height=10,
+    )
+    line = tag(
+        "svg",
+        rect,
+        viewBox="0 0 1000 10",
+        preserveAspectRatio="none",
+        class_=f"time {span.kind}",
+        aria_hidden="true",
+    )
+    return tag(
+        "tr",
+        _named(span, depth),
+        tag("td", milliseconds(span.ms), class_="number"),
+        tag("td", line, class_="line"),
+        tag("td", "" if span.kind == "scorer" else len(span.rows), class_="number"),
+    )
+
+
+def _compared_row(stage: StageTiming, slowest: float) -> Markup:
+    span = stage.after or stage.before
+    assert span is not None
+    sides = (stage.before, stage.after)
+    rects = [
+        tag(
+            "rect",
+            y=place * 6,
+            width=round(1000 * side.ms / slowest, 2),
+            height=4,
+            class_="ab"[place],
+        )
+        for place, side in enumerate(sides)
+        if side
+    ]
+    bars = tag(
+        "svg",
+        rects,
+        viewBox="0 0 1000 10",
+        preserveAspectRatio="none",
+        class_="time pair",
+        aria_hidden="true",
+    )
+    counts = ["–" if side is None else str(len(side.rows)) for side in sides]
+    rows = counts[0] if counts[0] == counts[1] else " → ".join(counts)
+    return tag(
+        "tr",
+        _named(span, len(stage.way) - 1),
+        [tag("td", milliseconds(side.ms) if side else "–", class_="number") for side in sides],
+        tag("td", bars, class_="line"),
+        tag("td", "" if span.kind == "scorer" else rows, class_="number"),
+        class_=None if all(sides) else "alone",
+    )
+
+
+def _named(span: Span, depth: int) -> Markup:
+    name = None if span.name == span.kind else f" {span.name}"
+    weight = tag("span", f"×{span.weight:g}", class_="chip") if span.weight != 1.0 else None
+    left = [tag("span", text, class_="chip quiet") for text in _left_out(span)]
+    failed = tag("span", span.error, class_="chip bad") if span.error else None
+    return tag(
+        "td",
+        tag("span", span.kind, class_=f"kind {span.kind}"),
+        name,
+        weight,
+        left,
+        failed,
+        class_=f"stage d{min(depth, _DEEPEST)}",
+    )
+
+
+def _left_out(span: Span) -> Iterator[str]:
+    if span.kind in ("fuser", "refiner"):
+        reasons = Counter(out.reason for out in span.left_out)
+        for reason, number in sorted(reasons.items()):
+            yield f"left out {number}: {reason.replace('_', ' ')}"
+
+
+def letter(name: str) -> Markup:
+    """Return the sign of one of two searches, in its colour."""
+    return tag("b", name, class_=f"letter {name.lower()}")
+
+
+def _head(*cells: tuple[Content, str]) -> Markup:
+    return tag("thead", tag("tr", [tag("th", t, class_=c, scope="col") for t, c in cells]))
+
+
+def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
+    yield span, depth
+    for child in span.children:
+        yield from _spans(child, depth + 1)
+
+
+def _sides(stage: StageTiming) -> Iterator[Span]:
+    yield from (span for span in (stage.before, stage.after) if span)
+
+
+def _end(span: Span) -> float:
+    return span.started_ms + span.ms

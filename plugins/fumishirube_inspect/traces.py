@@ -1,0 +1,152 @@
+"""The first page: a question to ask, and the searches there have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fumishirube import Trace
+from fumishirube_inspect.frame import clock, framed, isolated, milliseconds, select, trace_url
+from fumishirube_inspect.markup import Markup, tag
+from fumishirube_inspect.session import InspectorSession
+
+_MOST = 200
+
+
+def listing_page(session: InspectorSession) -> bytes:
+    """Return the page."""
+    traces, damaged = session.traces()
+    return framed(
+        "Searches",
+        session,
+        tag("h1", "Searches"),
+        _asking(session),
+        _damaged(damaged),
+        _listed(session, traces[:_MOST]) if traces else _nothing(session),
+        manual=None,
+    )
+
+
+def _asking(session: InspectorSession) -> Markup | None:
+    manuals = session.manuals()
+    if not manuals:
+        return None
+    others = session.configurations()
+    against = session.against.name if session.against else ""
+    return tag(
+        "form",
+        _field(
+            "Question",
+            tag("input", name="q", required=True, autocomplete="off", data_search=True),
+            "wide",
+        ),
+        _field("Manual", select("manual", manuals, "", "Manual")),
+        _field(
+            "Required terms",
+            tag("input", name="require", placeholder="none", autocomplete="off"),
+        ),
+        _field("Configuration", select("config", [session.current, *others], "", "Configuration")),
+        _field(
+            "Against",
+            select("against", [*others, session.current], against, "Against", "nothing"),
+        ),
+        tag("button", "Search", class_="main"),
+        action="/find",
+        method="post",
+        class_="panel asking",
+    )
+
+
+def _field(label: str, control: Markup, class_: str = "") -> Markup:
+    return tag("label", tag("span", label), control, class_=f"field {class_}".strip())
+
+
+def _nothing(session: InspectorSession) -> Markup:
+    message = (
+        "Ask a question above, or make a search anywhere else in this workspace: it appears here."
+        if session.manuals()
+        else "There are no manuals in this workspace yet: put files into manuals/<manual>/ first."
+    )
+    return tag(
+        "section",
+        tag("h2", "No searches yet"),
+        tag("p", message),
+        tag("pre", tag("code", "fumishirube find 'a question'")),
+        class_="panel empty",
+    )
+
+
+def _damaged(names: Sequence[str]) -> Markup | None:
+    if not names:
+        return None
+    message = "cannot be read and is left out" if len(names) == 1 else "cannot be read; left out"
+    files = [(", " if place else "", tag("code", name)) for place, name in enumerate(names)]
+    return tag(
+        "p",
+        files,
+        f" in .fumishirube/traces {message}. Delete it to be rid of this note.",
+        class_="notice bad",
+    )
+
+
+def _listed(session: InspectorSession, traces: Sequence[Trace]) -> Markup:
+    slowest = max((trace.search.ms for trace in traces), default=0.0) or 1.0
+    later = traces[1].id if len(traces) > 1 else ""
+    rows = [
+        _row(session, trace, slowest, a=trace.id == later, b=place == 0)
+        for place, trace in enumerate(traces)
+    ]
+    head = ("A", "B", "When", "Question", "Manual", "Hits", "Time")
+    names = ("pick", "pick", "when", "", "manual", "number", "number")
+    cells = zip(head, names, strict=True)
+    heads = [tag("th", label, class_=name or None, scope="col") for label, name in cells]
+    return tag(
+        "form",
+        tag("table", tag("thead", tag("tr", heads)), tag("tbody", rows), class_="traces"),
+        tag("p", tag("button", "Compare A with B"), class_="actions") if len(traces) > 1 else None,
+        action="/compare",
+        class_="panel",
+    )
+
+
+def _row(session: InspectorSession, trace: Trace, slowest: float, *, a: bool, b: bool) -> Markup:
+    name = session.configuration_of(trace)
+    flags = [
+        tag("span", name, class_="chip") if name else None,
+        tag("span", "degraded", class_="chip bad", title=trace.degraded)
+        if trace.degraded
+        else None,
+        tag("span", "from the cache", class_="chip") if trace.cache.hit else None,
+    ]
+    return tag(
+        "tr",
+        tag("td", _pick("a", trace, checked=a), class_="pick"),
+        tag("td", _pick("b", trace, checked=b), class_="pick"),
+        tag("td", clock(trace.created), class_="when"),
+        tag(
+            "td",
+            tag("a", isolated(trace.text), href=trace_url(trace), data_item=True),
+            flags,
+            class_="what",
+        ),
+        tag("td", isolated(trace.manual_id), class_="manual"),
+        tag("td", len(trace.search.rows), class_="number"),
+        tag(
+            "td", milliseconds(trace.search.ms), _meter(trace.search.ms / slowest), class_="number"
+        ),
+    )
+
+
+def _pick(side: str, trace: Trace, *, checked: bool) -> Markup:
+    label = f"{side.upper()}: {trace.text[:60]}"
+    return tag("input", type="radio", name=side, value=trace.id, checked=checked, aria_label=label)
+
+
+def _meter(share: float) -> Markup:
+    return tag(
+        "svg",
+        tag("rect", width=round(100 * share, 2), height=3),
+        viewBox="0 0 100 3",
+        preserveAspectRatio="none",
+        class_="meter",
+        aria_hidden="true",
+    )

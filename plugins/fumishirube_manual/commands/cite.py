@@ -1,0 +1,108 @@
+"""``fumishirube cite check``: which citations still hold."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from fumishirube import Root, ToolError
+from fumishirube.commands import (
+    SCHEME,
+    add_json,
+    add_subcommand,
+    complain,
+    listed,
+    opened,
+    print_json,
+    search_context,
+)
+from fumishirube.text import decode
+from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker, find_citations
+
+_STATES = ("valid", "moved", "changed", "gone")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    inner = parser.add_subparsers(title="commands", metavar="check", required=True)
+    words = "say which citations are valid, moved, changed or gone"
+    check = add_subcommand(inner, "check", run, words)
+    help_text = (
+        "a citation manual://…, or a text file that holds some; - reads standard input "
+        "(default: all notes of the vault)"
+    )
+    check.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=help_text)
+    add_json(check)
+
+
+def run(options: Namespace) -> int:
+    """Check every citation, and print what became of it; 1 if any does not hold as it is."""
+    cited = list(_cited(options))
+    with opened(options) as application:
+        if not options.sources:
+            cited = list(_noted(application.loaded.folder("vault")))
+        checker = CitationChecker(search_context(application).manual)
+        checked = [(source, checker.check(text)) for source, text in cited]
+    if options.json:
+        print_json([_plain(source, result) for source, result in checked])
+    else:
+        for source, result in checked:
+            print(f"{result.state:8}{result.text}" + (f"  ({source})" if source else ""))
+            if result.state != "valid":
+                print(f"        {result.explanation}")
+        counts: Counter[str] = Counter(result.state for _, result in checked)
+        summary = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
+        print(", ".join(summary) or "no citations")
+    return int(any(result.state != "valid" for _, result in checked))
+
+
+def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
+    """Yield each citation with the file that holds it; the empty name is the command line."""
+    for source in options.sources:
+        if source.startswith(SCHEME):
+            yield "", source
+        elif source == "-":
+            data = sys.stdin.buffer.read() if sys.stdin else b""
+            yield from (("-", text) for text in find_citations(data.decode("utf-8-sig", "replace")))
+        else:
+            yield from ((source, text) for text in find_citations(_text(source, options)))
+
+
+def _noted(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield each citation of the vault with the note that holds it."""
+    vault = Root(folder)
+    unread = []
+    for entry in vault.files() if vault.exists else ():
+        try:
+            text = decode(vault.read_bytes(entry.path))
+        except ToolError:
+            unread.append(entry.path)
+        else:
+            yield from (
+                (f"{folder.name}/{entry.path}", citation) for citation in find_citations(text)
+            )
+    if unread:
+        complain(f"not read, because they are no text: {listed(unread)}")
+
+
+def _text(source: str, options: Namespace) -> str:
+    try:
+        return decode(Path(source).read_bytes())
+    except (OSError, ToolError):
+        complain(f"{options.parser.prog}: {source!r} is no citation, and no text file to be read")
+        sys.exit(2)
+
+
+def _plain(source: str, result: CheckedCitation) -> JsonValue:
+    return {
+        "citation": result.text,
+        "file": source or None,
+        "state": result.state,
+        "told": result.explanation,
+        "now": str(result.now) if result.now else None,
+    }

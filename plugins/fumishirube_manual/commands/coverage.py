@@ -1,0 +1,162 @@
+"""``fumishirube coverage``: what a past search saw of its manual, and what is still unread."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from fumishirube import (
+    Citation,
+    CoverageReport,
+    InvalidParameter,
+    LeftOut,
+    Skipped,
+    TermReport,
+    Trace,
+)
+from fumishirube.commands import (
+    add_json,
+    command,
+    counted,
+    listed,
+    opened,
+    print_json,
+    reason_text,
+    search_context,
+    section_at,
+    section_fate,
+    table,
+)
+from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
+from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = "the trace's id, as 'find --json' or manual_find gives it"
+    parser.add_argument("trace", metavar="TRACE", help=help_text)
+    help_text = "also show what each stage did, and why each section scored"
+    parser.add_argument("--explain", action="store_true", help=help_text)
+    help_text = (
+        "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
+    )
+    parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the account of a kept search, whichever process made it."""
+    with opened(options) as application:
+        trace = application.traces.get(options.trace.strip())
+        if options.why_not is not None:
+            if options.why_not.manual_id != trace.manual_id:
+                raise InvalidParameter(f"the trace is of another manual: {trace.manual_id}")
+            cite: Citation = options.why_not
+            document = search_context(application).manual(cite.manual_id).document(cite.path)
+            fate = section_fate(trace, cite.path, section_at(document, cite.start_line))
+            lines, plain = fate_lines(fate), fate_json(fate)
+        else:
+            lines, plain = _lines(trace, options), _plain(trace)
+        if options.json:
+            print_json(plain)
+        else:
+            for text in lines:
+                print(text)
+    return 0
+
+
+def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
+    account = CoverageReport.of(trace)
+    yield f"trace {trace.id} of {trace.manual_id}: {trace.text}"
+    yield (
+        f"searched {counted(account.scanned_sections, 'section')} of {account.sections} "
+        f"in {counted(account.scanned_files, 'file')} of {account.files}"
+    )
+    yield from map(_skipped, account.skipped)
+    yield from map(_term, account.terms)
+    least = "at least " if account.at_least else ""
+    yield f"{least}{account.matched} matched; {account.returned} returned"
+    if trace.degraded:
+        yield f"degraded: {trace.degraded}"
+    yield from _unread(trace, account)
+    if options.explain:
+        for rank, row in enumerate(trace.search.rows, 1):
+            yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals_line(row)}"
+        yield from tree_lines(trace)
+        yield LEGEND
+    follow_up = _follow_up(trace, account)
+    if follow_up is not None:
+        arguments = json.dumps(follow_up, ensure_ascii=False)
+        yield f"next: {command(options, 'call', 'manual_find', arguments)}"
+
+
+def _skipped(skipped: Skipped) -> str:
+    return f"not searched: {counted(skipped.number, skipped.unit)}, {reason_text(skipped.reason)}"
+
+
+def _term(required: TermReport) -> str:
+    where = f": in {counted(required.sections, 'section')}"
+    near = f"; near it: {listed(required.near)}" if required.near else ""
+    return f"required term {required.term}{where}{near}"
+
+
+def _unread(trace: Trace, account: CoverageReport) -> Iterator[str]:
+    if not account.unread and not account.unranked:
+        yield "nothing that matched is unread"
+        return
+    yield "still unread:"
+    yield from table(
+        [(f"  {_place(trace, out)}", reason_text(out.reason)) for out in account.unread]
+    )
+    if account.unranked:
+        more = counted(account.unranked, "matching section")
+        yield f"  and {more} that ranked too low to be named; a search for the rest names them"
+
+
+def _follow_up(trace: Trace, account: CoverageReport) -> dict[str, JsonValue] | None:
+    """Return the arguments of a find that goes on where this one ended, if it left matches."""
+    terms: list[JsonValue] = [required.term for required in account.terms]
+    if not account.unranked or not terms:
+        return None
+    return {
+        "query": trace.text,
+        "manual_id": trace.manual_id,
+        "required_terms": terms,
+        "only_unscanned_from_trace_id": trace.id,
+    }
+
+
+def _place(trace: Trace, out: LeftOut) -> str:
+    return str(Citation(trace.manual_id, out.path, out.start_line))
+
+
+def _plain(trace: Trace) -> JsonValue:
+    account = CoverageReport.of(trace)
+    return {
+        "trace_id": trace.id,
+        "manual_id": trace.manual_id,
+        "query": trace.text,
+        "scope": {"files": account.files, "sections": account.sections},
+        "scanned": {"files": account.scanned_files, "sections": account.scanned_sections},
+        "matched": account.matched,
+        "matched_at_least": account.at_least,
+        "returned": account.returned,
+        "skipped": [
+            {"reason": item.reason, "unit": item.unit, "count": item.number}
+            for item in account.skipped
+        ],
+        "terms": [
+            {"term": item.term, "sections": item.sections, "near": [*item.near]}
+            for item in account.terms
+        ],
+        "unread": [
+            {"path": out.path, "start_line": out.start_line, "reason": out.reason}
+            for out in account.unread
+        ],
+        "unranked": account.unranked,
+        "follow_up": _follow_up(trace, account),
+        "degraded": trace.degraded,
+    }

@@ -1,0 +1,57 @@
+"""What became of a section in a search, as lines and as JSON."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from fumishirube import Citation, InvalidParameter
+from fumishirube.commands import SCHEME, FateStep, SectionFate, table
+
+
+def fate_lines(section_fate: SectionFate) -> Iterator[str]:
+    """Yield the verdict, and what each stage did, the inner ones indented."""
+    yield f"{section_fate.place}: {section_fate.explanation}"
+    yield from table(
+        [("  " * step.depth + step.stage, _step_text(step)) for step in section_fate.steps]
+    )
+
+
+def fate_json(section_fate: SectionFate) -> JsonValue:
+    """Return the same as JSON."""
+    return {
+        "ref": str(section_fate.place),
+        "rank": section_fate.rank,
+        "stage": section_fate.stage,
+        "reason": section_fate.reason,
+        "told": section_fate.explanation,
+        "steps": [
+            {
+                "depth": step.depth,
+                "stage": step.stage,
+                "rank": step.rank,
+                "rows": step.rows,
+                "score": step.score,
+                "left_out": step.left_out,
+            }
+            for step in section_fate.steps
+        ],
+    }
+
+
+def reference(word: str) -> Citation:
+    """Take a citation, whose scheme may be left out, from the command line."""
+    try:
+        return Citation.parse(SCHEME + word.removeprefix(SCHEME))
+    except InvalidParameter as error:
+        raise ArgumentTypeError(f"expected manual://ID/PATH#L10, got {word[:80]!r}") from error
+
+
+def _step_text(step: FateStep) -> str:
+    if step.rank is not None and step.score is not None:
+        return f"rank {step.rank} of {step.rows}, score {step.score:.2f}"
+    if step.left_out is not None:
+        return f"left out: {step.left_out}"
+    return f"not among the {step.rows}"

@@ -1,0 +1,227 @@
+"""``fumishirube find``: the best sections for a question, and what was searched."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Sequence
+
+from pydantic import JsonValue
+
+from fumishirube import Budget, Call, Citation, ConfigError, Query, SurfaceContext, ToolError, Trace
+from fumishirube.commands import (
+    Application,
+    Bar,
+    add_json,
+    at_least,
+    call_tool,
+    chosen_manuals,
+    clipped,
+    complain,
+    known_manual,
+    opened,
+    print_json,
+    search_context,
+    section_at,
+    section_fate,
+    strip_controls,
+    terminal_width,
+)
+from fumishirube.text import concepts, fold
+from fumishirube_manual.commands.coverage_lines import (
+    account_line,
+    coverage_lines,
+    next_line,
+    terms_lines,
+)
+from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
+from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json, picked
+from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
+
+TIME_MS = 60_000
+SHOWN = 5
+MOST_TERMS = 2
+LONGEST_QUERY, LONGEST_TERM = 100_000, 200
+
+_INDENT = "   "
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = "a question or words, in Japanese or English"
+    parser.add_argument(
+        "query", metavar="QUERY", type=_text("QUERY", LONGEST_QUERY), help=help_text
+    )
+    help_text = "search this manual only (default: all)"
+    parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
+    parser.add_argument(
+        "--require",
+        metavar="TERM",
+        action="append",
+        default=[],
+        type=_text("TERM", LONGEST_TERM),
+        help="a word that should stand in the sections; once or twice "
+        "(default: the rarest words of the query that stand in the manual)",
+    )
+    help_text = f"how many sections to show (default: {SHOWN})"
+    parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=help_text)
+    help_text = "also show what each stage did, and why each section scored"
+    parser.add_argument("--explain", action="store_true", help=help_text)
+    help_text = (
+        "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
+    )
+    parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
+    help_text = "print the full answer of the search as JSON; needs one manual"
+    parser.add_argument("--full", action="store_true", help=help_text)
+    help_text = "with --full: also the claims that the hits make, and what bears them out"
+    parser.add_argument("--claims", action="store_true", help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Search, and print what came of it."""
+    required = tuple({fold(term): term.strip() for term in options.require}.values())
+    if len(required) > MOST_TERMS:
+        options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
+    if options.full and (options.why_not or options.explain):
+        options.parser.error("--full: goes with neither --why-not nor --explain")
+    if options.claims and not options.full:
+        options.parser.error("--claims: needs --full")
+    with opened(options) as application:
+        context = search_context(application)
+        if options.full:
+            print_json(_full(application, context, required, options))
+            return 0
+        manuals = chosen_manuals(context, _wanted(context, options))
+        results = _search(context, manuals, required, options)
+        if options.why_not:
+            return _print_fate(results.traces[0], context, options)
+        if options.json:
+            print_json(as_json(results, explain=options.explain))
+        else:
+            for line in _result_lines(results, context, options):
+                print(line)
+    return 1 if results.failed else 0
+
+
+def _wanted(context: SurfaceContext, options: Namespace) -> list[str]:
+    """Return the manuals that are named, by ``--why-not`` too."""
+    named: list[str] = options.manual
+    if options.why_not is None:
+        return named
+    manual_id = known_manual(context, options.why_not.manual_id)
+    if any(known_manual(context, name) != manual_id for name in named):
+        options.parser.error(f"--why-not: its manual is {manual_id!r}, --manual names another")
+    return [manual_id]
+
+
+def _full(
+    application: Application,
+    context: SurfaceContext,
+    required: tuple[str, ...],
+    options: Namespace,
+) -> JsonValue:
+    """Ask the surface for the whole answer, which it gives to nobody outside the process."""
+    manuals = chosen_manuals(context, options.manual)
+    if len(manuals) != 1:
+        options.parser.error("--full: it searches one manual; name it with --manual ID")
+    if "manual_find" not in application.commands:
+        raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
+    arguments = {
+        "query": options.query,
+        "manual_id": manuals[0],
+        "required_terms": [*(required or _picked(context, manuals[0], options.query))],
+        "include_claim_graph": options.claims,
+    }
+    return call_tool(application.commands["manual_find"], arguments, Call())
+
+
+def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
+    """Choose the terms as a find without any does, and say so: the full answer needs some."""
+    trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
+    chosen = picked(trace) or [
+        concept.text[:LONGEST_TERM] for concept in concepts(query)[:MOST_TERMS]
+    ]
+    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
+    return chosen
+
+
+def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> int:
+    citation: Citation = options.why_not
+    document = context.manual(citation.manual_id).document(citation.path)
+    fate = section_fate(trace, citation.path, section_at(document, citation.start_line))
+    if options.json:
+        print_json(fate_json(fate))
+    else:
+        for line in fate_lines(fate):
+            print(line)
+    return 0
+
+
+def _search(
+    context: SurfaceContext, manuals: list[str], required: tuple[str, ...], options: Namespace
+) -> SearchResults:
+    traces: list[Trace] = []
+    failed: list[tuple[str, str]] = []
+    for manual in manuals:
+        bar = Bar()
+        query = Query(options.query, required, budget=Budget.of(TIME_MS))
+        try:
+            traces.append(context.find(manual, query, bar.progress).trace)
+        except ToolError as error:
+            if len(manuals) == 1:
+                raise
+            failed.append((manual, str(error)))
+        finally:
+            bar.close()
+    return SearchResults(options.query, required, options.limit, traces, failed)
+
+
+def _result_lines(
+    results: SearchResults, context: SurfaceContext, options: Namespace
+) -> Iterator[str]:
+    columns = terminal_width()
+    for rank, hit in enumerate(results.shown(), 1):
+        yield from _hit_lines(rank, hit, context, columns)
+        if options.explain:
+            yield _INDENT + signals_line(hit.row)
+        yield ""
+    if not results.ranked():
+        yield "nothing found"
+    yield from terms_lines(results)
+    yield from coverage_lines(results)
+    if options.explain:
+        for trace in results.traces:
+            yield from tree_lines(trace)
+        yield LEGEND
+    if results.traces:
+        yield account_line(results, options)
+    yield next_line(results, options)
+
+
+def _hit_lines(rank: int, hit: TracedHit, context: SurfaceContext, columns: int) -> Iterator[str]:
+    row = hit.row
+    head = f"{rank}. "
+    tail = f"  {row.score:.2f}"
+    yield head + clipped(strip_controls(row.title), columns - len(head) - len(tail)) + tail
+    yield _INDENT + hit.cite
+    try:
+        body = body_of(row, context.root.child(hit.trace.manual_id))
+        if body is None:
+            document = context.manual(hit.trace.manual_id).document(row.path)
+            body = body_in(document, row.start_line)
+    except ToolError:
+        return  # the file has gone since it was searched; the hit itself is still true
+    for line in snippet_lines(row.title, body, row.matched, columns - len(_INDENT)):
+        yield _INDENT + line
+
+
+def _text(what: str, longest: int) -> Callable[[str], str]:
+    def convert(word: str) -> str:
+        if not fold(word):
+            raise ArgumentTypeError(f"{what} is blank")
+        if len(word) > longest:
+            raise ArgumentTypeError(f"{what} has {len(word)} characters; at most {longest}")
+        return word
+
+    return convert

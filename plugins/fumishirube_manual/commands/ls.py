@@ -1,0 +1,66 @@
+"""``fumishirube ls``: the manuals, and what one of them holds."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from fumishirube.commands import (
+    Application,
+    add_json,
+    call_by_name,
+    command,
+    complain,
+    known_manual,
+    opened,
+    search_context,
+    show,
+    suggest,
+)
+from fumishirube.text import nfc
+from fumishirube_manual.settings import SURFACE
+
+_ROOT = "manuals"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = "a manual, or a folder in one as MANUAL/FOLDER (default: all manuals)"
+    parser.add_argument("id", metavar="ID", nargs="?", default=_ROOT, help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """List the manuals, or what one of them holds."""
+    with opened(options) as application:
+        answer = call_by_name(
+            application, "manual_ls", surface=SURFACE, id=_opaque(application, options.id)
+        )
+    items = answer["items"]
+    code = show(answer, options, lambda _: _item_lines(items))
+    if options.id == _ROOT and items and not options.json:
+        complain(f"next: {command(options, 'toc', items[0]['name'])}")
+    return code
+
+
+def _opaque(application: Application, name: str) -> str:
+    """Turn ``MANUAL/FOLDER`` into the tool's own id by walking down; other ids stay."""
+    if name == _ROOT or "::" in name:
+        return name
+    manual, *folders = name.strip("/").split("/")
+    folder_id = known_manual(search_context(application), manual)
+    for folder in folders:
+        items = call_by_name(application, "manual_ls", surface=SURFACE, id=folder_id)["items"]
+        below = {item["name"]: item["id"] for item in items if item["kind"] == "dir"}
+        if nfc(folder) not in below:
+            raise suggest("folder", folder, below)
+        folder_id = below[nfc(folder)]
+    return folder_id
+
+
+def _item_lines(items: list[Any]) -> Iterator[str]:
+    for item in items:
+        yield item["name"] + ("/" if item["kind"] == "dir" else "")
+    if not items:
+        yield "nothing is here"

@@ -1,0 +1,104 @@
+"""What ``read`` and ``scan`` share: a page of text, and what to type instead of a refused one."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any, NamedTuple
+
+from fumishirube import (
+    Citation,
+    NotFound,
+    SurfaceContext,
+    ToolError,
+)
+from fumishirube.commands import (
+    Application,
+    add_json,
+    at_least,
+    call_by_name,
+    command,
+    complain,
+    print_json,
+    suggest,
+)
+from fumishirube_manual.settings import SURFACE
+
+
+class ReadTarget(NamedTuple):
+    """A file of a manual, a line if one is named, and the citation if it has a hash."""
+
+    manual: str
+    path: str
+    line: int | None
+    cited: Citation | None = None
+
+
+def text_page(
+    application: Application, place: ReadTarget, options: Namespace, cursor: int | None = None
+) -> Any:
+    """Return a page of a file that begins at a line, or at the character of a cursor."""
+    return call_by_name(
+        application,
+        "manual_scan",
+        surface=SURFACE,
+        manual_id=place.manual,
+        path=place.path,
+        start_line=place.line,
+        cursor=cursor,
+        max_chars=options.max_chars,
+    )
+
+
+def add_page_options(parser: ArgumentParser) -> None:
+    """Add what both have."""
+    help_text = "how many characters at most, 256 to 50000 (default: 12000)"
+    parser.add_argument("--max-chars", metavar="N", type=at_least(1), help=help_text)
+    add_json(parser)
+
+
+def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
+    """Print a page; where it stands, and what to type next, goes to standard error."""
+    if options.json:
+        print_json(answer)
+        return
+    text = answer["text"]
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    lines = answer["applied_range"]
+    position = f"lines {lines['start_line']} to {lines['end_line']} of {place.manual}/{place.path}"
+    after = answer["next_cursor"]["char_offset"]
+    complain(f"{position}; {'the section goes on' if _is_cut(answer) else _end(after)}")
+    if after is not None:
+        words = ("scan", place.manual, place.path, "--cursor", str(after))
+        complain(f"next: {command(options, *words)}")
+
+
+def _is_cut(answer: Any) -> bool:
+    return bool(answer["truncated"]) and "scope" in answer["applied"]
+
+
+def _end(after: int | None) -> str:
+    return "the file ends here" if after is None else "the file goes on"
+
+
+def explain(
+    error: ToolError, context: SurfaceContext, place: ReadTarget, options: Namespace
+) -> None:
+    """Add to a refusal what to type instead."""
+    try:
+        if isinstance(error, NotFound):
+            error.add_note(_nearest(context, place, options))
+    except ToolError:
+        return  # no better advice than the refusal itself
+
+
+def _nearest(context: SurfaceContext, place: ReadTarget, options: Namespace) -> str:
+    """Name the section that holds the line, or the file of the nearest name."""
+    manual = context.manual(place.manual)
+    paths = list(manual.paths())
+    if place.path not in paths:
+        return str(suggest("file", place.path, paths))
+    line = place.line or 1
+    around = [s.start_line for s in manual.document(place.path).sections if s.start_line <= line]
+    cite = Citation(place.manual, place.path, max(around, default=1))
+    return f"next: {command(options, 'read', str(cite))}"

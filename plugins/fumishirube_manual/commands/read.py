@@ -1,0 +1,108 @@
+"""``fumishirube read``: the text of one section."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Any
+
+from fumishirube import (
+    Citation,
+    InvalidParameter,
+    InvalidScope,
+    NotFound,
+    ToolError,
+)
+from fumishirube.commands import (
+    SCHEME,
+    Application,
+    at_least,
+    call_by_name,
+    command,
+    complain,
+    known_manual,
+    opened,
+    search_context,
+)
+from fumishirube_manual.citation_checks import CitationChecker
+from fumishirube_manual.commands.pages import (
+    ReadTarget,
+    add_page_options,
+    explain,
+    print_page,
+    text_page,
+)
+from fumishirube_manual.settings import SURFACE
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = (
+        "a citation manual://ID/PATH#L10 as 'find' gives it, or ID/PATH; "
+        "the exit code is 1 if it has a hash and the text is another one, or elsewhere, now"
+    )
+    parser.add_argument("place", metavar="REF", type=_place, help=help_text)
+    help_text = "the section's first line (default: that of REF, else the first section)"
+    parser.add_argument("--line", metavar="N", type=at_least(1), help=help_text)
+    add_page_options(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print one section, or a page of a file without sections; the rest goes to standard error.
+
+    Return 1 when the text is not, or not there, what the citation speaks of.
+    """
+    with opened(options) as application:
+        context = search_context(application)
+        place = options.place._replace(manual=known_manual(context, options.place.manual))
+        if options.line:
+            place = place._replace(line=options.line, cited=None)
+        checked = CitationChecker(context.manual).check(str(place.cited)) if place.cited else None
+        if checked and checked.now:
+            place = ReadTarget(checked.now.manual_id, checked.now.path, checked.now.start_line)
+        try:
+            answer = _section(application, place, options)
+        except ToolError as error:
+            if checked and checked.state != "valid":
+                error.add_note(f"note: {checked.explanation}")
+            explain(error, context, place, options)
+            raise
+    print_page(answer, place, options)
+    if checked is None or checked.state == "valid":
+        return 0
+    complain(f"note: this citation no longer holds ({checked.state}): {checked.explanation}")
+    return 1
+
+
+def _section(application: Application, place: ReadTarget, options: Namespace) -> Any:
+    """Return the section, or for JSON, which has none, the page that begins at the line."""
+    ref = {"manual_id": place.manual, "path": place.path, "start_line": place.line}
+    ref = {key: value for key, value in ref.items() if value is not None}
+    try:
+        return call_by_name(
+            application, "manual_read", surface=SURFACE, ref=ref, max_chars=options.max_chars
+        )
+    except InvalidScope:
+        return text_page(application, place, options)
+    except NotFound as error:
+        if "start_line" not in error.details:
+            raise
+        refusal = NotFound(f"no section starts on line {place.line}", **error.details)
+        listing = command(options, "toc", place.manual, "--deep", "--prefix", place.path)
+        refusal.add_note(f"sections: {listing}")
+        raise refusal from error
+
+
+def _place(word: str) -> ReadTarget:
+    """Take a citation, whose scheme may be left out, or the bare names ``ID/PATH``."""
+    manual, _, path = word.partition("/")
+    if manual and path and not word.startswith(SCHEME) and "#" not in word:
+        return ReadTarget(manual, path, None)
+    try:
+        cited = Citation.parse(SCHEME + word.removeprefix(SCHEME))
+    except InvalidParameter as error:
+        raise ArgumentTypeError(
+            f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; "
+            "'fumishirube find' prints such citations"
+        ) from error
+    checkable = cited if cited.digest else None
+    return ReadTarget(cited.manual_id, cited.path, cited.start_line, checkable)

@@ -1,0 +1,95 @@
+"""``fumishirube toc``: the files of a manual, and under which headings what stands."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from fumishirube.commands import (
+    add_json,
+    at_least,
+    call_by_name,
+    command,
+    complain,
+    counted,
+    known_manual,
+    opened,
+    search_context,
+    show,
+    table,
+)
+from fumishirube_manual.settings import SURFACE
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    parser.add_argument("manual", metavar="MANUAL", help="the manual's id, as 'ls' shows it")
+    help_text = "only this folder or file of the manual"
+    parser.add_argument("--prefix", metavar="PATH", help=help_text)
+    help_text = "show headings too; needs --prefix"
+    parser.add_argument("--deep", action="store_true", help=help_text)
+    help_text = "how many files a page holds (default: 20)"
+    parser.add_argument("--max-files", metavar="N", type=at_least(1), help=help_text)
+    help_text = "how many headings of a file are shown (default: 20)"
+    parser.add_argument("--max-headings", metavar="N", type=at_least(1), help=help_text)
+    help_text = "how many files to pass over"
+    parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Show the files of a manual, and with ``--deep`` their headings."""
+    if options.deep and not options.prefix:
+        options.parser.error("--deep needs --prefix PATH: a file, or a folder of the manual")
+    with opened(options) as application:
+        answer = call_by_name(
+            application,
+            "manual_toc",
+            surface=SURFACE,
+            manual_id=known_manual(search_context(application), options.manual),
+            path_prefix=options.prefix,
+            depth="deep" if options.deep else None,
+            max_files=options.max_files,
+            max_headings_per_file=options.max_headings,
+            cursor=options.cursor,
+        )
+    code = show(answer, options, _toc_lines)
+    if not options.json:
+        _print_next(answer, options)
+    return code
+
+
+def _toc_lines(answer: Any) -> Iterator[str]:
+    items = answer["items"]
+    for item in items:
+        yield item["path"]
+        headings = item["headings"]
+        yield from table([(f"  L{h['line_start']}", _indented(h)) for h in headings])
+        more = item.get("headings_total", len(headings)) - len(headings)
+        if more > 0:
+            yield f"  … and {counted(more, 'heading')} more; see --max-headings"
+    total, first = answer["total_files"], answer["applied"]["offset"]
+    if len(items) == total:
+        yield counted(total, "file")
+    elif items:
+        yield f"files {first + 1} to {first + len(items)} of {total}"
+
+
+def _indented(heading: Any) -> str:
+    return f"{'  ' * (heading.get('level', 1) - 1)}{heading['title']}"
+
+
+def _print_next(answer: Any, options: Namespace) -> None:
+    words = ["toc", options.manual]
+    if answer["next_cursor"] is not None:
+        if options.prefix:
+            words += ["--prefix", options.prefix]
+        if options.deep:
+            words += ["--deep"]
+        words += ["--cursor", str(answer["next_cursor"]["offset"])]
+    elif answer["items"] and not options.deep:
+        words += ["--deep", "--prefix", answer["items"][-1]["path"]]
+    else:
+        return
+    complain(f"next: {command(options, *words)}")

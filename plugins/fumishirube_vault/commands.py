@@ -1,0 +1,206 @@
+"""``fumishirube vault``: the notes, and what was written to them."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from fumishirube.commands import (
+    Parser,
+    add_json,
+    add_subcommand,
+    at_least,
+    call_by_name,
+    command,
+    complain,
+    counted,
+    opened,
+    print_json,
+    show,
+    table,
+)
+
+_PATH = "the note, such as projects/plan.md"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add a command of its own for each thing to do; without any, the notes are listed."""
+    parser.set_defaults(path=None, json=False)
+    inner = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
+        added = add_subcommand(inner, name, run, help_text)
+        add_json(added)
+        return added
+
+    parser = new("ls", run, "list the notes, or what a folder of the vault holds")
+    parser.add_argument("path", metavar="PATH", nargs="?", help="a folder (default: the vault)")
+    parser = new("read", _read, "print a note, or some lines of it")
+    parser.add_argument("path", metavar="PATH", help=_PATH)
+    parser.add_argument("--line", metavar="N", type=at_least(1), help="the first line to print")
+    help_text = "the character to go on from, as the last page said"
+    parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
+    parser = new("create", _create, "write a new note; an existing one is never overwritten")
+    parser.add_argument("path", metavar="PATH", help=_PATH)
+    help_text = "its text (default: what comes from standard input)"
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text)
+    _add_replace(new("replace", _replace, "replace words in a note"))
+    _add_journal(new)
+
+
+def _add_replace(parser: Parser) -> None:
+    parser.add_argument("path", metavar="PATH", help=_PATH)
+    parser.add_argument("find", metavar="FIND", help="the words that stand there, literally")
+    parser.add_argument("replace", metavar="REPLACE", help="the words to write instead")
+    help_text = "how many places, from the start (default: 1)"
+    parser.add_argument("--max", metavar="N", type=at_least(0), help=help_text)
+    help_text = "the content_hash that the note must have"
+    parser.add_argument("--expect", metavar="HASH", help=help_text)
+    help_text = "write nothing; print what would change"
+    parser.add_argument("--dry-run", action="store_true", help=help_text)
+
+
+def _add_journal(new: Callable[[str, Callable[[Namespace], int], str], Parser]) -> None:
+    parser = new("log", _log, "list the last writes, newest first")
+    parser.add_argument("path", metavar="PATH", nargs="?", help="only those to this note")
+    help_text = "how many, 1 to 200 (default: 20)"
+    parser.add_argument("--limit", metavar="N", type=at_least(1), help=help_text)
+    parser = new("show", _show, "show what a write changed")
+    parser.add_argument("id", metavar="ID", help="a write, as 'vault log' lists it")
+    for name, run, help_text in (
+        ("undo", _undo, "take back the last write, or another one"),
+        ("redo", _redo, "do again what was taken back last, or another write"),
+    ):
+        parser = new(name, run, help_text)
+        parser.add_argument("id", metavar="ID", nargs="?", help="a write, as 'vault log' lists it")
+        parser.add_argument("--path", metavar="PATH", help="the last write to this note")
+
+
+def _answer(options: Namespace, name: str, **arguments: Any) -> Any:
+    with opened(options) as application:
+        return call_by_name(application, name, surface="vault", **arguments)
+
+
+def run(options: Namespace) -> int:
+    """List the notes."""
+    answer = _answer(options, "vault_ls", path=options.path)
+    return show(answer, options, _item_lines)
+
+
+def _item_lines(answer: Any) -> Iterator[str]:
+    for item in answer["items"]:
+        yield item["path"] + ("/" if item["kind"] == "dir" else "")
+    if not answer["items"]:
+        yield "nothing is here"
+
+
+def _read(options: Namespace) -> int:
+    if options.line is not None and options.cursor is not None:
+        options.parser.error("--line and --cursor exclude each other")
+    cursor = None if options.cursor is None else {"char_offset": options.cursor}
+    arguments = {"path": options.path, "start_line": options.line, "cursor": cursor}
+    answer = _answer(options, "vault_scan", **arguments)
+    if options.json:
+        print_json(answer)
+        return 0
+    text = answer["text"]
+    sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
+    after = answer["next_cursor"]["char_offset"]
+    if after is not None:
+        words = ("vault", "read", options.path, "--cursor", str(after))
+        complain(f"the note goes on; next: {command(options, *words)}")
+    return 0
+
+
+def _create(options: Namespace) -> int:
+    text = options.text
+    if text is None:
+        text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""
+    answer = _answer(options, "vault_create", path=options.path, content=text)
+    return show(answer, options, _created_lines)
+
+
+def _created_lines(answer: Any) -> Iterator[str]:
+    yield f"{answer['written_path']}: {counted(answer['written_bytes'], 'byte')} written"
+
+
+def _replace(options: Namespace) -> int:
+    name = "vault_preview" if options.dry_run else "vault_replace"
+    answer = _answer(
+        options,
+        name,
+        path=options.path,
+        find=options.find,
+        replace=options.replace,
+        max_replacements=options.max,
+        expected_hash=options.expect,
+    )
+    return show(answer, options, _previewed_lines if options.dry_run else _replaced_lines)
+
+
+def _replaced_lines(answer: Any) -> Iterator[str]:
+    yield f"{answer['written_path']}: {counted(answer['replacements'], 'replacement')}"
+
+
+def _previewed_lines(answer: Any) -> Iterator[str]:
+    yield from answer["diff"].split("\n")[:-1]
+    if not answer["replacements"]:
+        yield f"{answer['path']}: 0 replacements"
+
+
+def _log(options: Namespace) -> int:
+    answer = _answer(options, "vault_history", path=options.path, limit=options.limit)
+    return show(answer, options, _log_lines)
+
+
+def _log_lines(answer: Any) -> Iterator[str]:
+    rows = [(write["id"], _when(write), _what(write), write["path"]) for write in answer["items"]]
+    yield from table(rows)
+    more = answer["total"] - len(rows)
+    if more:
+        yield f"… and {counted(more, 'write')} more"
+    if not rows:
+        yield "nothing was written yet"
+
+
+def _when(write: Any) -> str:
+    return f"{datetime.fromisoformat(write['time']).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _what(write: Any) -> str:
+    of = f" {write['of']}" if write["of"] else ""
+    return f"{write['action']}{of}" + (" (undone)" if write["undone"] else "")
+
+
+def _show(options: Namespace) -> int:
+    return show(_answer(options, "vault_show", id=options.id), options, _show_lines)
+
+
+def _show_lines(answer: Any) -> Iterator[str]:
+    write = answer["write"]
+    yield f"{write['id']}  {_when(write)}  {_what(write)}  {write['path']}"
+    if answer["diff"] is None:
+        yield "what it left is no longer kept"
+    else:
+        yield from answer["diff"].split("\n")[:-1]
+
+
+def _undo(options: Namespace) -> int:
+    return _reverse(options, "vault_undo", "taken back")
+
+
+def _redo(options: Namespace) -> int:
+    return _reverse(options, "vault_redo", "done again")
+
+
+def _reverse(options: Namespace, name: str, outcome: str) -> int:
+    answer = _answer(options, name, id=options.id, path=options.path)
+
+    def lines(answer: Any) -> Iterator[str]:
+        state = "the note is gone" if answer["content_hash"] is None else answer["content_hash"]
+        yield f"{answer['path']}: write {answer['of']} is {outcome}; now: {state}"
+
+    return show(answer, options, lines)

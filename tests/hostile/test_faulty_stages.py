@@ -1,0 +1,111 @@
+"""Stages of plugins that fail in a search: the answer comes without them, and names them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from manuals import write
+
+if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
+    from plugin_venv import PluginVenv, Serving
+
+pytest_plugins = ["plugin_venv"]
+
+PAGES = {
+    "m/a.md": "# Power\nThe solar panel has a winter schedule.\n# Water\nSolar pumps rest.\n",
+    "m/b.md": "# Winter\nIn winter nobody comes.\n",
+}
+ASKED = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar", "winter"]}
+
+SCORER = "scorers: [{use: lexical}, {use: failing-scorer}]"
+NAN = "scorers: [{use: lexical}, {use: undefined-scorer}]"
+FUSER = "fusers: [{use: failing-fuser}]"
+NONE = "fusers: [{use: forgetful-fuser}]"
+REFINER = "refiners: [{use: failing-refiner}, {use: cutoff}]"
+
+CASES = [
+    pytest.param(SCORER, "broken-scorer", "scorer 'failing-scorer'", id="scorer-raises"),
+    pytest.param(NAN, "broken-nan", "scorer 'undefined-scorer'", id="scores-are-nan"),
+    pytest.param(FUSER, "broken-fuser", "fuser 'failing-fuser'", id="fuser-raises"),
+    pytest.param(NONE, "broken-none", "fuser 'forgetful-fuser'", id="fuser-returns-none"),
+    pytest.param(REFINER, "broken-refiner", "refiner 'failing-refiner'", id="refiner-raises"),
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return write(tmp_path, PAGES)
+
+
+def pipeline(workspace: Path, stages: str, *, strict: bool = False) -> None:
+    text = f"strict: {str(strict).lower()}\npipelines: {{manual: {{{stages}}}}}\n"
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("stages", "plugin", "stage"), CASES)
+def test_a_server_answers_without_the_stage_and_says_so(
+    serving: Serving, workspace: Path, stages: str, plugin: str, stage: str
+) -> None:
+    pipeline(workspace, stages)
+    wire = serving()
+    wire.ok("manual_ls")
+    answer = wire.ok("manual_find", **ASKED)
+    assert answer["candidates"] > 0
+    assert stage.split("'")[1] in answer["degraded"]
+    best = wire.ok("manual_hits", trace_id=answer["trace_id"], limit=1)["items"][0]
+    assert best["ref"] == {"path": "a.md", "start_line": 1}
+    assert best["score"] == best["score"], "no score is NaN"
+    wire.ping()
+    assert f"plugin {plugin}: {stage} failed" in wire.hang_up()
+
+
+@pytest.mark.parametrize(("stages", "plugin", "stage"), CASES)
+def test_the_command_line_plugins_and_doctor_name_plugin_and_stage(
+    plugin_venv: PluginVenv, workspace: Path, stages: str, plugin: str, stage: str
+) -> None:
+    pipeline(workspace, stages)
+    done = plugin_venv.fumishirube(workspace, "find", "solar winter", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["hits"]
+    assert f"problem: plugin {plugin}: {stage} failed" in done.stderr
+    assert "rebuild" not in done.stderr
+    listed = json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
+    (faults,) = (report["faults"] for report in listed if report["plugin"] == plugin)
+    assert [fault.startswith(f"{stage} failed") for fault in faults] == [True]
+    doctor = plugin_venv.fumishirube(workspace, "doctor", "--json")
+    assert doctor.returncode == 1
+    assert any(
+        check["status"] == "FAIL" and check["finding"].startswith(f"{stage} failed")
+        for check in json.loads(doctor.stdout)
+        if check["subject"] == f"plugin {plugin}"
+    )
+
+
+@pytest.mark.parametrize(("stages", "plugin", "stage"), CASES)
+def test_strict_makes_it_an_error(
+    plugin_venv: PluginVenv, workspace: Path, stages: str, plugin: str, stage: str
+) -> None:
+    pipeline(workspace, stages, strict=True)
+    done = plugin_venv.fumishirube(workspace, "find", "solar winter")
+    assert done.returncode == 1
+    assert "rebuild" not in done.stderr
+    del plugin, stage
+
+
+def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, "refiners: [{use: sleeping-refiner}, {use: cutoff}]")
+    wire = serving()
+    wire.ok("manual_ls")
+    began = time.monotonic()
+    answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 1500})
+    assert time.monotonic() - began < 10
+    assert "sleeping-refiner" in answer["degraded"]
+    assert " s" in answer["degraded"]
+    assert answer["candidates"] > 0
+    assert "plugin broken-sleep: refiner 'sleeping-refiner' failed" in wire.hang_up()

@@ -1,0 +1,196 @@
+"""Verbs of the command line that plugins bring, and what is left without a slice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fumishirube import Command
+from fumishirube.errors import PluginError
+from fumishirube.plugins.commands import OWN_COMMANDS, CommandRegister
+from fumishirube.plugins.discovery import load_plugins
+
+if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
+    from plugin_venv import PluginVenv
+
+pytest_plugins = ["plugin_venv"]
+
+GREET = """
+from fumishirube import Command, hook
+
+@hook
+def register_commands(register):
+    register(Command("{name}", "say hello", "{module}", serves={serves}))
+"""
+GREETING = """
+print("imported", file=__import__("sys").stderr)
+
+def add_arguments(parser):
+    parser.add_argument("{argument}", default="you", nargs="?")
+
+def run(options):
+    print("hello")
+    return 3
+"""
+
+
+def _stranger(folder: Path, name: str, code: str, *, claim: str = "stranger-hello") -> Path:
+    """Put an installed distribution with one module into a folder."""
+    module = claim.replace("-", "_")
+    info = folder / f"{module}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / f"{module}.py").write_text(code, encoding="utf-8")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {claim}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[fumishirube.v1]\n{name} = {module}\n")
+    return folder
+
+
+def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    script = (
+        f"import sys; sys.path.insert(0, {str(folder)!r}); "
+        "from fumishirube.faces.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", script, *words]
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=False, timeout=60, cwd=folder
+    )
+
+
+def test_a_strangers_verb_runs_with_its_own_arguments_and_exit_code(tmp_path: Path) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name="greet", module="greeting", serves=False))
+    (tmp_path / "greeting.py").write_text(GREETING.format(argument="name"))
+    done = _run(tmp_path, "greet", "me")
+    assert (done.returncode, done.stdout) == (3, "hello\n")
+    helped = _run(tmp_path, "--help")
+    assert "greet" in helped.stdout
+    assert "imported" not in helped.stderr, "only the chosen command is imported"
+    near = _run(tmp_path, "gret")
+    assert (near.returncode, near.stdout) == (2, "")
+    assert "did you mean 'greet'?" in near.stderr
+    alone = _run(tmp_path, "greet", "--no-plugins")
+    assert alone.returncode == 2
+    assert "there is no command 'greet'" in alone.stderr
+
+
+def test_a_stranger_may_offer_another_way_to_serve(tmp_path: Path) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name="pigeon", module="greeting", serves=True))
+    (tmp_path / "greeting.py").write_text(GREETING.format(argument="--pigeon"))
+    done = _run(tmp_path, "serve", "--pigeon", "post")
+    assert (done.returncode, done.stdout) == (3, "hello\n")
+    assert "--pigeon" in _run(tmp_path, "serve", "--help").stdout
+
+
+@pytest.mark.parametrize("name", ["serve", "find"])
+def test_a_name_of_ours_cannot_be_taken(tmp_path: Path, name: str) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name=name, module="greeting", serves=False))
+    reports = json.loads(_run(tmp_path, "plugins", "--json").stdout)
+    (report,) = [report for report in reports if report["plugin"] == "hello"]
+    assert report["problems"] == [f"command {name!r} is the name of a built-in; choose another"]
+
+
+def test_a_command_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name="greet", module="absent_one", serves=False))
+    done = _run(tmp_path, "greet")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "command 'greet': absent_one cannot be imported: ModuleNotFoundError" in done.stderr
+    assert _run(tmp_path, "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Command("Greet", "say hello", "greeting"),
+        Command("greet", "say hello", "greeting.py/x"),
+        Command("greet", "say hello", "greeting", variable="GREET"),
+    ],
+    ids=["name", "module", "variable"],
+)
+def test_what_is_no_command_is_refused(command: Command) -> None:
+    with pytest.raises(PluginError):
+        CommandRegister("hello")(command)
+
+
+def test_the_framework_has_its_own_verbs_and_the_slices_the_others() -> None:
+    commands = load_plugins(strangers=False).commands
+    own = {command.name for command in OWN_COMMANDS}
+    assert own == {
+        *("call", "tools", "serve", "index", "plugins", "new-plugin"),
+        *("conform", "doctor", "config", "init", "trace"),
+    }
+    assert set(commands.verbs()) == {
+        *("find", "ls", "toc", "read", "scan", "cite", "coverage"),
+        *("vault", "docs", "eval", "inspect"),
+    }
+    assert set(commands.ways_to_serve()) == {"http", "bridge"}
+
+
+def test_an_installed_surface_brings_its_verb(plugin_venv: PluginVenv, tmp_path: Path) -> None:
+    (tmp_path / "manuals" / "m").mkdir(parents=True)
+    terms = "# Terms\n- **sprocket**: a wheel with teeth\n"
+    (tmp_path / "manuals" / "m" / "terms.md").write_text(terms)
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: glossary}]\n")
+    done = plugin_venv.fumishirube(tmp_path, "glossary", "sprocket")
+    assert done.returncode == 0, done.stderr
+    lines = ["- **sprocket**: a wheel with teeth", "   manual://m/terms.md#L2-L2"]
+    assert done.stdout.splitlines() == lines
+    assert plugin_venv.fumishirube(tmp_path, "glossary", "absent").returncode == 1
+
+
+SLICES = ("manual", "vault", "chapters", "graph", "http", "inspect", "eval")
+
+
+def _distribution_without(folder: Path, name: str) -> Path:
+    """Make a folder whose ``fumishirube`` distribution, found first, lacks an entry point."""
+    source = distribution("fumishirube")
+    lines = (source.read_text("entry_points.txt") or "").splitlines()
+    left = [line for line in lines if line.partition("=")[2].strip() != f"fumishirube_{name}"]
+    assert len(left) == len(lines) - 1
+    info = folder / f"fumishirube-{source.version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(source.read_text("METADATA") or "", encoding="utf-8")
+    (info / "entry_points.txt").write_text("\n".join(left) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
+    (tmp_path / "manuals" / "m").mkdir(parents=True)
+    (tmp_path / "manuals" / "m" / "a.md").write_text("# Leave\nSick leave is paid.\n")
+    (tmp_path / "vault").mkdir()
+
+    environ = {**os.environ, "PYTHONPATH": str(_distribution_without(tmp_path / "site", name))}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "fumishirube", *words]
+        return subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+            cwd=tmp_path,
+            env=environ,
+        )
+
+    listed = run("plugins", "--json")
+    assert listed.returncode == 0, listed.stderr
+    plugins = {report["plugin"]: report["status"] for report in json.loads(listed.stdout)}
+    assert plugins == dict.fromkeys({"stages", *SLICES} - {name}, "loaded")
+    tools = run("tools")
+    assert tools.returncode == 0, tools.stderr
+    assert ("manual_find" in tools.stdout) == (name != "manual")
+    assert ("vault_ls" in tools.stdout) == (name != "vault")
+    found = run("find", "leave")
+    if name == "manual":
+        assert found.returncode == 2
+        assert "there is no command 'find'" in found.stderr
+    else:
+        assert "1 matched" in found.stdout, found.stderr
+    assert run("doctor").returncode == 0
