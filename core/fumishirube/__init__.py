@@ -22,7 +22,6 @@ from fumishirube.corpus import (
 )
 from fumishirube.disk.roots import Root
 from fumishirube.documents import (
-    LINK_KINDS,
     Document,
     Heading,
     Link,
@@ -31,11 +30,11 @@ from fumishirube.documents import (
     Section,
     Source,
     divide_at_headings,
-    heading_sections,
 )
 from fumishirube.engine.rankings import fused_ranking, merge_rankings
 from fumishirube.errors import (
     AlreadyServed,
+    Cancelled,
     ConfigError,
     Conflict,
     Forbidden,
@@ -99,7 +98,7 @@ from fumishirube.surfaces import (
 )
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.traces.coverage import CoverageReport
-from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
+from fumishirube.traces.records import CacheOutcome, SearchAssessment, Span, Trace, TraceRow
 
 __version__ = "0.1.0"
 
@@ -107,12 +106,13 @@ if not _typing.TYPE_CHECKING:  # a type checker would take every name for a good
     __getattr__ = _former
 
 __all__ = [
-    "LINK_KINDS",
     "AlreadyServed",
     "Answer",
     "BoolClause",
     "Budget",
+    "CacheOutcome",
     "Call",
+    "Cancelled",
     "Chapter",
     "Citation",
     "ClassicKey",
@@ -201,7 +201,6 @@ __all__ = [
     "Vectors",
     "divide_at_headings",
     "fused_ranking",
-    "heading_sections",
     "hook",
     "install_command",
     "link_levels",

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from fumishirube import (
     Answer,
     Call,
+    Cancelled,
     InternalError,
     InvalidParameter,
     NotFound,
@@ -27,7 +28,6 @@ from fumishirube import (
     Tool,
     ToolError,
 )
-from fumishirube.errors import Cancelled
 from fumishirube.serving import arguments_shape
 from fumishirube_http.backend import Backend
 from fumishirube_http.errors import (

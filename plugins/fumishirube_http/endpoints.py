@@ -13,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive
 
-from fumishirube import Budget, Call, Params, Tool, ToolError
+from fumishirube import Budget, Call, Cancelled, Params, Tool, ToolError
 from fumishirube.commands import call_tool
-from fumishirube.errors import Cancelled
 from fumishirube.serving import Scheduler, arguments_shape, compact
 from fumishirube_http.arguments import from_json, from_query, known_of
 from fumishirube_http.limits import LARGE, SMALL, read_body

@@ -1,6 +1,5 @@
 """Texts as they are read and compared: encodings, folding, forms, concepts, references."""
 
-from fumishirube.text.concepts import Concept, chunks, concepts, is_function, rarity
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
 from fumishirube.text.folding import (
     Lines,
@@ -24,6 +23,7 @@ from fumishirube.text.projections import (
     form_of,
     project,
 )
+from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 

@@ -2,7 +2,7 @@
 
 from fumishirube.tools.answers import LeanAnswer, fitting
 from fumishirube.tools.argument_errors import FailsWith
-from fumishirube.tools.definitions import DeliveredRanges, ReadPosition, Session
+from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 from fumishirube.tools.text_pages import (
@@ -25,6 +25,7 @@ __all__ = [
     "LineRange",
     "MaxChars",
     "NextChar",
+    "Progress",
     "Prompt",
     "PromptParameter",
     "ReadPosition",

@@ -27,7 +27,6 @@ from fumishirube.faces.cli.streams import (
 )
 from fumishirube.host.wire import claim_output, exit_now
 from fumishirube.plugins.commands import SERVE
-from fumishirube.plugins.discovery import load_plugins
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
@@ -114,16 +113,18 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
     Plugins are loaded for the sake of a command that is not the framework's own, or of the list of
     all. Those that were loaded are the ``plugins`` of the options.
     """
+    from fumishirube.faces.cli.workspace import early_plugins  # noqa: PLC0415 - --version needs none of it
+
     parser, commands = build_parser()
     chosen = parser.command_in(words)
     known, plugins = dict(COMMANDS), None
     if chosen not in COMMANDS and "--version" not in words:
-        plugins = load_plugins(strangers="--no-plugins" not in words)
+        plugins = early_plugins(words)
         known = plugins.commands.verbs() | known
     if chosen in known:
         added = commands.add(known[chosen])
         if chosen == SERVE and added.lacks(words):
-            plugins = load_plugins(strangers="--no-plugins" not in words)
+            plugins = early_plugins(words)
             add_ways_to_serve(added, plugins.commands, words)
     elif chosen is not None:
         parser.refuse_word("command", chosen, known)

@@ -23,7 +23,6 @@ from fumishirube.host.malloc import share_pools
 from fumishirube.host.reload.editions import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.wire import claim_output, claim_wire, exit_now, write_error_line
-from fumishirube.plugins.discovery import load_plugins
 
 _SPANS_MS = 200
 """Milliseconds in which spans that are held back may still be sent."""
@@ -50,7 +49,9 @@ def serve(options: Namespace) -> int:
     """Serve until the client hangs up, in the way whose variable is set, if there is one."""
     share_pools()
     options.wire = claim_wire()
-    options.plugins = load_plugins(strangers=not options.no_plugins)
+    from fumishirube.faces.cli.workspace import plugins_for  # noqa: PLC0415 - the wire comes before any plugin
+
+    options.plugins = plugins_for(options)
     for command in options.plugins.commands.ways_to_serve().values():
         if command.variable and os.environ.get(command.variable, "").strip():
             code: int = command.load().run(options)

@@ -6,19 +6,19 @@ import gc
 import os
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import Use
+from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application, load_plugins_of, open_application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
@@ -50,6 +50,31 @@ def folder(options: Namespace) -> Path:
     if not chosen.is_dir():
         raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
     return chosen
+
+
+def early_plugins(words: Sequence[str]) -> Plugins:
+    """Load the plugins before the words of a command line are parsed, for the commands they bring.
+
+    Should one of them end the process, the next process of this workspace can tell.
+    """
+    known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    known.add_argument("--workspace")
+    known.add_argument("--config", type=Path)
+    known.add_argument("--no-plugins", action="store_true")
+    try:
+        options, _ = known.parse_known_args(words)
+    except (ArgumentError, SystemExit):  # the command itself will say what is wrong
+        return load_plugins(strangers="--no-plugins" not in words)
+    return plugins_for(options)
+
+
+def plugins_for(options: Namespace) -> Plugins:
+    """Load the plugins for the workspace of a command, even if that cannot be opened."""
+    try:
+        loaded = load_config(folder(options), options.config)
+    except ConfigError:  # whoever opens the workspace says so
+        return load_plugins(strangers=not options.no_plugins)
+    return load_plugins_of(loaded, strangers=not options.no_plugins)
 
 
 @contextmanager
