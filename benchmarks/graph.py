@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fumishirube import RACY_NS
 from fumishirube.config.configuration import Use
+from fumishirube.disk.folders import RACY_NS
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
 from fumishirube.tools.definitions import Call

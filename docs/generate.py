@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-import fumishirube
+from fumishirube import stages, surfaces
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
@@ -87,7 +87,9 @@ def _shelf(registry: StageRegistry, kind_name: str) -> str:
 
 def _source(name: str) -> str:
     """Return the source of a protocol, without what only the interpreter needs."""
-    lines = dedent(inspect.getsource(getattr(fumishirube, name))).splitlines()
+    lines = dedent(
+        inspect.getsource(getattr(stages, name, None) or getattr(surfaces, name))
+    ).splitlines()
     kept = [line for line in lines if line.strip() not in {"...", "@runtime_checkable"}]
     return _fenced("python", "\n".join(kept).strip())
 

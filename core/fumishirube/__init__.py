@@ -18,18 +18,10 @@ from fumishirube.corpus import (
     ScoreCutoff,
     SequenceCorpus,
     TermClause,
-    TextCorpus,
     texts_of,
 )
-from fumishirube.disk.folders import FolderEntry, is_settled
-from fumishirube.disk.locks import take_lock
-from fumishirube.disk.names import clean_name, clean_new_path, clean_path
 from fumishirube.disk.roots import Root
-from fumishirube.disk.survey import Listing, RootLimits, Survey, UnlistedEntry, UnlistedReason
-from fumishirube.disk.watches import Watch
-from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
 from fumishirube.documents import (
-    LINK_KINDS,
     Document,
     Heading,
     Link,
@@ -38,9 +30,8 @@ from fumishirube.documents import (
     Section,
     Source,
     divide_at_headings,
-    heading_sections,
 )
-from fumishirube.engine.rankings import FusedHit, fused_ranking, merge_rankings
+from fumishirube.engine.rankings import fused_ranking, merge_rankings
 from fumishirube.errors import (
     AlreadyServed,
     Cancelled,
@@ -55,8 +46,6 @@ from fumishirube.errors import (
     InvalidScope,
     NeedsNarrowScope,
     NotFound,
-    OutOfScope,
-    PluginError,
     ToolError,
     Unreadable,
 )
@@ -67,17 +56,17 @@ from fumishirube.model import (
     MatchCount,
     Passage,
     Ranking,
-    Ref,
     Skipped,
     TermFilter,
     TermUse,
 )
 from fumishirube.plugins.commands import Command, CommandRegister
 from fumishirube.plugins.deprecation import resolve_former_name as _former
-from fumishirube.plugins.hookspecs import GROUP, hook
+from fumishirube.plugins.hookspecs import hook
+from fumishirube.plugins.installation import install_command
 from fumishirube.plugins.registry import Register, SurfaceRegister
-from fumishirube.query import Budget, Outcome, Query, QueryKey, Run, SearchState
-from fumishirube.report import FrequencyReport, SearchReport, TermReport
+from fumishirube.query import Budget, Outcome, Query, Run
+from fumishirube.report import TermReport
 from fumishirube.stages import (
     Chapter,
     ClaimedFile,
@@ -94,7 +83,6 @@ from fumishirube.stages import (
     Loader,
     OpenIndex,
     Refiner,
-    ResourceStage,
     Scorer,
     Stage,
     Tokenizer,
@@ -103,67 +91,16 @@ from fumishirube.stages import (
 from fumishirube.surfaces import (
     ClassicSettings,
     Diagnostic,
-    HasClassicSettings,
-    HasCommands,
-    HasDiagnostics,
-    HasLifespan,
-    HasPrompts,
-    HasResources,
     Manual,
     NamedEmbedder,
-    SearchResult,
     Surface,
     SurfaceContext,
     SurfaceFiles,
     SurfaceIndex,
 )
-from fumishirube.text.concepts import Chunk, Concept, chunks, concepts, is_function, rarity
-from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
-from fumishirube.text.folding import (
-    Lines,
-    estimate_tokens,
-    fold,
-    is_cjk,
-    nfc,
-    occurrences,
-    occurs,
-    runs,
-    words,
-)
-from fumishirube.text.projections import (
-    LOOSE,
-    NORMAL,
-    OffsetMap,
-    Projection,
-    TextForm,
-    TextRange,
-    TextRanges,
-    form_of,
-    project,
-)
-from fumishirube.text.recovery import LossyText, decode_lossy
-from fumishirube.tools.argument_errors import FailsWith
-from fumishirube.tools.definitions import (
-    Answer,
-    Call,
-    DeliveredRanges,
-    Params,
-    Progress,
-    ReadPosition,
-    Session,
-    Tool,
-)
-from fumishirube.tools.prompts import Prompt, PromptParameter
-from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.traces.coverage import CoverageReport
-from fumishirube.traces.records import (
-    CacheOutcome,
-    SearchAssessment,
-    Span,
-    Thresholds,
-    Trace,
-    TraceRow,
-)
+from fumishirube.traces.records import CacheOutcome, SearchAssessment, Span, Trace, TraceRow
 
 __version__ = "0.1.0"
 
@@ -171,10 +108,6 @@ if not _typing.TYPE_CHECKING:  # a type checker would take every name for a good
     __getattr__ = _former
 
 __all__ = [
-    "GROUP",
-    "LINK_KINDS",
-    "LOOSE",
-    "NORMAL",
     "AlreadyServed",
     "Answer",
     "BoolClause",
@@ -183,7 +116,6 @@ __all__ = [
     "Call",
     "Cancelled",
     "Chapter",
-    "Chunk",
     "Citation",
     "ClaimedFile",
     "ClassicKey",
@@ -191,35 +123,21 @@ __all__ = [
     "Clause",
     "Command",
     "CommandRegister",
-    "Concept",
     "ConfigError",
     "Conflict",
-    "Content",
     "Contents",
     "ContentsLoader",
     "Corpus",
     "Count",
     "CoverageReport",
-    "DecodedText",
-    "DeliveredRanges",
     "Diagnostic",
     "Document",
     "Embedder",
     "Env",
-    "FailsWith",
     "Fields",
-    "FolderEntry",
     "Forbidden",
-    "FrequencyReport",
     "FumishirubeError",
-    "FusedHit",
     "Fuser",
-    "HasClassicSettings",
-    "HasCommands",
-    "HasDiagnostics",
-    "HasLifespan",
-    "HasPrompts",
-    "HasResources",
     "Heading",
     "Hit",
     "Index",
@@ -232,15 +150,12 @@ __all__ = [
     "InvalidPath",
     "InvalidScope",
     "LeftOut",
-    "Lines",
     "Link",
     "LinkKind",
     "LinkLoader",
     "LinkedCorpus",
-    "Listing",
     "Loader",
     "LoaderRemark",
-    "LossyText",
     "Manual",
     "MatchAllClause",
     "MatchCount",
@@ -249,42 +164,24 @@ __all__ = [
     "Neighbour",
     "NotFound",
     "OccursClause",
-    "OffsetMap",
     "OpenIndex",
-    "OutOfScope",
     "Outcome",
     "Params",
     "Passage",
     "PassageText",
     "PathsClause",
     "PhraseClause",
-    "PluginError",
-    "Progress",
-    "Projection",
-    "Prompt",
-    "PromptParameter",
     "Query",
-    "QueryKey",
     "Ranking",
-    "ReadPosition",
-    "Ref",
     "Refiner",
     "Register",
-    "Resource",
-    "ResourceStage",
-    "Resources",
     "Root",
-    "RootLimits",
     "Run",
     "ScoreCutoff",
     "Scorer",
     "SearchAssessment",
-    "SearchReport",
-    "SearchResult",
-    "SearchState",
     "Section",
     "SequenceCorpus",
-    "Session",
     "Skipped",
     "Source",
     "Span",
@@ -294,59 +191,23 @@ __all__ = [
     "SurfaceFiles",
     "SurfaceIndex",
     "SurfaceRegister",
-    "Survey",
-    "Template",
     "TermClause",
     "TermFilter",
     "TermReport",
     "TermUse",
-    "TextCorpus",
-    "TextForm",
     "TextMatches",
-    "TextRange",
-    "TextRanges",
-    "Thresholds",
     "Tokenizer",
     "Tool",
     "ToolError",
     "Trace",
     "TraceRow",
-    "UnlistedEntry",
-    "UnlistedReason",
     "Unreadable",
     "Vectors",
-    "Watch",
-    "WritableRoot",
-    "chunks",
-    "clean_name",
-    "clean_new_path",
-    "clean_path",
-    "concepts",
-    "content_hash",
-    "decode",
-    "decode_lossy",
-    "decode_with_encoding",
     "divide_at_headings",
-    "estimate_tokens",
-    "fold",
-    "form_of",
     "fused_ranking",
-    "heading_sections",
     "hook",
-    "is_cjk",
-    "is_function",
-    "is_settled",
-    "is_unfinished",
+    "install_command",
     "link_levels",
     "merge_rankings",
-    "nfc",
-    "occurrences",
-    "occurs",
-    "project",
-    "rarity",
-    "runs",
-    "take_lock",
     "texts_of",
-    "unify_line_ends",
-    "words",
 ]

@@ -49,7 +49,7 @@ class InfixClause:
 
 @dataclass(frozen=True)
 class OccursClause:
-    """A text that occurs, folded, in any field: exactly what :func:`fumishirube.occurs` says."""
+    """A text that occurs, folded, in any field, as :func:`fumishirube.text.occurs` decides."""
 
     text: str
 

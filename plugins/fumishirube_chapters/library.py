@@ -14,15 +14,14 @@ from fumishirube import (
     Chapter,
     Contents,
     ContentsLoader,
-    FolderEntry,
     Forbidden,
     NotFound,
     Root,
     ToolError,
     Unreadable,
-    is_settled,
-    nfc,
 )
+from fumishirube.disk import FolderEntry, is_settled
+from fumishirube.text import nfc
 from fumishirube_chapters.failures import no_contents, no_manual, no_section
 from fumishirube_chapters.settings import LocationSettings
 

@@ -24,8 +24,8 @@ from fumishirube import (
     SurfaceContext,
     SurfaceIndex,
     ToolError,
-    Watch,
 )
+from fumishirube.disk import Watch
 from fumishirube_graph.errors import docs_missing, still_indexing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.prefilter import PrefilterBuilder

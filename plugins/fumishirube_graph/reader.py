@@ -9,13 +9,13 @@ from fumishirube import (
     ClaimedFile,
     Document,
     IndexedFile,
-    Lines,
     LinkLoader,
     Section,
     SurfaceContext,
     ToolError,
     Unreadable,
 )
+from fumishirube.text import Lines
 from fumishirube_graph.records import Record, record_of
 
 MOST_BYTES = 8 * 1024 * 1024

@@ -13,7 +13,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from fumishirube import Root, ToolError, WritableRoot, is_settled
+from fumishirube import Root, ToolError
+from fumishirube.disk import WritableRoot, is_settled
 from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record
 

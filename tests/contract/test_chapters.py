@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube, Wire
 
-from fumishirube import TextRange, is_settled
+from fumishirube.disk import is_settled
+from fumishirube.text import TextRange
 from fumishirube_chapters.search_text import snippet
 
 SURFACE = "surfaces: [{use: chapters}]\n"

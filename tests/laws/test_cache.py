@@ -16,21 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube import (
-    Budget,
-    CacheOutcome,
-    ConfigError,
-    Query,
-    SearchAssessment,
-    Stage,
-    Thresholds,
-    Trace,
-    Vectors,
-)
+from fumishirube import Budget, ConfigError, Query, SearchAssessment, Stage, Trace, Vectors
 from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, SearchCache
 from fumishirube.host.application import Application, open_application
 from fumishirube.plugins.registry import RegisteredStage
-from fumishirube.traces.records import Span
+from fumishirube.traces.records import CacheOutcome, Span, Thresholds
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from fumishirube import (
     Corpus,
-    FrequencyReport,
     Hit,
     OccursClause,
     Outcome,
@@ -19,13 +18,13 @@ from fumishirube import (
     Query,
     Ranking,
     Run,
-    SearchReport,
     Span,
-    fold,
     merge_rankings,
 )
 from fumishirube.engine.pipeline import NamedStage, Pipeline
+from fumishirube.report import FrequencyReport, SearchReport
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import fold
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.fusers.rrf import Rrf

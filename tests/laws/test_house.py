@@ -33,7 +33,7 @@ CORE = PROJECT / "core" / "fumishirube"
 BUILT_INS = sorted((PROJECT / "plugins").glob("fumishirube_*"))
 PACKAGES = {package.name for package in BUILT_INS}
 MODULES = sorted([*CORE.rglob("*.py"), *(f for p in BUILT_INS for f in p.rglob("*.py"))])
-HOOKS = [name for name, one in vars(hookspecs).items() if hasattr(one, f"{fumishirube.GROUP}_spec")]
+HOOKS = [name for name, one in vars(hookspecs).items() if hasattr(one, f"{hookspecs.GROUP}_spec")]
 
 MOST_LINES = 400
 """No module of the core or the built-ins is longer."""
@@ -317,6 +317,17 @@ def test_the_core_does_not_know_the_built_ins() -> None:
     assert not faults
 
 
+PUBLIC = ("fumishirube", "fumishirube.disk", "fumishirube.text", "fumishirube.tools")
+FACES = ("fumishirube.commands", "fumishirube.serving")
+"""What verbs of the command line, and faces that serve tools, may use besides."""
+
+
+def test_the_facade_stays_small_and_no_name_is_in_two_of_its_modules() -> None:
+    names = [name for module in PUBLIC for name in importlib.import_module(module).__all__]
+    assert len(fumishirube.__all__) <= 100
+    assert len(names) == len(set(names))
+
+
 def test_built_ins_import_the_facade_only_like_strangers() -> None:
     faults = [
         f"{called(file)} imports {name} from {module}"
@@ -324,7 +335,8 @@ def test_built_ins_import_the_facade_only_like_strangers() -> None:
         if not file.is_relative_to(CORE)
         for module, name in imported(file)
         if module.partition(".")[0] == "fumishirube"
-        if module != "fumishirube" or name not in fumishirube.__all__
+        if module not in (*PUBLIC, *FACES)
+        or name not in (*importlib.import_module(module).__all__, "__version__")
     ]
     assert not faults
 
@@ -381,6 +393,9 @@ def test_the_facade_is_sorted_and_complete() -> None:
     modules = {module.name for module in pkgutil.iter_modules(fumishirube.__path__)}
     public = {name for name in vars(fumishirube) if not name.startswith("_")} - modules
     assert public == set(fumishirube.__all__)
+    for module in map(importlib.import_module, PUBLIC[1:]):
+        assert sorted(module.__all__, key=_as_ruff_sorts) == module.__all__
+        assert all(hasattr(module, name) for name in module.__all__)
 
 
 def _as_ruff_sorts(name: str) -> tuple[int, str]:
@@ -408,9 +423,12 @@ def _is_public_class(name: str, one: object) -> bool:
     return inspect.isclass(one) and one.__module__.startswith("fumishirube.") and name[0] != "_"
 
 
-@pytest.mark.parametrize("name", fumishirube.__all__)
-def test_what_the_facade_offers_says_what_it_is(name: str) -> None:
-    offered = getattr(fumishirube, name)
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(module, name) for module in PUBLIC for name in importlib.import_module(module).__all__],
+)
+def test_what_the_facade_offers_says_what_it_is(module: str, name: str) -> None:
+    offered = getattr(importlib.import_module(module), name)
     if inspect.isclass(offered) or inspect.isfunction(offered):
         assert (offered.__doc__ or "").strip()
 

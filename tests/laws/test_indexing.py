@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from fumishirube import (
     Budget,
-    Cancelled,
     Corpus,
     Document,
     Fields,
@@ -42,6 +41,7 @@ from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.library import Library
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import NamedStage, Pipeline
+from fumishirube.errors import Cancelled
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Json, Markdown, TocText

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from fumishirube import (
     Budget,
-    Cancelled,
     Corpus,
     Hit,
     LeftOut,
@@ -23,13 +22,14 @@ from fumishirube import (
     Query,
     Ranking,
     Run,
-    SearchState,
     Span,
     Stage,
 )
 from fumishirube.config.configuration import PipelineSpec, Use
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
+from fumishirube.errors import Cancelled
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.query import SearchState
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES
 from fumishirube_manual.surface import ManualSurface

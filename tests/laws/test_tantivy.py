@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Fields, IndexedFile, OccursClause, Root, occurs
+from fumishirube import Budget, Fields, IndexedFile, OccursClause, Root
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing import passage
+from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.tokenizers.bigram import Bigram

@@ -13,7 +13,7 @@ from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
-from fumishirube.documents import Document, Source
+from fumishirube.documents import Document
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.stages import ClaimedFile, LinkLoader, Loader

@@ -14,20 +14,17 @@ from fumishirube import (
     Contents,
     Corpus,
     Document,
-    FolderEntry,
     Hit,
     Loader,
     Manual,
     NamedEmbedder,
     NotFound,
     Passage,
-    Progress,
     Query,
     Ranking,
     Root,
     Scorer,
     SearchAssessment,
-    SearchResult,
     Source,
     Span,
     SurfaceContext,
@@ -38,9 +35,12 @@ from fumishirube import (
     Trace,
     TraceRow,
 )
+from fumishirube.disk import FolderEntry
 from fumishirube.engine.passages import passages
 from fumishirube.query import recorded
+from fumishirube.surfaces import SearchResult
 from fumishirube.testing.corpora import MemoryCorpus
+from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
 
 T = TypeVar("T")

@@ -15,10 +15,9 @@ from fumishirube import (
     Stage,
     TermClause,
     Tokenizer,
-    fold,
-    runs,
 )
 from fumishirube.engine.passages import digest
+from fumishirube.text import fold, runs
 
 
 class PlainTokenizer(Stage):

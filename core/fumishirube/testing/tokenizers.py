@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from fumishirube import MatchAllClause, Passage, Tokenizer, fold, occurs
+from fumishirube import MatchAllClause, Passage, Tokenizer
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
+from fumishirube.text import fold, occurs
 
 _LARGE = 2_000
 _WIDTHS = (1, 2, 3, 5, 9)

@@ -19,10 +19,9 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Trace,
-    estimate_tokens,
-    fold,
 )
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.text import estimate_tokens, fold
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id

@@ -18,10 +18,10 @@ from fumishirube import (
     Ranking,
     Run,
     Stage,
-    fold,
     fused_ranking,
     merge_rankings,
 )
+from fumishirube.text import fold
 from fumishirube_stages.fusers.rrf import normal
 
 BASE = "base"

@@ -21,13 +21,10 @@ from fumishirube import (
     Stage,
     TermFilter,
     TermUse,
-    concepts,
-    fold,
     fused_ranking,
-    is_cjk,
-    is_function,
     merge_rankings,
 )
+from fumishirube.text import concepts, fold, is_cjk, is_function
 from fumishirube_stages.fusers.rrf import normal
 
 FREE = "g0"

@@ -17,9 +17,8 @@ from fumishirube import (
     PathsClause,
     ScoreCutoff,
     TermClause,
-    fold,
-    occurs,
 )
+from fumishirube.text import fold, occurs
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,

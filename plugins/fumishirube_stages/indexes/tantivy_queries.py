@@ -18,9 +18,8 @@ from fumishirube import (
     PathsClause,
     PhraseClause,
     TermClause,
-    fold,
-    is_cjk,
 )
+from fumishirube.text import fold, is_cjk
 
 CHARACTERS = "characters"
 """The field of the single characters of a section's terms, Japanese ones at least."""

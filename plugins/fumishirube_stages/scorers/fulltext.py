@@ -21,9 +21,8 @@ from fumishirube import (
     Ranking,
     Stage,
     TextMatches,
-    fold,
-    words,
 )
+from fumishirube.text import fold, words
 from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     by_document,

@@ -22,13 +22,8 @@ from fumishirube import (
     ScoreCutoff,
     Stage,
     TermClause,
-    chunks,
-    concepts,
-    fold,
-    is_function,
-    occurs,
-    rarity,
 )
+from fumishirube.text import chunks, concepts, fold, is_function, occurs, rarity
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,

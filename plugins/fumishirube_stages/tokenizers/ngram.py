@@ -17,8 +17,8 @@ from fumishirube import (
     PhraseClause,
     Stage,
     TermClause,
-    words,
 )
+from fumishirube.text import words
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 _END = "\n"

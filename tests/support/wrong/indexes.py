@@ -26,8 +26,8 @@ from fumishirube import (
     ScoreCutoff,
     Stage,
     TermClause,
-    take_lock,
 )
+from fumishirube.disk import take_lock
 from fumishirube.testing import IndexContract, MemoryCorpus
 from fumishirube.testing.samples import PASSAGES
 

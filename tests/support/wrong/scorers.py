@@ -7,17 +7,8 @@ from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
-from fumishirube import (
-    BoolClause,
-    Cancelled,
-    Corpus,
-    Hit,
-    OccursClause,
-    Passage,
-    Query,
-    Stage,
-    TermClause,
-)
+from fumishirube import BoolClause, Corpus, Hit, OccursClause, Passage, Query, Stage, TermClause
+from fumishirube.errors import Cancelled
 from fumishirube.testing import ScorerContract
 
 Key = tuple[str, int]

@@ -17,11 +17,8 @@ from fumishirube import (
     Query,
     Stage,
     TermClause,
-    concepts,
-    is_function,
-    occurs,
-    rarity,
 )
+from fumishirube.text import concepts, is_function, occurs, rarity
 from fumishirube_sudachi.words import MARK
 
 

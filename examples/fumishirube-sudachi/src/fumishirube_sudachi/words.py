@@ -22,9 +22,8 @@ from fumishirube import (
     PhraseClause,
     Stage,
     TermClause,
-    fold,
-    words,
 )
+from fumishirube.text import fold, words
 
 if TYPE_CHECKING:
     from sudachipy import Tokenizer as Analyser
