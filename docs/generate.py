@@ -24,6 +24,9 @@ from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegist
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
+sys.path.insert(0, str(Path(__file__).parent))
+from api_pages import api_pages
+
 REFERENCE = Path(__file__).parent / "reference"
 
 _HEAD = "<!-- Written by docs/generate.py; change the code instead, and run it again. -->\n"
@@ -52,6 +55,7 @@ def pages() -> dict[str, str]:
     written["tools.md"] = _tools()
     written["environment.md"] = _environment(registry)
     written["settings.md"] = _settings()
+    written |= api_pages()
     return {name: _HEAD + "\n" + text for name, text in {**written, **_index(written)}.items()}
 
 
