@@ -95,7 +95,6 @@ from fumishirube.surfaces import (
     NamedEmbedder,
     Surface,
     SurfaceContext,
-    SurfaceFiles,
     SurfaceIndex,
 )
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
@@ -112,7 +111,6 @@ __all__ = [
     "Answer",
     "BoolClause",
     "Budget",
-    "CacheOutcome",
     "Call",
     "Cancelled",
     "Chapter",
@@ -188,7 +186,6 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
-    "SurfaceFiles",
     "SurfaceIndex",
     "SurfaceRegister",
     "TermClause",
