@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fumishirube.config.configuration import Use
-from fumishirube.disk import RACY_NS
+from fumishirube.disk.folders import RACY_NS
 from fumishirube.host.application import Application, open_application
 from fumishirube.host.calls import call_tool
 from fumishirube.tools.definitions import Call

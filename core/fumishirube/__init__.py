@@ -69,6 +69,7 @@ from fumishirube.query import Budget, Outcome, Query, Run
 from fumishirube.report import TermReport
 from fumishirube.stages import (
     Chapter,
+    ClaimedFile,
     ClassicKey,
     Contents,
     ContentsLoader,
@@ -94,6 +95,7 @@ from fumishirube.surfaces import (
     NamedEmbedder,
     Surface,
     SurfaceContext,
+    SurfaceFiles,
     SurfaceIndex,
 )
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
@@ -115,6 +117,7 @@ __all__ = [
     "Cancelled",
     "Chapter",
     "Citation",
+    "ClaimedFile",
     "ClassicKey",
     "ClassicSettings",
     "Clause",
@@ -185,6 +188,7 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
+    "SurfaceFiles",
     "SurfaceIndex",
     "SurfaceRegister",
     "TermClause",

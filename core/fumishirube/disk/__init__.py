@@ -1,6 +1,6 @@
 """Files below a root: names, listings, locks, watches and durable writes; ``Root`` is above."""
 
-from fumishirube.disk.folders import RACY_NS, FolderEntry
+from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
 from fumishirube.disk.survey import UnlistedReason
@@ -8,7 +8,6 @@ from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
 
 __all__ = [
-    "RACY_NS",
     "FolderEntry",
     "UnlistedReason",
     "Watch",
@@ -17,6 +16,7 @@ __all__ = [
     "clean_new_path",
     "clean_path",
     "content_hash",
+    "is_settled",
     "is_unfinished",
     "take_lock",
 ]

@@ -28,6 +28,7 @@ from fumishirube import (
     Source,
     Span,
     SurfaceContext,
+    SurfaceFiles,
     SurfaceIndex,
     TermClause,
     Tokenizer,
@@ -142,6 +143,10 @@ class MemoryContext:
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:  # noqa: ARG002
         """Return no embedder."""
         return None
+
+    def claimed_files(self) -> SurfaceFiles:
+        """Refuse: there are no files, and no loaders."""
+        raise NotFound("a desk in memory has no folder to follow")
 
     def store(self, name: str) -> SurfaceIndex:
         """Refuse: what a surface keeps of its own, it keeps on a disk."""
