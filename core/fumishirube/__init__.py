@@ -95,7 +95,6 @@ from fumishirube.surfaces import (
     NamedEmbedder,
     Surface,
     SurfaceContext,
-    SurfaceFiles,
     SurfaceIndex,
 )
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
@@ -188,7 +187,6 @@ __all__ = [
     "Stage",
     "Surface",
     "SurfaceContext",
-    "SurfaceFiles",
     "SurfaceIndex",
     "SurfaceRegister",
     "TermClause",

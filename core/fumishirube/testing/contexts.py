@@ -28,7 +28,6 @@ from fumishirube import (
     Source,
     Span,
     SurfaceContext,
-    SurfaceFiles,
     SurfaceIndex,
     TermClause,
     Tokenizer,
@@ -38,7 +37,7 @@ from fumishirube import (
 from fumishirube.disk import FolderEntry
 from fumishirube.engine.passages import passages
 from fumishirube.query import recorded
-from fumishirube.surfaces import SearchResult
+from fumishirube.surfaces import SearchResult, SurfaceFiles
 from fumishirube.testing.corpora import MemoryCorpus
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
