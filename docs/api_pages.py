@@ -55,6 +55,7 @@ EXAMPLES = {
     "fused_ranking": "fused_ranking([], []).hits",
     "is_cjk": "is_cjk('暇')",
     "is_function": "is_function('の')",
+    "is_settled": "is_settled(0, looked_ns=10**12)",
     "is_unfinished": "is_unfinished('plan.md')",
     "link_levels": "list(link_levels(['a.md'], 1, lambda path: []))",
     "merge_rankings": "merge_rankings([], 60)",

@@ -99,7 +99,7 @@ from fumishirube.surfaces import (
 )
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.traces.coverage import CoverageReport
-from fumishirube.traces.records import CacheOutcome, SearchAssessment, Span, Trace, TraceRow
+from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
 
 __version__ = "0.1.0"
 
