@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from fumishirube import Call, ConfigError, ToolError
 from fumishirube.commands import Application, call_tool
-from fumishirube.serving import compact
+from fumishirube.serving import CacheOutcome, compact
 from fumishirube.text import estimate_tokens, nfc
 from fumishirube.tools import Progress, Session
 from fumishirube_eval.cases import Case, SectionKey
@@ -34,7 +34,7 @@ class ToolClient(Protocol):
         """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
         ...
 
-    def cached(self, trace_id: str) -> str | None:
+    def cached(self, trace_id: str) -> CacheOutcome | None:
         """Return what the cache had to do with a search, where that can be known."""
         ...
 
@@ -63,7 +63,7 @@ class InProcessClient:
             raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
         return call_tool(offered, arguments, self.base_call)
 
-    def cached(self, trace_id: str) -> str | None:
+    def cached(self, trace_id: str) -> CacheOutcome | None:
         """Return what the trace says of the cache."""
         return self.application.traces.get(trace_id).cache
 
