@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube.disk.json_lines import JsonLinesFile
-from fumishirube.plugins.hookspecs import hook
 from fumishirube.text.folding import fold
 from fumishirube.traces.records import SearchAssessment, Thresholds, Trace
 
@@ -130,7 +129,6 @@ class SearchStatistics:
         with self._tuner_lock:
             return self._tuner.thresholds
 
-    @hook
     def search_finished(self, trace: Trace) -> None:
         """Begin the line of one search of a manual."""
         if trace.own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -161,8 +161,12 @@ class Application:
 
     def observe(self, trace: Trace) -> None:
         """Tell the observers of a finished search; none of them can disturb it."""
-        for implementation in self.plugins.manager.hook.search_finished.get_hookimpls():
-            name, observe = implementation.plugin_name, implementation.function
+        observers: list[tuple[str, Callable[..., object]]] = [
+            (DISTRIBUTION, self.memory.statistics.search_finished)
+        ]
+        implementations = self.plugins.manager.hook.search_finished.get_hookimpls()
+        observers += [(hook.plugin_name, hook.function) for hook in implementations]
+        for name, observe in observers:
             try:
                 self.fences.observer(name, observe, trace)
             except Exception:
@@ -310,15 +314,13 @@ class Application:
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         use = Use(use=self.config.cache.embedder)
         folder = self._trace_folder() if self.config.traces.files else None
-        memory = SearchMemory.of(
+        return SearchMemory.of(
             self.loaded,
             folder,
             lambda: self._stage("embedders", use, origin).stage,
             self.plugins.code,
             former,
         )
-        self.plugins.manager.register(memory.statistics, f"{DISTRIBUTION} statistics")
-        return memory
 
     def _trace_folder(self) -> Path | None:
         """Return where traces are written: nowhere when what has that name leads elsewhere."""
