@@ -142,7 +142,7 @@ class Bm25s:
 
     def missing(self) -> str | None:
         installed = importlib.util.find_spec("bm25s")
-        return None if installed else "bm25s is not installed; pip install 'fumishirube[bench]'"
+        return None if installed else "bm25s is not installed; install the extra 'bench'"
 
     def build(self, texts: Iterable[str], folder: Path) -> None:
         import bm25s  # noqa: PLC0415 - optional

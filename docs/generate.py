@@ -13,16 +13,19 @@ from typing import Any
 
 from pydantic import BaseModel
 
-import fumishirube
+from fumishirube import stages, surfaces
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
-from fumishirube.host.application import open_application
+from fumishirube.host.startup import open_application
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
+
+sys.path.insert(0, str(Path(__file__).parent))
+from api_pages import api_pages
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -52,6 +55,7 @@ def pages() -> dict[str, str]:
     written["tools.md"] = _tools()
     written["environment.md"] = _environment(registry)
     written["settings.md"] = _settings()
+    written |= api_pages()
     return {name: _HEAD + "\n" + text for name, text in {**written, **_index(written)}.items()}
 
 
@@ -87,7 +91,9 @@ def _shelf(registry: StageRegistry, kind_name: str) -> str:
 
 def _source(name: str) -> str:
     """Return the source of a protocol, without what only the interpreter needs."""
-    lines = dedent(inspect.getsource(getattr(fumishirube, name))).splitlines()
+    lines = dedent(
+        inspect.getsource(getattr(stages, name, None) or getattr(surfaces, name))
+    ).splitlines()
     kept = [line for line in lines if line.strip() not in {"...", "@runtime_checkable"}]
     return _fenced("python", "\n".join(kept).strip())
 

@@ -107,24 +107,24 @@ class Heading(NamedTuple):
 def divide_at_headings(
     text: str,
     headings: Sequence[Heading],
-    title: str,
+    title: str | None,
     body: int = 0,
     lines: Lines | None = None,
 ) -> Iterator[Section]:
     """Yield the sections of a text: what stands before the first heading, then a heading each.
 
     What stands before is called by the ``title``, and so is a text without headings; its body
-    begins at an offset of its own, such as the end of front matter.
+    begins at an offset of its own, such as the end of front matter. Without a title it is left out.
     """
     lines = lines or Lines(text)
     first = lines.start(headings[0].line) if headings else len(text)
-    if not headings or text[:first].strip():
+    if title is not None and (not headings or text[:first].strip()):
         last_line = lines.at(first - 1) if first else 1
         yield Section(title, 1, last_line, 0, first, first, body)
-    yield from heading_sections(text, headings, lines)
+    yield from _heading_sections(text, headings, lines)
 
 
-def heading_sections(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
+def _heading_sections(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
     """Yield the section that each heading opens; deeper ones inside it have it as an ancestor."""
     starts = [*(lines.start(heading.line) for heading in headings), len(text)]
     extents = _extents([heading.level for heading in headings], starts)

@@ -5,7 +5,7 @@
     FumishirubeError
     ├── ConfigError            the configuration asks for what cannot be; the start stops
     ├── PluginError            a plugin was refused; it is reported, the start goes on
-    ├── AlreadyServed          another process does it already; one at a time may
+    ├── AlreadyServed          another process does it already; only one may
     ├── Cancelled              the caller went away; nobody waits for the answer
     ├── IndexDamaged           an index on disk is gone or damaged; it is made anew
     └── ToolError              a call is answered with a code
@@ -88,6 +88,21 @@ class InvalidParameter(ToolError):
     """An argument has the wrong type, is out of range, is unknown, or discovery is missing."""
 
     code = "invalid_parameter"
+
+    @classmethod
+    def unless_within(cls, parameter: str, value: int, least: int, most: int) -> None:
+        """Check an argument whose bounds depend on the text.
+
+        Raises:
+            InvalidParameter: ``value`` is below ``least`` or above ``most``.
+        """
+        if not least <= value <= most:
+            raise cls(
+                f"{parameter} must be within {least}..{most}",
+                parameter=parameter,
+                min=least,
+                max=most,
+            )
 
 
 class InvalidPath(ToolError):

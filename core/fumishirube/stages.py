@@ -159,6 +159,24 @@ class Embedder(Protocol):
         ...
 
 
+class ClaimedFile(NamedTuple):
+    """A file, the loader that speaks for it, and a stamp that changes whenever it may read anew.
+
+    ``modified_ns`` is the youngest time of change of the files that decide what it says; ``size``
+    is its own, in bytes.
+    """
+
+    source: Source
+    loader: Loader
+    stamp: str
+    modified_ns: int
+    size: int
+
+
+IndexChanges: TypeAlias = tuple[list[str], list[ClaimedFile]]
+"""The pages that are gone, and the files that are new or other than they were, by path."""
+
+
 class IndexedFile(NamedTuple):
     """What an index remembers of one file: enough to tell whether it has changed.
 

@@ -16,7 +16,16 @@ from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.model import Ranking
 from fumishirube.query import Query
-from fumishirube.stages import Embedder, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.stages import (
+    ClaimedFile,
+    Embedder,
+    IndexChanges,
+    IndexedFile,
+    Loader,
+    OpenIndex,
+    Scorer,
+    Tokenizer,
+)
 from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
@@ -84,6 +93,32 @@ class SurfaceIndex(OpenIndex, Protocol):
     rebuilt: str
 
 
+class SurfaceFiles(Protocol):
+    """The files of a surface's root that its loaders speak for, against the pages of an index."""
+
+    def sweep(self) -> Mapping[str, ClaimedFile]:
+        """Look at the folder now, and return every file that a loader speaks for, by path."""
+        ...
+
+    def changes(
+        self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]
+    ) -> IndexChanges:
+        """Return which pages are gone, and which files are not in as they are now."""
+        ...
+
+    def stamp(self, file: ClaimedFile) -> str:
+        """Return the stamp for the page of a file that is about to be read."""
+        ...
+
+    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
+        """Read a file; with its links where its loader can tell them.
+
+        Raises:
+            Unreadable: when its text cannot be had, or its loader fails.
+        """
+        ...
+
+
 class SurfaceContext(Protocol):
     """The capability given to a surface: its root, the manuals there, its pipeline, the traces."""
 
@@ -142,6 +177,10 @@ class SurfaceContext(Protocol):
 
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:
         """Return the pipeline's embedder, if it has one; or the named one, as it is by default."""
+        ...
+
+    def claimed_files(self) -> SurfaceFiles:
+        """Return what follows the files of the whole root, for an index of the surface's own."""
         ...
 
     def store(self, name: str) -> SurfaceIndex:

@@ -10,16 +10,8 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube import (
-    ContentsLoader,
-    Document,
-    Passage,
-    Projection,
-    TextForm,
-    ToolError,
-    fold,
-    project,
-)
+from fumishirube import ContentsLoader, Document, Passage, ToolError
+from fumishirube.text import Projection, TextForm, fold, project
 from fumishirube_chapters.library import LocatedFile, fault_of
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
 from fumishirube_chapters.settings import ChapterCacheSettings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,18 +11,17 @@ from threading import Lock
 from typing import NamedTuple
 
 from fumishirube import (
-    RACY_NS,
     Chapter,
     Contents,
     ContentsLoader,
-    FolderEntry,
     Forbidden,
     NotFound,
     Root,
     ToolError,
     Unreadable,
-    nfc,
 )
+from fumishirube.disk import FolderEntry, is_settled
+from fumishirube.text import nfc
 from fumishirube_chapters.failures import no_contents, no_manual, no_section
 from fumishirube_chapters.settings import LocationSettings
 
@@ -49,7 +47,7 @@ class LocatedFile(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the stamp can be trusted: a young file may change without a new one."""
-        return self.entry is not None and time.time_ns() - self.entry.modified_ns > RACY_NS
+        return self.entry is not None and is_settled(self.entry.modified_ns)
 
 
 @dataclass(frozen=True)

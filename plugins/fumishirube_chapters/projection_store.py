@@ -12,7 +12,7 @@ from struct import Struct
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube import OffsetMap, Projection, TextForm
+from fumishirube.text import OffsetMap, Projection, TextForm
 
 LOG = logging.getLogger("fumishirube.chapters")
 

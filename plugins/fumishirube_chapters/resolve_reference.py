@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import NORMAL, Answer, Call, Tool, ToolError
-from fumishirube.text.reference_targets import ReferenceTarget
-from fumishirube.text.references import resolve, section_numbers
+from fumishirube import Answer, Call, Tool, ToolError
+from fumishirube.text import NORMAL, References
 from fumishirube_chapters.arguments import ManualNameParams
 from fumishirube_chapters.failures import refused, required
 from fumishirube_chapters.library import ChapterManual
@@ -54,9 +53,9 @@ def resolve_reference_tool(
         manual = reader.library.manual(params.manual_name)
         if params.section_id is not None:
             manual.chapter(params.section_id)
-        entries = [ReferenceTarget(item.id, item.title) for item in manual.by_id.values()]
+        references = References((item.id, item.title) for item in manual.by_id.values())
         sections = lru_cache(maxsize=None)(lambda number: _sections(reader, manual, number))
-        resolved = resolve(entries, params.ref_text, params.section_id, sections)
+        resolved = references.resolve(params.ref_text, params.section_id, sections)
         return ResolveReferenceAnswer(
             manual=params.manual_name,
             ref_text=params.ref_text,
@@ -90,4 +89,4 @@ def _sections(reader: ChapterReader, manual: ChapterManual, section_id: str) -> 
         chapter = reader.open(manual, manual.chapter(section_id))
     except ToolError:
         return ()
-    return section_numbers(chapter.form(NORMAL).text)
+    return References.section_numbers(chapter.form(NORMAL).text)

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import LOOSE, Answer, Call, Hit, Query, Scorer, TextRange, Tool, form_of
+from fumishirube import Answer, Call, Hit, Query, Scorer, Tool
+from fumishirube.text import LOOSE, TextRange, form_of
 from fumishirube_chapters.arguments import (
     ManualNameParams,
     OptionalSection,

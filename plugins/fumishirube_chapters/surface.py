@@ -19,8 +19,8 @@ from fumishirube import (
     Stage,
     SurfaceContext,
     Tool,
-    clean_path,
 )
+from fumishirube.disk import clean_path
 from fumishirube_chapters.settings import (
     EXCEPTIONS,
     MODES,

@@ -10,8 +10,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from fumishirube import ConfigError, Params, ToolError, nfc
+from fumishirube import ConfigError, Params, ToolError
 from fumishirube.serving import compact, parse_arguments
+from fumishirube.text import nfc
 
 SectionKey: TypeAlias = tuple[str, int]
 """A section: the path of its file, composed (NFC), and the line of its heading, from 1."""

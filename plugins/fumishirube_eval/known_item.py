@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fumishirube import Document, Manual, NotFound, fold, nfc, runs
+from fumishirube import Document, Manual, NotFound
+from fumishirube.text import fold, nfc, runs
 from fumishirube_eval.cases import Case
 
 SENTENCE, RARE, SHARED = "sentence", "rare", "shared"

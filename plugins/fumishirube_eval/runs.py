@@ -10,18 +10,11 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from fumishirube import (
-    CacheOutcome,
-    Call,
-    ConfigError,
-    Progress,
-    Session,
-    ToolError,
-    estimate_tokens,
-    nfc,
-)
+from fumishirube import Call, ConfigError, ToolError
 from fumishirube.commands import Application, call_tool
-from fumishirube.serving import compact
+from fumishirube.serving import CacheOutcome, compact
+from fumishirube.text import estimate_tokens, nfc
+from fumishirube.tools import Progress, Session
 from fumishirube_eval.cases import Case, SectionKey
 from fumishirube_eval.metrics import CaseResult, case_metrics
 

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from fumishirube import Answer, InvalidParameter, LinkKind, Params
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.docs import Docs
 from fumishirube_graph.errors import skipped_page, unknown_page
 from fumishirube_graph.records import Doc, DocType

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fumishirube import ClassicSettings, ConfigError, Root, ToolError, clean_path
+from fumishirube import ClassicSettings, ConfigError, Root, ToolError
+from fumishirube.disk import clean_path
 
 SOURCE = ".ubp/config.json"
 

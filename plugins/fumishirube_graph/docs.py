@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from fumishirube import (
     Budget,
+    ClaimedFile,
     IndexedFile,
     NamedEmbedder,
     OpenIndex,
@@ -23,12 +24,12 @@ from fumishirube import (
     SurfaceContext,
     SurfaceIndex,
     ToolError,
-    Watch,
 )
+from fumishirube.disk import Watch
 from fumishirube_graph.errors import docs_missing, still_indexing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.prefilter import PrefilterBuilder
-from fumishirube_graph.reader import ClaimedDocument, DocumentReader, sha_of
+from fumishirube_graph.reader import DocumentReader, sha_of
 from fumishirube_graph.records import Doc, Record
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Baselines
@@ -57,6 +58,14 @@ class IndexChange(NamedTuple):
     def any(self) -> bool:
         """Whether anything changed."""
         return bool(self.added or self.updated or self.removed)
+
+
+class FolderComparison(NamedTuple):
+    """What is in the index and no more in the folder, what is to be read, and what is neither."""
+
+    gone: Sequence[str]
+    changed: Sequence[ClaimedFile]
+    unchanged: int
 
 
 class Docs:
@@ -148,12 +157,13 @@ class Docs:
                 snapshot = self.view()
                 snapshot.behind = tuple(self._unfollowed())
                 return self._noting_recovery(snapshot)
-            claimed = self._reader.claimed()
-            known = self._reader.compared(self._unwritten, claimed, full=False)
+            claimed = self._reader.files.sweep()
+            known = self._compared(self._unwritten, claimed)
             if known.gone or known.changed:
                 pages = {p: page for p, page in self._unwritten.items() if p in claimed}
-                for path in known.changed:
-                    pages[path] = self._reader.page(claimed[path], pages.get(path))
+                for file in known.changed:
+                    path = file.source.path
+                    pages[path] = self._reader.page(file, pages.get(path))
                 self._unwritten = pages
             return self._viewed(self._unwritten)
 
@@ -162,7 +172,7 @@ class Docs:
         lock = self.context.folder("workspace").path / FOLDER / NAME
         if holder(lock) not in (None, os.getpid()):
             return
-        known = self._reader.compared(self._opened().pages(), self._reader.claimed(), full=False)
+        known = self._compared(self._opened().pages(), self._reader.files.sweep())
         if known.gone or known.changed:
             differing = len(known.gone) + len(known.changed)
             yield (
@@ -212,10 +222,10 @@ class Docs:
         with self._lock:
             index = self._opened()
             began = time.monotonic()
-            claimed = self._reader.claimed()
+            claimed = self._reader.files.sweep()
             index.refresh()
             self._take_note(index)
-            known = self._reader.compared(index.pages(), claimed, full=full, only=only)
+            known = self._compared(index.pages(), claimed, full=full, only=only)
             change = IndexChange(unchanged=known.unchanged)
             if known.gone or known.changed:
                 with index.writing(Budget()) as mine:
@@ -234,23 +244,39 @@ class Docs:
             self.baselines.cover({path: doc.record for path, doc in snapshot.docs.items()})
             return change
 
+    def _compared(
+        self,
+        pages: Mapping[str, IndexedFile],
+        claimed: Mapping[str, ClaimedFile],
+        *,
+        full: bool = False,
+        only: str | None = None,
+    ) -> FolderComparison:
+        """Compare the index with the folder; with ``full`` everything is to be read."""
+        gone, changed = self._reader.files.changes(pages, claimed)
+        changed = [*claimed.values()] if full else changed
+        if only is not None:
+            gone = [path for path in gone if path == only]
+            changed = [file for file in changed if file.source.path == only]
+        return FolderComparison(gone, changed, len(claimed) - len(changed))
+
     def _write(
         self,
         index: OpenIndex,
-        claimed: Mapping[str, ClaimedDocument],
+        claimed: Mapping[str, ClaimedFile],
         *,
         full: bool,
         only: str | None,
     ) -> IndexChange:
         pages = index.pages()
-        known = self._reader.compared(pages, claimed, full=full, only=only)
+        known = self._compared(pages, claimed, full=full, only=only)
         done = Counter[str]()
 
         def read() -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
             # One at a time, so that the index works on a page while the next is read.
-            for path in known.changed:
-                before = pages.get(path)
-                page = self._reader.page(claimed[path], before, full=full)
+            for file in known.changed:
+                before = pages.get(file.source.path)
+                page = self._reader.page(file, before, full=full)
                 done["added"] += before is None
                 done["updated"] += before is not None and sha_of(before) != sha_of(page)
                 yield page, self._narrower.passages(page)

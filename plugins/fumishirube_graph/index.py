@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
 from fumishirube_graph.errors import JsonRpcError, JsonRpcInternalError, refusing
 from fumishirube_graph.status import links_of

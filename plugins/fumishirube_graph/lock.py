@@ -9,7 +9,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from fumishirube import AlreadyServed, ConfigError, Forbidden, Root, take_lock
+from fumishirube import AlreadyServed, ConfigError, Forbidden, Root
+from fumishirube.disk import take_lock
 
 FOLDER, NAME = ".ubp", "serve.lock"
 

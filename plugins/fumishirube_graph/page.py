@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Answer, Call, LinkKind, Tool
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import (
     DATA,
     FilePath,

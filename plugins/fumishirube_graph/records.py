@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
-from fumishirube import Document, Link, LoaderRemark, nfc
+from fumishirube import Document, Link, LoaderRemark
+from fumishirube.text import nfc
 from fumishirube_graph.texts import encoded, folded
 
 DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"]

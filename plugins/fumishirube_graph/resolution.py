@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from fumishirube import Link, LinkKind, nfc
+from fumishirube import Link, LinkKind
+from fumishirube.text import nfc
 from fumishirube_graph.records import Doc
 
 _EXTENSIONS = ("", ".md", ".markdown")

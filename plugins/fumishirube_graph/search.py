@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Hit, LinkKind, Query, Ranking, Tool
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,

@@ -9,16 +9,8 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from fumishirube import (
-    IndexMatch,
-    Neighbour,
-    Passage,
-    SequenceCorpus,
-    TextMatches,
-    Tokenizer,
-    fold,
-    nfc,
-)
+from fumishirube import IndexMatch, Neighbour, Passage, SequenceCorpus, TextMatches, Tokenizer
+from fumishirube.text import fold, nfc
 from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
 from fumishirube_graph.resolution import Issue, LinkEdge, LinkTargets

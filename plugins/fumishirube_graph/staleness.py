@@ -13,7 +13,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NamedTuple
 
-from fumishirube import RACY_NS, Root, ToolError, WritableRoot
+from fumishirube import Root, ToolError
+from fumishirube.disk import WritableRoot, is_settled
 from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record
 
@@ -140,7 +141,7 @@ class Baselines:
                 not verify
                 and seen
                 and (seen.size, seen.modified_ns) == (status.st_size, status.st_mtime_ns)
-                and seen.looked_ns - seen.modified_ns > RACY_NS
+                and is_settled(seen.modified_ns, seen.looked_ns)
             ):
                 return seen.sha, seen.modified_ns
             surveyed = time.time_ns()

@@ -8,16 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, field_validator
 
-from fumishirube import (
-    ClassicSettings,
-    Diagnostic,
-    InvalidPath,
-    Root,
-    Stage,
-    SurfaceContext,
-    Tool,
-    clean_path,
-)
+from fumishirube import ClassicSettings, Diagnostic, InvalidPath, Root, Stage, SurfaceContext, Tool
+from fumishirube.disk import clean_path
 from fumishirube_graph.settings import GraphSettings
 
 INCLUDE = ("**/*.md", "**/*.markdown")

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from fumishirube import AlreadyServed, FumishirubeError, Root, Watch
+from fumishirube import AlreadyServed, FumishirubeError, Root
+from fumishirube.disk import Watch
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.lock import ServeLock
 

@@ -14,8 +14,9 @@ from operator import mul
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from fumishirube import Embedder, FumishirubeError, estimate_tokens
+from fumishirube import Embedder, FumishirubeError
 from fumishirube import Vectors as EmbedderVectors
+from fumishirube.text import estimate_tokens
 from fumishirube_graph.records import Doc
 
 PASSAGE_TOKENS = 256

@@ -11,6 +11,7 @@ from fumishirube_graph.snapshot import GraphSnapshot
 _SKIPPED = {
     "too_large": "the file is too large and was skipped; divide it",
     "undecodable": "the file is in no known encoding and was skipped; save it as UTF-8",
+    "loader_failed": "its loader failed and the file was skipped; the log says why",
     "unreadable": "the file cannot be read and was skipped; check it and its permissions",
 }
 _NAMED = 3

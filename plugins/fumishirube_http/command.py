@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from argparse import ArgumentParser, Namespace
 
-from fumishirube import ConfigError
+from fumishirube import ConfigError, install_command
 from fumishirube.commands import opened
 from fumishirube.serving import announce, claim_standard_output, finish, log_level, reloading
 
@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
             from fumishirube_http.settings import address  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
-                f"--http: {error.name} is not installed; install fumishirube[http]"
+                f"--http: {error.name} is not installed; run: {install_command('http')}"
             ) from error
 
         host, port = address(application.loaded, options.http)

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import closing
 from pathlib import Path
 
-from fumishirube import ConfigError
+from fumishirube import ConfigError, install_command
 from fumishirube.commands import complain, opened
 from fumishirube.serving import exit_now, web_server
 
@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
             from fumishirube_inspect.session import InspectorSession  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
-                f"inspect: {error.name} is not installed; install fumishirube[http]"
+                f"inspect: {error.name} is not installed; run: {install_command('http')}"
             ) from error
 
         def ready(host: str, port: int) -> None:

@@ -18,10 +18,10 @@ from fumishirube import (
     ToolError,
     Trace,
     TraceRow,
-    fold,
 )
 from fumishirube.commands import Application, search_context, section_at
 from fumishirube.serving import load_plugins, open_application, open_scratch_application
+from fumishirube.text import fold
 
 TIME_MS = 60_000
 LONGEST = 10_000

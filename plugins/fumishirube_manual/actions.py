@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from fumishirube import Answer, CoverageReport, Trace, concepts, fold
+from fumishirube import Answer, CoverageReport, Trace
+from fumishirube.text import concepts, fold
 from fumishirube_manual.diagnosis import Diagnosis
 
 _JAPANESE = re.compile(

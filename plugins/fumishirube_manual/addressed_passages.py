@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from fumishirube import Answer, Lines, fold
+from fumishirube import Answer
+from fumishirube.text import Lines, fold
 from fumishirube_manual.addressed_cues import (
     CUES,
     HIDING,

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
-from fumishirube.tools.text_pages import TextPage
+from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
 from fumishirube_manual.settings import ManualSettings
 

@@ -6,16 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from fumishirube import (
-    Call,
-    FailsWith,
-    InvalidParameter,
-    InvalidPath,
-    Manual,
-    SurfaceContext,
-    clean_name,
-    clean_path,
-)
+from fumishirube import Call, InvalidParameter, InvalidPath, Manual, SurfaceContext
+from fumishirube.disk import clean_name, clean_path
+from fumishirube.tools import FailsWith
 
 ROOT_ID = "manuals"
 

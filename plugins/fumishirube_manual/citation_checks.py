@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from fumishirube import Citation, Document, InvalidParameter, Lines, Manual, ToolError
+from fumishirube import Citation, Document, InvalidParameter, Manual, ToolError
 from fumishirube.commands import digest
+from fumishirube.text import Lines
 
 CitationState = Literal["valid", "moved", "changed", "gone"]
 

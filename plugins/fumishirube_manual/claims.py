@@ -7,18 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from fumishirube import (
-    Budget,
-    Document,
-    Manual,
-    SurfaceContext,
-    ToolError,
-    Trace,
-    TraceRow,
-    concepts,
-    fold,
-    occurs,
-)
+from fumishirube import Budget, Document, Manual, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.claim_graph import (
     ANNOTATION,
     Claim,

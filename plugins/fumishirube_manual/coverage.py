@@ -7,8 +7,9 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from fumishirube import Answer, CoverageReport, Skipped, TermReport, UnlistedReason
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube import Answer, CoverageReport, Skipped, TermReport
+from fumishirube.disk import UnlistedReason
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.diagnosis import CutoffReason
 
 SkipReason: TypeAlias = Literal[

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fumishirube import DeliveredRanges, Document, Session, SurfaceContext, ToolError
-from fumishirube.tools.text_pages import TextPage
+from fumishirube import Document, SurfaceContext, ToolError
+from fumishirube.tools import DeliveredRanges, Session, TextPage
 
 
 def record(session: Session | None, manual_id: str, document: Document, page: TextPage) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from fumishirube import fold, occurs
+from fumishirube.text import fold, occurs
 
 Facet = Literal["definition", "procedure", "eligibility", "exceptions", "compare", "unknown"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of

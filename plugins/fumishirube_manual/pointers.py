@@ -9,8 +9,7 @@ from functools import cache
 from pydantic import JsonValue
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
-from fumishirube.text.reference_targets import ReferenceTarget
-from fumishirube.text.references import mentioned, section_numbers
+from fumishirube.text import References
 
 ANNOTATION = "refers_to"
 
@@ -21,17 +20,17 @@ def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
     """Note in a trace where its best hits point; every file of the manual is read for that."""
     manual = context.manual(trace.manual_id)
     outline = dict(_outline(manual))
-    entries = [ReferenceTarget(key, title) for key, (title, _) in outline.items()]
+    references = References((key, title) for key, (title, _) in outline.items())
 
     @cache
     def sections(key: str) -> Collection[str]:
-        return section_numbers(unicodedata.normalize("NFKC", outline[key][1]))
+        return References.section_numbers(unicodedata.normalize("NFKC", outline[key][1]))
 
     targets: dict[str, JsonValue] = {}
     for row in trace.search.rows[:_LOOKED_AT]:
         key = _key(row.path, row.start_line)
         if key in outline:
-            mentions = mentioned(entries, outline[key][1], key, sections)
+            mentions = references.mentioned(outline[key][1], key, sections)
             targets[key] = [_ref(mention.id, mention.title) for mention in mentions]
     return context.annotate(trace, ANNOTATION, targets)
 

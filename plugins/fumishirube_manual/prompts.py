@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from fumishirube import Prompt, PromptParameter, SurfaceContext
+from fumishirube import SurfaceContext
+from fumishirube.tools import Prompt, PromptParameter
 from fumishirube_manual.resources import propose
 
 _MANUAL = PromptParameter(

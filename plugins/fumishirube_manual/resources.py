@@ -8,21 +8,10 @@ from contextlib import suppress
 from functools import partial
 from urllib.parse import quote
 
-from fumishirube import (
-    Call,
-    Citation,
-    Content,
-    InvalidParameter,
-    Lines,
-    Resource,
-    Resources,
-    SurfaceContext,
-    Template,
-    ToolError,
-    clean_name,
-    clean_path,
-    fold,
-)
+from fumishirube import Call, Citation, InvalidParameter, SurfaceContext, ToolError
+from fumishirube.disk import clean_name, clean_path
+from fumishirube.text import Lines, fold
+from fumishirube.tools import Content, Resource, Resources, Template
 from fumishirube_manual.arguments import manual_by_id
 
 SCHEME = "manual"

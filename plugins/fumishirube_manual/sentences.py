@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fumishirube import is_cjk
+from fumishirube.text import is_cjk
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _NO_PROSE = re.compile(

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from fumishirube import Env, Prompt, Resources, Stage, SurfaceContext, Tool
-from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS, PAGE_CHARS
+from fumishirube import Env, Stage, SurfaceContext, Tool
+from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
 from fumishirube_manual.settings import Extra, ManualSettings
 
 
@@ -43,9 +43,7 @@ class ManualSurface(Stage):
         ],
     }
 
-    scan_max_chars: Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS), Env("SCAN_MAX_CHARS")] = (
-        PAGE_CHARS
-    )
+    scan_max_chars: Annotated[MaxChars, Env("SCAN_MAX_CHARS")] = PAGE_CHARS
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
     marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
     claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from fumishirube import Unreadable, decode
+from fumishirube import Unreadable
+from fumishirube.text import decode
 
 _NO_NOTE = "/dev/null"
 

@@ -7,8 +7,9 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, NotFound, Params, Tool, content_hash
-from fumishirube.tools.answers import fitting
+from fumishirube import Answer, Call, NotFound, Params, Tool
+from fumishirube.disk import content_hash
+from fumishirube.tools import fitting
 from fumishirube_vault.differences import difference
 from fumishirube_vault.journal import Write
 from fumishirube_vault.notes import NoteStore

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fumishirube import Conflict, NotFound, ToolError, WritableRoot, content_hash
+from fumishirube import Conflict, NotFound, ToolError
+from fumishirube.disk import WritableRoot, content_hash
 from fumishirube_vault.rules import JOURNAL
 from fumishirube_vault.settings import JournalBounds
 

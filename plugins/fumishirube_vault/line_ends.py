@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from fumishirube import unify_line_ends
+from fumishirube.text import unify_line_ends
 
 LF, CRLF, CR = "\n", "\r\n", "\r"
 

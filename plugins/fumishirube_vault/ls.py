@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fumishirube import Answer, Call, FolderEntry, NotFound, Params, Tool
+from fumishirube import Answer, Call, NotFound, Params, Tool
+from fumishirube.disk import FolderEntry
 from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.rules import NotePath, is_hidden
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fumishirube import (
-    Conflict,
-    DecodedText,
-    NotFound,
-    Root,
-    Unreadable,
-    WritableRoot,
-    content_hash,
-    decode_with_encoding,
-)
+from fumishirube import Conflict, NotFound, Root, Unreadable
+from fumishirube.disk import WritableRoot, content_hash
+from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden
 from fumishirube_vault.settings import JournalBounds

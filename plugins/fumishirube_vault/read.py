@@ -6,9 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fumishirube import Answer, Call, InvalidParameter, Lines, Params, Tool
-from fumishirube.tools.text_pages import LineRange, NextChar, within
-from fumishirube.tools.text_sizes import PAGE_CHARS
+from fumishirube import Answer, Call, InvalidParameter, Params, Tool
+from fumishirube.text import Lines
+from fumishirube.tools import PAGE_CHARS, LineRange, NextChar
 from fumishirube_vault.line_ends import CRLF, LineEnds
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
@@ -112,7 +112,7 @@ def read_tool(notes: NoteStore) -> Tool[VaultReadParams, VaultReadAnswer]:
 
 def _lines(wanted: Range, total: int) -> tuple[int, int]:
     first = wanted.start_line or 1
-    within("range.start_line", first, 1, total)
+    InvalidParameter.unless_within("range.start_line", first, 1, total)
     return first, min(wanted.end_line or total, total)
 
 

@@ -9,13 +9,8 @@ from io import BytesIO, StringIO
 from itertools import islice
 from typing import NamedTuple
 
-from fumishirube import (
-    DecodedText,
-    InvalidParameter,
-    Unreadable,
-    decode_with_encoding,
-    unify_line_ends,
-)
+from fumishirube import InvalidParameter, Unreadable
+from fumishirube.text import DecodedText, decode_with_encoding, unify_line_ends
 from fumishirube_vault.line_ends import LF, LineEnds
 
 _PAIRS = "euc_jis_2004"

@@ -9,7 +9,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fumishirube import FailsWith, Forbidden, InvalidPath, clean_new_path, clean_path, is_unfinished
+from fumishirube import Forbidden, InvalidPath
+from fumishirube.disk import clean_new_path, clean_path, is_unfinished
+from fumishirube.tools import FailsWith
 
 JOURNAL = ".system/journal"
 

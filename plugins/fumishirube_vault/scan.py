@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Params, Tool, unify_line_ends
-from fumishirube.tools.text_pages import Cursor, LineRange, NextChar, page, start_offset
-from fumishirube.tools.text_sizes import PAGE_CHARS
+from fumishirube import Answer, Call, Params, Tool
+from fumishirube.text import unify_line_ends
+from fumishirube.tools import PAGE_CHARS, Cursor, LineRange, NextChar, TextPage
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 
@@ -46,8 +46,8 @@ def scan_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
     def run(params: VaultScanParams, _: Call) -> VaultScanAnswer:
         read, data = notes.text(params.path)
         text = unify_line_ends(read.text)
-        start = start_offset(text, params.start_line, params.cursor)
-        got = page(text, start, start + PAGE_CHARS)
+        start = TextPage.start_offset(text, params.start_line, params.cursor)
+        got = TextPage.of(text, start, start + PAGE_CHARS)
         return VaultScanAnswer(
             text=got.text,
             applied_range=got.lines,

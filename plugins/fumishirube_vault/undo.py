@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, content_hash
+from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool
+from fumishirube.disk import content_hash
 from fumishirube_vault.history import UndoableWrite, WriteId, undoable_writes, write_by_id
 from fumishirube_vault.journal import Write
 from fumishirube_vault.notes import NoteStore, short_hash

@@ -14,9 +14,10 @@ import pytest
 from manuals import RULES, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import Budget, CoverageReport, Query, estimate_tokens, fold
+from fumishirube import Budget, CoverageReport, Query
 from fumishirube.engine.spellings import near_spellings
 from fumishirube.host.application import Application
+from fumishirube.text import estimate_tokens, fold
 
 LEAVE = """# 休暇
 ## 年次有給休暇

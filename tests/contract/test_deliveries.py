@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Wire
 
-from fumishirube import DeliveredRanges
+from fumishirube.tools import DeliveredRanges
 
 SECTIONS = 6
 

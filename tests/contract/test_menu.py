@@ -12,9 +12,10 @@ from manuals import RULES, fumishirube, opened, write
 from mcp import Client, MCPError
 from stdio import Wire
 
-from fumishirube import Content, NotFound, Prompt, PromptParameter, Resource, Resources, Template
+from fumishirube import NotFound
 from fumishirube.faces.mcp.host import build_server
 from fumishirube.host.catalog import Catalog, CatalogPublisher
+from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
 from fumishirube.tools.prompts import check_prompt
 from fumishirube.tools.resources import check_resources
 

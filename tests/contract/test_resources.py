@@ -14,7 +14,7 @@ from mcp import MCPError
 from mcp_types import CompletionArgument, PromptReference, ResourceTemplateReference
 from stdio import Fumishirube
 
-from fumishirube import Lines, estimate_tokens
+from fumishirube.text import Lines, estimate_tokens
 
 LONG = "".join(f"{number} 行目の規程。\n" for number in range(1, 6001))
 WHOLE = "manual://{manual}/{+path}"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fumishirube import Command, PluginError
+from fumishirube import Command
+from fumishirube.errors import PluginError
 from fumishirube.plugins.commands import OWN_COMMANDS, CommandRegister
 from fumishirube.plugins.discovery import load_plugins
 

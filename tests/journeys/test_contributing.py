@@ -50,7 +50,10 @@ def test_the_stage_of_the_guide_passes_its_contract(tmp_path: Path) -> None:
 
 def test_every_hook_is_in_the_guide() -> None:
     named = set(re.findall(r"`(register_\w+|search_finished)`", GUIDE))
-    assert named == {f"register_{kind.kind_name}" for kind in KINDS} | {"search_finished"}
+    assert named == {f"register_{kind.kind_name}" for kind in KINDS} | {
+        "register_commands",
+        "search_finished",
+    }
 
 
 def test_every_file_on_the_map_is_there() -> None:

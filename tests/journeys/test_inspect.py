@@ -325,4 +325,4 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     done = fumishirube("inspect", cwd=tmp_path, environ={"PYTHONPATH": str(hidden.parent)})
     assert done.code == 2
     assert done.err.count("\n") == 1
-    assert "starlette is not installed; install fumishirube[http]" in done.err
+    assert "starlette is not installed; run: python -m pip install" in done.err

@@ -91,7 +91,7 @@ def test_links_are_looked_at() -> None:
     assert "no such file" in missing(readme, "docs/absent.md")
     assert "no such heading" in missing(readme, "CONTRIBUTING.md#absent")
     assert "no such heading" in missing(readme, "#absent")
-    assert not missing(readme, "CONTRIBUTING.md#the-map-of-the-rooms")
+    assert not missing(readme, "CONTRIBUTING.md#where-to-find-what")
     assert not missing(readme, "https://example.org/absent#x")
     assert "out of the project" in missing(readme, "../")
 

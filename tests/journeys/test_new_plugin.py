@@ -215,6 +215,25 @@ def test_the_package_is_typed(noun: str, tmp_path: Path) -> None:
     tool("mypy", "--strict", cache, "src", "tests", folder=package, MYPYPATH="src")
 
 
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(
+    not os.environ.get("FUMISHIRUBE_TEMPLATES"), reason="builds an environment: tox -e template"
+)
+def test_the_package_passes_its_own_tox_against_a_local_wheel(tmp_path: Path) -> None:
+    """As its README says: the wheel is built from a folder, and pip finds it there."""
+    wheels = tmp_path / "wheels"
+    wheel = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps")
+    tool(*wheel, "--wheel-dir", wheels, ROOT, folder=tmp_path)
+    assert new_plugin(tmp_path, "fumishirube-recent", "--kind", "refiner").returncode == 0
+    running = f"py{sys.version_info.major}{sys.version_info.minor}"
+    done = tool(
+        *(sys.executable, "-m", "tox", "-e", running),
+        folder=tmp_path / "fumishirube-recent",
+        PIP_FIND_LINKS=str(wheels),
+    )
+    assert "congratulations" in done
+
+
 def _workspace(folder: Path, block: str) -> Path:
     shutil.copytree(SAMPLE, folder / "manuals" / "field-guide")
     manual = folder / "manuals" / "field-guide"

@@ -85,7 +85,8 @@ def test_a_model_that_is_not_here_leaves_words_and_says_what_to_do(
 def test_without_the_library_the_start_stops_and_says_what_to_install(tmp_path: Path) -> None:
     done = docs("index", cwd=configured(tmp_path, "any"))
     assert done.code == 2
-    assert "pip install 'fumishirube[sentence-transformers]'" in done.err
+    assert "python -m pip install" in done.err
+    assert "[sentence-transformers]" in done.err
     assert "Traceback" not in done.err
 
 

@@ -17,11 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube import Query, SearchAssessment, Thresholds, Trace
+from fumishirube import Query, SearchAssessment, Trace
 from fumishirube.disk import json_lines as journals
 from fumishirube.disk.json_lines import JsonLinesFile
 from fumishirube.engine.adaptive import DAY, LEAST, MOST, Tuner
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
+from fumishirube.traces.records import Thresholds
 
 Opened = Callable[..., Application]
 

@@ -14,7 +14,7 @@ import tiny_models
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Fields, IndexedFile, Query, Root, SurfaceContext, fold, words
+from fumishirube import Budget, Fields, IndexedFile, Query, Root, SurfaceContext
 from fumishirube.engine.library import Library
 from fumishirube.engine.passages import FIELDS
 from fumishirube.plugins.discovery import load_plugins
@@ -33,6 +33,7 @@ from fumishirube.testing import (
 )
 from fumishirube.testing.answers import answers
 from fumishirube.testing.samples import BLANK, PASSAGES
+from fumishirube.text import fold, words
 from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms

@@ -16,21 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube import (
-    Budget,
-    CacheOutcome,
-    ConfigError,
-    Query,
-    SearchAssessment,
-    Stage,
-    Thresholds,
-    Trace,
-    Vectors,
-)
+from fumishirube import Budget, ConfigError, Query, SearchAssessment, Stage, Trace, Vectors
 from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, SearchCache
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.plugins.registry import RegisteredStage
-from fumishirube.traces.records import Span
+from fumishirube.traces.records import CacheOutcome, Span, Thresholds
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 
@@ -434,9 +425,7 @@ def test_a_stranger_s_embedder_serves_as_well(
 ) -> None:
     application = opened()
     application.plugins.registry["embedders"].put(RegisteredStage("mine", Hashing, "mine"))
-    monkeypatch.setattr(
-        "fumishirube.host.application.load_plugins", lambda **_: application.plugins
-    )
+    monkeypatch.setattr("fumishirube.host.startup.load_plugins", lambda **_: application.plugins)
     application.plugins.manager.unregister(application.memory.statistics)
     again = opened("cache: {embedder: mine, similarity: 0.6}")
     assert modes(again, {}, {"text": f"{QUESTION}は"}) == ["miss", "semantic"]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Unreadable, decode
+from fumishirube import Unreadable
+from fumishirube.text import decode
 
 RULES = (
     "　第１条　この規程は、出張旅費の取扱いについて定める。\n　第２条　日当は 3,000 円とする。\n"

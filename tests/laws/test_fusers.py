@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 
 from fumishirube import (
     Corpus,
-    FrequencyReport,
     Hit,
-    OccursClause,
+    Holds,
     Outcome,
     Passage,
     Query,
     Ranking,
     Run,
-    SearchReport,
     Span,
-    fold,
     merge_rankings,
 )
 from fumishirube.engine.pipeline import NamedStage, Pipeline
+from fumishirube.report import FrequencyReport, SearchReport
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import fold
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.fusers.rrf import Rrf
@@ -480,10 +479,6 @@ def test_a_side_that_finds_nothing_does_not_hurt() -> None:
 
 def test_counting_a_text_is_what_decides_inside_hiragana() -> None:
     """Both sides stand in the manual, as the corpus counts them."""
-    assert (
-        MANUAL.count(OccursClause("おとな")).number
-        == MANUAL.count(OccursClause("こども")).number
-        == 1
-    )
+    assert MANUAL.count(Holds("おとな")).number == MANUAL.count(Holds("こども")).number == 1
     without = MemoryCorpus([one for one in BENEFITS if one.title != "こども"], Bigram())
     assert len(Decompose().plan(Query("おとなとこどもの違い"), without)) == 1

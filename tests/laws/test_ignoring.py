@@ -16,8 +16,9 @@ from manuals import ask, fumishirube, opened, write
 from stdio import Fumishirube
 from torture import TORTURE, times
 
-from fumishirube import Listing, NotFound, Root, RootLimits, UnlistedEntry, Unreadable
+from fumishirube import NotFound, Root, Unreadable
 from fumishirube.disk.ignore_rules import rules_of
+from fumishirube.disk.survey import Listing, RootLimits, UnlistedEntry
 from fumishirube.host.application import Application
 
 RULES = Listing(ignore_files=(".fumishirubeignore",))

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import ValidationError
 
-from fumishirube import Chapter, Document, Lines, NotFound, Root, Section, Source, Stage, Unreadable
+from fumishirube import Chapter, Document, NotFound, Root, Section, Source, Stage, Unreadable
+from fumishirube.text import Lines
 from fumishirube_stages.loaders import Json, Markdown, TocText
 
 RULES = "# 総則\n対象です。\n## 例外\nこの場合は対象外です。\n### 参照\n別表を参照。\n"

@@ -13,7 +13,8 @@ from manuals import Done, write
 PLUGIN = """
 from contextlib import contextmanager
 from pathlib import Path
-from fumishirube import ConfigError, Document, Lines, Ranking, Run, Section, Source
+from fumishirube import ConfigError, Document, Ranking, Run, Section, Source
+from fumishirube.text import Lines
 from fumishirube import Stage, Term, hook
 
 LOG = Path(__file__).parent / "log.txt"

@@ -19,22 +19,19 @@ from hypothesis import strategies as st
 import fumishirube.disk.folders
 import fumishirube.disk.roots
 from fumishirube import (
-    FolderEntry,
     Forbidden,
     InvalidParameter,
     InvalidPath,
     NeedsNarrowScope,
     NotFound,
-    OutOfScope,
     Root,
-    RootLimits,
     ToolError,
     Unreadable,
-    clean_name,
-    clean_new_path,
-    clean_path,
 )
+from fumishirube.disk import FolderEntry, clean_name, clean_new_path, clean_path
 from fumishirube.disk.names import trap
+from fumishirube.disk.survey import RootLimits
+from fumishirube.errors import OutOfScope
 
 INSIDE, SECRET = b"inside", b"the secret that nobody may read"
 FILE = "a/b/c/f.txt"

@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 
 from fumishirube import (
     Budget,
-    Cancelled,
     Corpus,
+    Everything,
     Hit,
     LeftOut,
-    MatchAllClause,
     Outcome,
     Passage,
     Query,
     Ranking,
     Run,
-    SearchState,
     Span,
     Stage,
 )
 from fumishirube.config.configuration import PipelineSpec, Use
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
+from fumishirube.errors import Cancelled
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.query import SearchState
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES
 from fumishirube_manual.surface import ManualSurface
@@ -46,7 +46,7 @@ class All(Stage):
     generates: ClassVar[bool] = True
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
-        held = corpus.search(MatchAllClause(), 10)
+        held = corpus.search(Everything(), 10)
         return [Hit(one.passage, 3.0 - place, frozenset({"all"})) for place, one in enumerate(held)]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import LOOSE, NORMAL, TextForm, TextRange, TextRanges, form_of, project
+from fumishirube.text import LOOSE, NORMAL, TextForm, TextRange, TextRanges, form_of, project
 from fumishirube.text.projections import SEPARATORS
 
 MIXED = st.text(

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from stdio import Fumishirube
 
 from fumishirube.text.numerals import normalised
-from fumishirube.text.reference_targets import ReferenceTarget
-from fumishirube.text.references import resolve
+from fumishirube.text.references import References
 
 NAME = "給付編"
 TOC = {
@@ -25,7 +24,6 @@ TOC = {
     "03": "第3章 重大手技",
     "04": "別表1 支給率",
 }
-ENTRIES = [ReferenceTarget(*one) for one in TOC.items()]
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +122,10 @@ def test_kanji_numbers_are_read(written: str, read: str) -> None:
 
 
 def test_ids_count_where_titles_have_no_number() -> None:
-    entries = [ReferenceTarget("03", "重大手技"), ReferenceTarget("04", "第5章 補則")]
-    resolved = resolve(entries, "第3章", None, lambda _: ())
+    references = References([("03", "重大手技"), ("04", "第5章 補則")])
+    resolved = references.resolve("第3章", None, lambda _: ())
     assert (resolved.target, resolved.candidates[0].rule) == ("03", "id")
-    assert resolve(entries, "第4章", None, lambda _: ()).target is None
+    assert references.resolve("第4章", None, lambda _: ()).target is None
 
 
 @given(
@@ -135,7 +133,7 @@ def test_ids_count_where_titles_have_no_number() -> None:
     st.sampled_from([None, *TOC]),
 )
 def test_whatever_is_asked_the_answer_is_consistent(text: str, current: str | None) -> None:
-    resolved = resolve(ENTRIES, text, current, lambda _: ("1",))
+    resolved = References(TOC.items()).resolve(text, current, lambda _: ("1",))
     ids = [one.id for one in resolved.candidates]
     assert len(ids) == len(set(ids)) <= 10
     assert resolved.target is None or resolved.target == ids[0]
@@ -143,9 +141,9 @@ def test_whatever_is_asked_the_answer_is_consistent(text: str, current: str | No
 
 
 def test_many_references_to_many_chapters_are_no_trouble() -> None:
-    entries = [ReferenceTarget(str(n), f"第{n}章 通則の{n}") for n in range(2000)]
+    references = References((str(n), f"第{n}章 通則の{n}") for n in range(2000))
     for text in ("「通則」" * 500, "第1節" * 600, "第5章" * 600, "一" * 2000, "「" * 2000):
-        resolve(entries, text[:2000], None, lambda _: ())
+        references.resolve(text[:2000], None, lambda _: ())
 
 
 def test_the_tool_is_offered_only_if_asked_for(tmp_path: Path) -> None:

@@ -13,8 +13,10 @@ from manuals import RULES, write
 from pydantic import AnyUrl
 from stdio import CODES, Wire
 
-from fumishirube import Call, Citation, Content, Document, Lines, estimate_tokens
+from fumishirube import Call, Citation, Document
 from fumishirube.testing import MemoryContext
+from fumishirube.text import Lines, estimate_tokens
+from fumishirube.tools import Content
 from fumishirube_manual.resources import MOST_CHARS, manual_resources
 
 LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=40)

@@ -14,9 +14,11 @@ from typing import Any, ClassVar
 import pytest
 from manuals import write
 
-from fumishirube import Budget, Cancelled, Corpus, Hit, Outcome, Passage, Query, Ranking, Run, Stage
+from fumishirube import Budget, Corpus, Hit, Outcome, Passage, Query, Ranking, Run, Stage
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
-from fumishirube.host.application import Application, open_application
+from fumishirube.errors import Cancelled
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram

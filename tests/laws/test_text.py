@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Lines, estimate_tokens, fold, is_cjk, nfc, occurrences, occurs, runs, words
+from fumishirube.text import (
+    Lines,
+    estimate_tokens,
+    fold,
+    is_cjk,
+    nfc,
+    occurrences,
+    occurs,
+    runs,
+    words,
+)
 
 # Where folding goes wrong if it does: widths, forms, marks, odd spaces, dashes and cases.
 AWKWARD = (

@@ -16,17 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import (
-    LOOSE,
-    Budget,
-    Cancelled,
-    Document,
-    Query,
-    Ranking,
-    Scorer,
-    TextForm,
-    form_of,
-)
+from fumishirube import Budget, Document, Query, Ranking, Scorer
+from fumishirube.errors import Cancelled
+from fumishirube.text import LOOSE, TextForm, form_of
 from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.corpus import Chapters
 from fumishirube_chapters.projection_store import ProjectionStore

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from manuals import ask, opened
 
-from fumishirube import Call, InvalidParameter, ToolError, decode, decode_with_encoding
+from fumishirube import Call, InvalidParameter, ToolError
 from fumishirube.host.application import Application
-from fumishirube.tools.text_sizes import PAGE_CHARS
+from fumishirube.text import decode, decode_with_encoding
+from fumishirube.tools.text_pages import PAGE_CHARS
 from fumishirube_vault.replacement import replace_text
 
 LIMIT = 10 * 1024 * 1024

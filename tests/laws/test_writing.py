@@ -11,15 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fumishirube import (
-    Conflict,
-    Forbidden,
-    Root,
-    ToolError,
-    WritableRoot,
-    content_hash,
-    is_unfinished,
-)
+from fumishirube import Conflict, Forbidden, Root, ToolError
+from fumishirube.disk import WritableRoot, content_hash, is_unfinished
 from fumishirube.disk.writes import LOCKS
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and these links are POSIX's")

@@ -1,1 +1,22 @@
-"""The disk room: every path, file, lock and watch goes through here."""
+"""Files below a root: names, listings, locks, watches and durable writes; ``Root`` is above."""
+
+from fumishirube.disk.folders import FolderEntry, is_settled
+from fumishirube.disk.locks import take_lock
+from fumishirube.disk.names import clean_name, clean_new_path, clean_path
+from fumishirube.disk.survey import UnlistedReason
+from fumishirube.disk.watches import Watch
+from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
+
+__all__ = [
+    "FolderEntry",
+    "UnlistedReason",
+    "Watch",
+    "WritableRoot",
+    "clean_name",
+    "clean_new_path",
+    "clean_path",
+    "content_hash",
+    "is_settled",
+    "is_unfinished",
+    "take_lock",
+]

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -24,6 +25,16 @@ _TRAPS = sys.platform == "win32"
 
 RACY_NS = 2_000_000_000
 """How long after a change a file may change again without a new time stamp, in nanoseconds."""
+
+
+def is_settled(modified_ns: int, looked_ns: int | None = None) -> bool:
+    """Tell whether a time of change can be trusted: by now, or when the file was looked at.
+
+    A young file may change once more without a new one: the clock of a file system is coarse.
+    """
+    looked_ns = time.time_ns() if looked_ns is None else looked_ns
+    return looked_ns - modified_ns > RACY_NS
+
 
 EntryKind = Literal["dir", "file", "link", "other"]
 

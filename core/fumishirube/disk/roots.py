@@ -168,7 +168,7 @@ class Root:
 
     @contextmanager
     def opened(self, path: str = "") -> Iterator[OpenFolder]:
-        """Open one folder, to write relative to its handle; see :class:`fumishirube.WritableRoot`.
+        """Open one folder, to write relative to its handle, as ``WritableRoot`` does.
 
         Raises:
             NotFound: when there is no such folder.

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from fumishirube.corpus import Corpus
-from fumishirube.disk.folders import RACY_NS
-from fumishirube.engine.library import ClaimedFile, ManualFolder
+from fumishirube.engine.claimed_files import ClaimedFiles
+from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.passages import passages
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.errors import IndexDamaged, PluginError, ToolError, Unreadable
+from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import LeftOut, OutsideSearch, Passage
 from fumishirube.query import Budget
-from fumishirube.stages import IndexedFile, OpenIndex
+from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress
-
-_log = logging.getLogger("fumishirube")
-
-IndexChanges: TypeAlias = tuple[list[str], list[ClaimedFile]]
-"""The pages that are gone, and the files that are new or other than they were."""
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
 """Seconds that an update reads before its first commit; each takes twice as long, up to the last.
@@ -36,7 +30,6 @@ _FRUITLESS = 3
 """How often a process that waits for another one's commit is told that there is none."""
 
 _PATIENCE = 0.05
-_UNSURE = "?"
 
 
 class IndexState(NamedTuple):
@@ -77,12 +70,9 @@ class FolderIndex:
 
     def __init__(self, manual: ManualFolder, open_index: Callable[[], OpenIndex]) -> None:
         self._manual = manual
+        self._files = ClaimedFiles(manual)
         self._index = RecoverableIndex(open_index)
         self._lock = Lock()
-        self._sure: dict[str, str] = {}
-        self._compared: (
-            tuple[Mapping[str, ClaimedFile], Mapping[str, IndexedFile], IndexChanges] | None
-        ) = None
         self._summary = _CommitSummary.of(self._index.pages())
         self._committed = (self._summary, self._index.corpus(manual.id))
 
@@ -128,7 +118,7 @@ class FolderIndex:
         self._index.refresh()
         self._publish()
         degraded = None
-        if any(self._changes(claimed)):
+        if any(self._files.changes(self._index.pages(), claimed)):
             degraded = self._update_alone(claimed, budget, progress, wanted)
         return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
@@ -167,42 +157,6 @@ class FolderIndex:
         with self._lock:
             self._index.close()
 
-    def _changes(self, claimed: Mapping[str, ClaimedFile]) -> IndexChanges:
-        """Return which pages are gone, and which files are not in as they are now.
-
-        What was found out holds until index or folder changes, unless time stamps are in doubt.
-        """
-        pages = self._index.pages()
-        if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
-            return self._compared[2]
-        gone = [path for path in pages if path not in claimed]
-        changed = [
-            claimed[path]
-            for path in sorted(claimed)
-            if (page := pages.get(path)) is None or not self._same(page, claimed[path])
-        ]
-        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
-            self._compared = (claimed, pages, (gone, changed))
-        return gone, changed
-
-    def _same(self, page: IndexedFile, file: ClaimedFile) -> bool:
-        """Compare stamps; a file indexed within two seconds of its change is read once more.
-
-        The clock of a file system may be too coarse to tell two quick changes apart.
-        """
-        if page.stamp == file.stamp:
-            return True
-        stamp, unsure, known = page.stamp.partition(_UNSURE)
-        if stamp != file.stamp:
-            return False
-        if not unsure or self._sure.get(page.path) == page.stamp:
-            return True
-        if self._manual.content_hash(file) != known:
-            return False
-        if time.time_ns() - file.modified_ns > RACY_NS:
-            self._sure[page.path] = page.stamp
-        return True
-
     def _update_alone(
         self,
         claimed: Mapping[str, ClaimedFile],
@@ -232,10 +186,10 @@ class FolderIndex:
         wanted: str,
     ) -> str | None:
         self._publish()  # another process may have been faster
-        gone, changed = self._changes(claimed)
+        gone, changed = self._files.changes(self._index.pages(), claimed)
         if budget.deadline is not None:
             changed = _wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
-        reading = _CommitBatches(self._manual, changed, budget, progress)
+        reading = _CommitBatches(self._manual, self._files, changed, budget, progress)
         while gone or reading.left:
             self._index.sync(gone, reading.batch())
             self._publish()
@@ -262,11 +216,13 @@ class _CommitBatches:
     def __init__(
         self,
         manual: ManualFolder,
+        files: ClaimedFiles,
         changed: Sequence[ClaimedFile],
         budget: Budget,
         progress: Progress | None,
     ) -> None:
         self._manual = manual
+        self._files = files
         self._changed = changed
         self._budget = budget
         self._progress = progress
@@ -284,7 +240,7 @@ class _CommitBatches:
         self._seconds = min(2 * self._seconds, _LAST_COMMIT)
         for file in self._changed[self._done :]:
             self._budget.check()
-            yield _read(self._manual, file)
+            yield _read(self._manual, file, self._files.stamp(file))
             self._done += 1
             if self._progress:
                 self._progress(self._done, len(self._changed), f"indexing {self._manual.id}")
@@ -292,22 +248,16 @@ class _CommitBatches:
                 return
 
 
-def _read(manual: ManualFolder, file: ClaimedFile) -> tuple[IndexedFile, Sequence[Passage]]:
+def _read(
+    manual: ManualFolder, file: ClaimedFile, stamp: str
+) -> tuple[IndexedFile, Sequence[Passage]]:
     path = file.source.path
-    stamp = file.stamp
-    if time.time_ns() - file.modified_ns <= RACY_NS:
-        stamp += _UNSURE + manual.content_hash(file)
     try:
         document = manual.load(file)
     except Unreadable as error:
         return IndexedFile(path, stamp, error.reason), ()
     except ToolError as error:
         return IndexedFile(path, stamp, error.code), ()
-    except PluginError:
-        raise  # the configuration is strict
-    except Exception:
-        _log.exception("a loader failed on a file; it is skipped")
-        return IndexedFile(path, stamp, "loader_failed"), ()
     if document.navigation:
         return IndexedFile(path, stamp, "navigation_file"), ()
     sections = passages(document)

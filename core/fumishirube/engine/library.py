@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import time
+import logging
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
-from typing import NamedTuple
 
-from fumishirube.disk.folders import RACY_NS, FolderEntry
+from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
-from fumishirube.documents import Document, Source
-from fumishirube.errors import Forbidden, NotFound, ToolError, Unreadable
+from fumishirube.documents import Document
+from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
-from fumishirube.stages import Loader
+from fumishirube.stages import ClaimedFile, LinkLoader, Loader
 from fumishirube.text.folding import nfc
+
+_log = logging.getLogger("fumishirube")
 
 SWEPT_FILES = 25
 """Up to how many files are looked at on every call, which costs less than a watch is worth."""
@@ -27,15 +28,6 @@ _FEW = 32
 """Up to how many touched files are looked at one by one, and not all of them together."""
 
 _DOCUMENT_CACHE_SIZE = 32
-
-
-class ClaimedFile(NamedTuple):
-    """A file, the loader that speaks for it, and a stamp that changes whenever it may read anew."""
-
-    source: Source
-    loader: Loader
-    stamp: str
-    modified_ns: int
 
 
 class ManualFolder:
@@ -131,7 +123,7 @@ class ManualFolder:
             document = self.load(claimed)
         except Unreadable as error:
             raise Unreadable(str(error), error.reason, path=path) from error
-        if time.time_ns() - claimed.modified_ns <= RACY_NS:
+        if not is_settled(claimed.modified_ns):
             return document
         with self._lock:
             self._documents[key] = document
@@ -149,9 +141,27 @@ class ManualFolder:
         counts = Counter((entry.reason, entry.unit) for entry in self.unlisted())
         return OutsideSearch(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
 
-    def load(self, claimed: ClaimedFile) -> Document:
-        """Read a file anew, whatever is remembered of it."""
-        return claimed.loader.load(self._root, claimed.source)
+    def load(self, claimed: ClaimedFile, *, links: bool = False) -> Document:
+        """Read a file anew, whatever is remembered of it; with its links where that can be had.
+
+        Raises:
+            Unreadable: with the reason ``loader_failed``, whatever a loader raises of its own.
+        """
+        loader, source = claimed.loader, claimed.source
+        read = loader.load_with_links if links and isinstance(loader, LinkLoader) else loader.load
+        try:
+            document = read(self._root, source)
+            if not isinstance(document, Document):
+                raise TypeError("a loader gives a document, and nothing else")
+        except (FumishirubeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            name = type(loader).__name__
+            _log.exception("a loader failed on a file; it is skipped: %s on %s", name, source.path)
+            raise Unreadable(
+                "the loader failed on this file; the server log says why", "loader_failed"
+            ) from error
+        return document
 
     def content_hash(self, claimed: ClaimedFile) -> str:
         """Return a hash of the bytes that decide what a file says; empty if it cannot be read."""
@@ -198,9 +208,9 @@ class _ListedRoot(Root):
         return super().files(path, hidden=hidden) if path or hidden else [*self.listed]
 
 
-def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int]:
+def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int, int]:
     stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
-    return stamp, max(entry.modified_ns for entry in entries)
+    return stamp, max(entry.modified_ns for entry in entries), entries[0].size
 
 
 def _unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[UnlistedEntry]:

@@ -143,7 +143,7 @@ def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
     for entry in served:
         if not isinstance(surface := entry.surface, HasResources):
             continue
-        for made in entry.offered("resources", _one(surface.resources), problems):
+        for made in entry.offered("resources", _as_sequence(surface.resources), problems):
             resources = entry.fences.resources(made, entry.work)
             faults = [*check_resources(resources)]
             if resources.scheme in by_scheme:
@@ -155,7 +155,7 @@ def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
     return tuple(by_scheme.values())
 
 
-def _one(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
+def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
     def offered(context: SurfaceContext) -> Sequence[T]:
         return (offer(context),)
 

@@ -16,6 +16,7 @@ from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
+from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
@@ -147,6 +148,10 @@ class PipelineContext:
             begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
             return named_embedder([chosen], [begun])
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
+
+    def claimed_files(self) -> ClaimedFiles:
+        """Return what follows the files of the whole root."""
+        return ClaimedFiles(ManualFolder(self._configured.name, self.root, self.loaders()))
 
     def store(self, name: str) -> RecoverableIndex:
         """Open an index of the surface's own."""

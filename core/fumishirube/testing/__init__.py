@@ -9,7 +9,7 @@
     class TestBorda(FuserContract):
         stage = Borda()
 
-It needs pytest: ``pip install "fumishirube[testing]"``.
+It needs pytest, which the extra ``testing`` brings.
 """
 
 from fumishirube.testing.contexts import MemoryContext

@@ -10,36 +10,36 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Contents,
     Corpus,
     Document,
-    FolderEntry,
     Hit,
     Loader,
     Manual,
     NamedEmbedder,
     NotFound,
     Passage,
-    Progress,
     Query,
     Ranking,
     Root,
     Scorer,
     SearchAssessment,
-    SearchResult,
     Source,
     Span,
     SurfaceContext,
     SurfaceIndex,
-    TermClause,
+    Term,
     Tokenizer,
     Trace,
     TraceRow,
 )
+from fumishirube.disk import FolderEntry
 from fumishirube.engine.passages import passages
 from fumishirube.query import recorded
+from fumishirube.surfaces import SearchResult, SurfaceFiles
 from fumishirube.testing.corpora import MemoryCorpus
+from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
 
 T = TypeVar("T")
@@ -143,6 +143,10 @@ class MemoryContext:
         """Return no embedder."""
         return None
 
+    def claimed_files(self) -> SurfaceFiles:
+        """Refuse: there are no files, and no loaders."""
+        raise NotFound("a desk in memory has no folder to follow")
+
     def store(self, name: str) -> SurfaceIndex:
         """Refuse: what a surface keeps of its own, it keeps on a disk."""
         raise NotFound("a desk in memory keeps no index of a surface's own", path=name)
@@ -193,7 +197,7 @@ class _TermScorer:
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         del candidates
-        clause = BoolClause(should=tuple(TermClause(term) for term in corpus.terms(query.text)))
+        clause = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
         limit = query.limit or corpus.size
         return [Hit(match.passage, match.estimate) for match in corpus.search(clause, limit)]
 

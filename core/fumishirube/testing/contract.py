@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pytest
 from pydantic import ValidationError
 
-from fumishirube import Index, ResourceStage, Stage
+from fumishirube import Index, Stage
+from fumishirube.stages import ResourceStage
 from fumishirube.testing.process_records import (
     is_recording_process,
     other_process_record,

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
+    Everything,
     Hit,
-    MatchAllClause,
     Passage,
     Ranking,
     SequenceCorpus,
     Stage,
-    TermClause,
+    Term,
     Tokenizer,
-    fold,
-    runs,
 )
 from fumishirube.engine.passages import digest
+from fumishirube.text import fold, runs
 
 
 class PlainTokenizer(Stage):
@@ -34,11 +33,7 @@ class PlainTokenizer(Stage):
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that holds wherever the folded text occurs, and also elsewhere."""
         terms = tuple(dict.fromkeys(self.terms(text)))
-        clause = (
-            BoolClause(must=tuple(TermClause(term) for term in terms))
-            if terms
-            else MatchAllClause()
-        )
+        clause = Bool(must=tuple(Term(term) for term in terms)) if terms else Everything()
         return clause, False
 
 

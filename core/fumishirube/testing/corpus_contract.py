@@ -11,17 +11,17 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Corpus,
-    InfixClause,
-    MatchAllClause,
-    OccursClause,
+    Everything,
+    Holds,
+    Pages,
+    Part,
     Passage,
-    PathsClause,
-    PhraseClause,
+    Phrase,
     ScoreCutoff,
-    TermClause,
+    Term,
 )
 from fumishirube.corpus import Count, PassageTerms, matches
 from fumishirube.testing.corpora import passage
@@ -91,17 +91,17 @@ def clauses(terms: Collection[str]) -> st.SearchStrategy[Clause]:
         term.map(lambda text: text[:2]), st.sampled_from(("ird", "給", "。", "", "."))
     )
     leaf: st.SearchStrategy[Clause] = st.one_of(
-        st.builds(TermClause, term, field, boost),
-        st.builds(PhraseClause, phrase, field, boost),
-        st.builds(InfixClause, infix, field, boost),
-        st.builds(OccursClause, texts),
-        st.builds(PathsClause, st.lists(st.sampled_from((*_PATHS, "absent.md"))).map(tuple)),
-        st.just(MatchAllClause()),
+        st.builds(Term, term, field, boost),
+        st.builds(Phrase, phrase, field, boost),
+        st.builds(Part, infix, field, boost),
+        st.builds(Holds, texts),
+        st.builds(Pages, st.lists(st.sampled_from((*_PATHS, "absent.md"))).map(tuple)),
+        st.just(Everything()),
     )
 
     def tree(below: st.SearchStrategy[Clause]) -> st.SearchStrategy[Clause]:
         parts = st.lists(below, max_size=2).map(tuple)
-        return st.builds(BoolClause, parts, parts, parts)
+        return st.builds(Bool, parts, parts, parts)
 
     return st.recursive(leaf, tree, max_leaves=6)
 
@@ -183,17 +183,17 @@ class _Oracle:
         """Compare what is found: which sections, in which order, within which limits."""
         wanted = {s.passage.key for s in self._searched if matches(clause, s)}
         every = self._corpus.search(clause, len(self._sections) + 1)
-        found = [match.passage.key for match in every]
-        assert set(found) == wanted, f"{clause} finds {sorted(found)}, not {sorted(wanted)}"
+        keys = [match.passage.key for match in every]
+        assert set(keys) == wanted, f"{clause} finds {sorted(keys)}, not {sorted(wanted)}"
         order = [(-match.estimate, match.passage.key) for match in every]
-        assert len(found) == len(wanted), f"{clause} finds a section twice"
+        assert len(keys) == len(wanted), f"{clause} finds a section twice"
         assert order == sorted(order), f"{clause}: not the best first, ties by path and line"
-        for limit in range(len(found)):
+        for limit in range(len(keys)):
             best = [match.passage.key for match in self._corpus.search(clause, limit)]
-            assert best == found[:limit], f"{clause}: the best {limit} are others"
+            assert best == keys[:limit], f"{clause}: the best {limit} are others"
         cutoff = ScoreCutoff(1, 0.5)
-        kept = self._corpus.search(clause, len(self._sections) + 1, cutoff)
-        assert list(kept) == list(cutoff.apply(every)), f"{clause}: {cutoff} drops others"
+        above = self._corpus.search(clause, len(self._sections) + 1, cutoff)
+        assert list(above) == list(cutoff.apply(every)), f"{clause}: {cutoff} drops others"
 
     def check_counts(self, clause: Clause) -> None:
         """Compare the counts, with a cap and without."""

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fumishirube import Document, Lines, Loader, Root, Section, Source, ToolError, Unreadable
+from fumishirube import Document, Loader, Root, Section, Source, ToolError, Unreadable
 from fumishirube.testing.contract import StageContract
+from fumishirube.text import Lines
 
 _MANY = 200
 
@@ -77,7 +78,7 @@ class LoaderContract(StageContract[Loader]):
             assert document.file_type, f"{source.path} has no file type"
 
     def test_texts_have_plain_line_ends(self, manual: Root) -> None:
-        """``fumishirube.decode`` takes away byte order marks and carriage returns."""
+        """``fumishirube.text.decode`` takes away byte order marks and carriage returns."""
         for source, document in self._documents(manual):
             assert "\r" not in document.text, f"{source.path} holds carriage returns"
             assert not document.text.startswith("\ufeff"), f"{source.path} has a mark"

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from fumishirube import Budget, Cancelled, Corpus, Hit, LeftOut, Query, Ranking, Refiner
+from fumishirube import Budget, Corpus, Hit, LeftOut, Query, Ranking, Refiner
+from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
 from fumishirube.testing.samples import PASSAGES, QUERIES, afresh

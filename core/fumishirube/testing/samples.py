@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fumishirube import Budget, Query, SearchState
+from fumishirube import Budget, Query
+from fumishirube.query import SearchState
 from fumishirube.testing.corpora import passage
 
 PASSAGES = (

@@ -9,21 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
-from fumishirube import (
-    Budget,
-    Cancelled,
-    Corpus,
-    Hit,
-    Passage,
-    Query,
-    Ranking,
-    Scorer,
-    fold,
-    occurs,
-)
+from fumishirube import Budget, Corpus, Hit, Passage, Query, Ranking, Scorer
+from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES, afresh
+from fumishirube.text import fold, occurs
 
 PassageKey = tuple[str, int]
 

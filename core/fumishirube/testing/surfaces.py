@@ -18,13 +18,9 @@ from fumishirube import (
     Answer,
     Budget,
     Call,
-    Cancelled,
     Document,
-    HasPrompts,
-    HasResources,
     Params,
     Section,
-    Session,
     Surface,
     SurfaceContext,
     Tool,
@@ -32,10 +28,13 @@ from fumishirube import (
 )
 from fumishirube.config.configuration import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
+from fumishirube.errors import Cancelled
+from fumishirube.surfaces import HasPrompts, HasResources
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.samples import TEXTS
 from fumishirube.testing.side_effects import side_effects
+from fumishirube.tools import Session
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}

@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from fumishirube import MatchAllClause, Passage, Tokenizer, fold, occurs
+from fumishirube import Everything, Passage, Tokenizer
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
+from fumishirube.text import fold, occurs
 
 _LARGE = 2_000
 _WIDTHS = (1, 2, 3, 5, 9)
@@ -109,7 +110,7 @@ class TokenizerContract(StageContract[Tokenizer]):
         for needle in ("。", "(", "…", "!?"):
             clause, exact = stage.narrow(fold(needle))
             assert corpus.search(clause, 1), f"narrow({needle!r}) = {clause} loses its text"
-            assert not (exact and clause == MatchAllClause()), f"not every text holds {needle!r}"
+            assert not (exact and clause == Everything()), f"not every text holds {needle!r}"
 
     def _passages(self) -> list[Passage]:
         written = [passage(f"{n}.md", body=text) for n, text in enumerate(self._folded()) if text]

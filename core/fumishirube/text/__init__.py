@@ -1,1 +1,60 @@
-"""Text: encodings, folding, forms in which it is searched, concepts, headings, references."""
+"""Texts as they are read and compared: encodings, folding, forms, concepts, references."""
+
+from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
+from fumishirube.text.folding import (
+    Lines,
+    estimate_tokens,
+    fold,
+    is_cjk,
+    nfc,
+    occurrences,
+    occurs,
+    runs,
+    words,
+)
+from fumishirube.text.projections import (
+    LOOSE,
+    NORMAL,
+    OffsetMap,
+    Projection,
+    TextForm,
+    TextRange,
+    TextRanges,
+    form_of,
+    project,
+)
+from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
+from fumishirube.text.recovery import decode_lossy
+from fumishirube.text.references import References
+
+__all__ = [
+    "LOOSE",
+    "NORMAL",
+    "Concept",
+    "DecodedText",
+    "Lines",
+    "OffsetMap",
+    "Projection",
+    "References",
+    "TextForm",
+    "TextRange",
+    "TextRanges",
+    "chunks",
+    "concepts",
+    "decode",
+    "decode_lossy",
+    "decode_with_encoding",
+    "estimate_tokens",
+    "fold",
+    "form_of",
+    "is_cjk",
+    "is_function",
+    "nfc",
+    "occurrences",
+    "occurs",
+    "project",
+    "rarity",
+    "runs",
+    "unify_line_ends",
+    "words",
+]

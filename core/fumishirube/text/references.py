@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -46,46 +46,48 @@ Sections = Callable[[str], Collection[str]]
 """Given an id, the numbers N of the lines in its text that begin with 第N節."""
 
 
-def resolve(
-    entries: Sequence[ReferenceTarget], text: str, current: str | None, sections: Sections
-) -> ResolvedReference:
-    """Return what a text points at; ``current`` is the id of where the text stands."""
-    targets = targets_of(tuple(entries))
-    wanted = normalised(text)
-    target: str | None = None
-    candidates: dict[str, ReferenceMatch] = {}
-    for reference in _references(wanted):
-        matches, sure = reference(targets, current, sections)
-        if target is None and sure:
-            target = matches[0].id
-        for candidate in matches:
-            candidates.setdefault(candidate.id, candidate)
-    chosen = sorted(candidates.values(), key=lambda match: match.id != target)
-    return ResolvedReference(target, tuple(chosen[:_MOST]))
+class References:
+    """What a text points at among the entries of a manual, each an id and its title.
 
-
-def mentioned(
-    entries: Sequence[ReferenceTarget], text: str, current: str, sections: Sections
-) -> list[ReferenceMatch]:
-    """Return what a running text surely points at, in its order, but for where it stands itself.
-
-    Quoted words count only where they are followed by を参照 or the like.
+    ``current`` is the id of the entry that the text belongs to; ``sections`` returns, for an id,
+    the numbers of its own sections (``section_numbers`` of its text).
     """
-    targets = targets_of(tuple(entries))
-    results: dict[str, ReferenceMatch] = {}
-    for reference in _references(normalised(text), running=True):
-        candidates, sure = reference(targets, current, sections)
-        if sure and candidates[0].id != current:
-            results.setdefault(candidates[0].id, candidates[0])
-    return [*results.values()][:_MOST]
+
+    def __init__(self, entries: Iterable[tuple[str, str]]) -> None:
+        self._targets = targets_of(tuple(ReferenceTarget(*entry) for entry in entries))
+
+    def resolve(self, text: str, current: str | None, sections: Sections) -> ResolvedReference:
+        """Return what the words of a reference point at, and all that they may point at."""
+        target: str | None = None
+        candidates: dict[str, ReferenceMatch] = {}
+        for reference in _references(normalised(text)):
+            matches, sure = reference(self._targets, current, sections)
+            if target is None and sure:
+                target = matches[0].id
+            for candidate in matches:
+                candidates.setdefault(candidate.id, candidate)
+        chosen = sorted(candidates.values(), key=lambda match: match.id != target)
+        return ResolvedReference(target, tuple(chosen[:_MOST]))
+
+    def mentioned(self, text: str, current: str, sections: Sections) -> list[ReferenceMatch]:
+        """Return what a running text surely points at, in its order, but for its own entry.
+
+        Quoted words count only where they are followed by を参照 or the like.
+        """
+        results: dict[str, ReferenceMatch] = {}
+        for reference in _references(normalised(text), running=True):
+            candidates, sure = reference(self._targets, current, sections)
+            if sure and candidates[0].id != current:
+                results.setdefault(candidates[0].id, candidates[0])
+        return [*results.values()][:_MOST]
+
+    @staticmethod
+    def section_numbers(text: str) -> frozenset[str]:
+        """Return the numbers of the lines of an NFKC text that begin with 第N節."""
+        return frozenset(normalised(number) for number in _SECTION_LINE.findall(text))
 
 
-def section_numbers(text: str) -> frozenset[str]:
-    """Return the numbers of the lines of an NFKC text that begin with 第N節."""
-    return frozenset(normalised(number) for number in _SECTION_LINE.findall(text))
-
-
-# --- what is asked --------------------------------------------------------------------------
+# --- kinds of references --------------------------------------------------------------------------
 
 _Resolution = tuple[list[ReferenceMatch], bool]
 _Reference = Callable[[ReferenceTargets, str | None, Sections], _Resolution]

@@ -1,1 +1,39 @@
-"""What tools are made of: schemas, checked arguments, answers, resources and prompts."""
+"""What answers, pages, resources and prompts are made of, beside ``Tool`` itself."""
+
+from fumishirube.tools.answers import LeanAnswer, fitting
+from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
+from fumishirube.tools.prompts import Prompt, PromptParameter
+from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.text_pages import (
+    PAGE_CHARS,
+    Cursor,
+    LineRange,
+    MaxChars,
+    NextChar,
+    ScanCursor,
+    TextPage,
+)
+
+__all__ = [
+    "PAGE_CHARS",
+    "Content",
+    "Cursor",
+    "DeliveredRanges",
+    "FailsWith",
+    "LeanAnswer",
+    "LineRange",
+    "MaxChars",
+    "NextChar",
+    "Progress",
+    "Prompt",
+    "PromptParameter",
+    "ReadPosition",
+    "Resource",
+    "Resources",
+    "ScanCursor",
+    "Session",
+    "Template",
+    "TextPage",
+    "fitting",
+]

@@ -10,9 +10,12 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from fumishirube.errors import InvalidParameter
 from fumishirube.text.folding import Lines
 from fumishirube.tools.definitions import Answer, Params
-from fumishirube.tools.text_sizes import LEAST_CHARS, MOST_CHARS
 
-MaxChars = Annotated[int, Field(ge=LEAST_CHARS, le=MOST_CHARS)]
+PAGE_CHARS = 12_000
+"""How many characters a page has unless the caller says otherwise."""
+
+MaxChars = Annotated[int, Field(ge=256, le=50_000)]
+"""How many characters a caller may ask for."""
 
 
 class LineRange(Answer):
@@ -34,22 +37,22 @@ class Cursor(Params):
     start_line: Annotated[int | None, Field(ge=1)] = None
     char_offset: Annotated[int | None, Field(ge=0)] = None
 
-
-def cursor_at(name: str, value: Any) -> Any:
-    """Take a whole number, or its digits, for a cursor with that member; leave all else alone."""
-    if isinstance(value, str):
-        if not (value.isascii() and value.isdigit()):
-            raise InvalidParameter(
-                "cursor must be an object, a number, or a string of digits", parameter="cursor"
-            )
-        # No text is that long; Python itself refuses to read some thousand digits.
-        value = int(value.lstrip("0")[:20] or "0")
-    return {name: value} if type(value) is int else value
+    @staticmethod
+    def at(name: str, value: Any) -> Any:
+        """Take a whole number, or its digits, for a cursor with that member; else return it."""
+        if isinstance(value, str):
+            if not (value.isascii() and value.isdigit()):
+                raise InvalidParameter(
+                    "cursor must be an object, a number, or a string of digits", parameter="cursor"
+                )
+            # No text is that long; Python itself refuses to read some thousand digits.
+            value = int(value.lstrip("0")[:20] or "0")
+        return {name: value} if type(value) is int else value
 
 
 ScanCursor = Annotated[
     Cursor,
-    BeforeValidator(partial(cursor_at, "char_offset")),
+    BeforeValidator(partial(Cursor.at, "char_offset")),
     WithJsonSchema(
         {
             "anyOf": [
@@ -75,46 +78,33 @@ class TextPage(NamedTuple):
         """Where to go on, as the tools answer it."""
         return NextChar(char_offset=None if self.eof else self.next_offset)
 
+    @classmethod
+    def of(cls, text: str, start: int, end: int) -> TextPage:
+        """Return the characters from ``start`` to before ``end``, or to the text's end."""
+        lines = Lines(text)
+        end = min(end, len(text))
+        last = lines.at(max(start, end - 1)) if text else 1
+        first = min(lines.at(start), lines.total)
+        span = LineRange(start_line=first, end_line=min(max(last, first), lines.total))
+        return cls(text[start:end], span, end, eof=end >= len(text))
 
-def page(text: str, start: int, end: int) -> TextPage:
-    """Return the characters from ``start`` to before ``end``, or to the text's end."""
-    lines = Lines(text)
-    end = min(end, len(text))
-    last = lines.at(max(start, end - 1)) if text else 1
-    first = min(lines.at(start), lines.total)
-    span = LineRange(start_line=first, end_line=min(max(last, first), lines.total))
-    return TextPage(text[start:end], span, end, eof=end >= len(text))
+    @staticmethod
+    def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
+        """Return where to start: a line wins over the cursor's character, that over its line.
 
-
-def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
-    """Return where to start: a line wins over the cursor's character, that over its line.
-
-    Raises:
-        InvalidParameter: beyond the text.
-    """
-    lines = Lines(text)
-    line, parameter = start_line, "start_line"
-    if line is None and cursor is not None:
-        if cursor.char_offset is not None:
-            within("cursor.char_offset", cursor.char_offset, 0, len(text))
-            return cursor.char_offset
-        line, parameter = cursor.start_line, "cursor.start_line"
-    if line is None:
-        return 0
-    within(parameter, line, 1, lines.total)
-    return lines.start(line)
-
-
-def within(parameter: str, value: int, least: int, most: int) -> None:
-    """Check an argument whose bounds depend on the text.
-
-    Raises:
-        InvalidParameter: beyond them.
-    """
-    if not least <= value <= most:
-        raise InvalidParameter(
-            f"{parameter} must be within {least}..{most}",
-            parameter=parameter,
-            min=least,
-            max=most,
-        )
+        Raises:
+            InvalidParameter: beyond the text.
+        """
+        lines = Lines(text)
+        line, parameter = start_line, "start_line"
+        if line is None and cursor is not None:
+            if cursor.char_offset is not None:
+                InvalidParameter.unless_within(
+                    "cursor.char_offset", cursor.char_offset, 0, len(text)
+                )
+                return cursor.char_offset
+            line, parameter = cursor.start_line, "cursor.start_line"
+        if line is None:
+            return 0
+        InvalidParameter.unless_within(parameter, line, 1, lines.total)
+        return lines.start(line)

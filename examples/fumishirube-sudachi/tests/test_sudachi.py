@@ -9,9 +9,10 @@ import pytest
 from fumishirube_sudachi import OtherSpellings, Sudachi
 from fumishirube_sudachi.words import RunningSudachi
 
-from fumishirube import ConfigError, Corpus, Passage, Query, fold
+from fumishirube import ConfigError, Corpus, Passage, Query
 from fumishirube.testing import MemoryCorpus, ScorerContract, TokenizerContract, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
+from fumishirube.text import fold
 
 SPELT = (
     passage("a.md", body="附属病院のコンピュータは総務課が管理する。"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from fumishirube import Root, ToolError, decode
+from fumishirube import Root, ToolError
 from fumishirube.commands import (
     SCHEME,
     add_json,
@@ -21,6 +21,7 @@ from fumishirube.commands import (
     print_json,
     search_context,
 )
+from fumishirube.text import decode
 from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker, find_citations
 
 _STATES = ("valid", "moved", "changed", "gone")

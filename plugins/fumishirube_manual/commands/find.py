@@ -7,18 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import JsonValue
 
-from fumishirube import (
-    Budget,
-    Call,
-    Citation,
-    ConfigError,
-    Query,
-    SurfaceContext,
-    ToolError,
-    Trace,
-    concepts,
-    fold,
-)
+from fumishirube import Budget, Call, Citation, ConfigError, Query, SurfaceContext, ToolError, Trace
 from fumishirube.commands import (
     Application,
     Bar,
@@ -37,6 +26,7 @@ from fumishirube.commands import (
     strip_controls,
     terminal_width,
 )
+from fumishirube.text import concepts, fold
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
     coverage_lines,

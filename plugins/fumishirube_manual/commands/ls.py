@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from fumishirube import nfc
 from fumishirube.commands import (
     Application,
     add_json,
@@ -19,6 +18,7 @@ from fumishirube.commands import (
     show,
     suggest,
 )
+from fumishirube.text import nfc
 from fumishirube_manual.settings import SURFACE
 
 _ROOT = "manuals"

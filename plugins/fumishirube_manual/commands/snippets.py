@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fumishirube import Document, Lines, Root, TraceRow, decode, fold
+from fumishirube import Document, Root, TraceRow
 from fumishirube.commands import clipped, digest, strip_controls, width
+from fumishirube.text import Lines, decode, fold
 
 LINES = 2
 

@@ -19,10 +19,9 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Trace,
-    estimate_tokens,
-    fold,
 )
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube.text import estimate_tokens, fold
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
@@ -78,7 +77,7 @@ def _trace_id(value: str) -> str:
 
 
 Positive = Annotated[int, Field(ge=1)]
-Term = Annotated[str, Field(max_length=TERM_CHARS)]
+RequiredTerm = Annotated[str, Field(max_length=TERM_CHARS)]
 
 
 class FindBudget(Params):
@@ -104,7 +103,7 @@ class FindParams(Params):
     ]
     manual_id: ManualId
     required_terms: Annotated[
-        tuple[Term, ...],
+        tuple[RequiredTerm, ...],
         Field(description="One or two words."),
         AfterValidator(_terms),
     ]

@@ -17,7 +17,7 @@ from fumishirube import (
     Tool,
     Trace,
 )
-from fumishirube.tools.answers import LeanAnswer, fitting
+from fumishirube.tools import LeanAnswer, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
 from fumishirube_manual.diagnosis import (

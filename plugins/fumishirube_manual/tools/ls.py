@@ -9,19 +9,10 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import (
-    Call,
-    FolderEntry,
-    InvalidParameter,
-    NotFound,
-    Params,
-    SurfaceContext,
-    Tool,
-    clean_name,
-    clean_path,
-    nfc,
-)
-from fumishirube.tools.answers import LeanAnswer
+from fumishirube import Call, InvalidParameter, NotFound, Params, SurfaceContext, Tool
+from fumishirube.disk import FolderEntry, clean_name, clean_path
+from fumishirube.text import nfc
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.arguments import ROOT_ID
 
 _FOLDER, _FILE = "dir", "file"

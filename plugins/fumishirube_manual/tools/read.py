@@ -13,15 +13,20 @@ from fumishirube import (
     InvalidScope,
     NotFound,
     Params,
-    ReadPosition,
     Section,
-    Session,
     SurfaceContext,
     Tool,
 )
-from fumishirube.tools.answers import LeanAnswer
-from fumishirube.tools.text_pages import LineRange, MaxChars, NextChar, page
-from fumishirube.tools.text_sizes import PAGE_CHARS
+from fumishirube.tools import (
+    PAGE_CHARS,
+    LeanAnswer,
+    LineRange,
+    MaxChars,
+    NextChar,
+    ReadPosition,
+    Session,
+    TextPage,
+)
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
@@ -90,10 +95,12 @@ def read_tool(
         place = (manual.id, ref.path)
         before = _before(call.session, place, section, document)
         if before is not None and before < len(document.text):
-            read = page(document.text, before, before + most)
+            read = TextPage.of(document.text, before, before + most)
             truncated, mode = not read.eof, "scan_fallback"
         else:
-            read = page(document.text, section.start, min(section.extent, section.start + most))
+            read = TextPage.of(
+                document.text, section.start, min(section.extent, section.start + most)
+            )
             truncated, mode = read.next_offset < section.extent, "read"
         _remember(
             call.session,

@@ -7,15 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Params, SurfaceContext, Tool
-from fumishirube.tools.answers import LeanAnswer
-from fumishirube.tools.text_pages import (
-    LineRange,
-    MaxChars,
-    NextChar,
-    ScanCursor,
-    page,
-    start_offset,
-)
+from fumishirube.tools import LeanAnswer, LineRange, MaxChars, NextChar, ScanCursor, TextPage
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
@@ -67,8 +59,8 @@ def scan_tool(
         document = manual.document(params.path)
         text = document.text
         most = params.max_chars or page_chars
-        start = start_offset(text, params.start_line, params.cursor)
-        read = page(text, start, start + most)
+        start = TextPage.start_offset(text, params.start_line, params.cursor)
+        read = TextPage.of(text, start, start + most)
         record(call.session, manual.id, document, read)
         return ManualScanAnswer(
             manual_id=manual.id,

@@ -11,7 +11,6 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from fumishirube import (
     Answer,
     Call,
-    FailsWith,
     InvalidParameter,
     InvalidPath,
     Manual,
@@ -20,10 +19,9 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Unreadable,
-    clean_path,
 )
-from fumishirube.tools.answers import LeanAnswer, fitting
-from fumishirube.tools.text_pages import cursor_at
+from fumishirube.disk import clean_path
+from fumishirube.tools import Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 
 _FILES = 20
@@ -40,7 +38,7 @@ class Offset(Params):
 
 TocCursor = Annotated[
     Offset,
-    BeforeValidator(partial(cursor_at, "offset")),
+    BeforeValidator(partial(Cursor.at, "offset")),
     WithJsonSchema(
         {
             "anyOf": [

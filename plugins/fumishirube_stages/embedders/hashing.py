@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import Stage, Vectors, fold
+from fumishirube import Stage, Vectors
+from fumishirube.text import fold
 
 _SIGN = 1
 _BYTES = 8

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import ConfigError, Stage, Vectors
+from fumishirube import ConfigError, Stage, Vectors, install_command
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _NAME = "sentence-transformers"
-_EXTRA = f"fumishirube[{_NAME}]"
 
 _log = logging.getLogger("fumishirube")
 
@@ -49,7 +48,7 @@ class SentenceTransformers(Stage):
         if find_spec("sentence_transformers") is None:
             raise ConfigError(
                 f"the embedder {_NAME!r} needs a library that is not installed; run "
-                f"pip install '{_EXTRA}', or choose another embedder"
+                f"{install_command(_NAME)}, or choose another embedder"
             )
         running = RunningSentenceTransformers(self)
         try:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from fumishirube import Fields, Passage, occurs
+from fumishirube import Fields, Passage
+from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"

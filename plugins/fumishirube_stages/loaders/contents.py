@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from fumishirube import Chapter, Contents, InvalidPath, Unreadable, clean_path
+from fumishirube import Chapter, Contents, InvalidPath, Unreadable
+from fumishirube.disk import clean_path
 from fumishirube_stages.loaders.sections import mended
 
 _SHOWN = 80

@@ -8,7 +8,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fumishirube import Heading, Lines
+from fumishirube import Heading
+from fumishirube.text import Lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from fumishirube import Document, Root, Source, Stage, decode
+from fumishirube import Document, Root, Source, Stage
+from fumishirube.text import decode
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
 from fumishirube_stages.loaders.sections import whole
 

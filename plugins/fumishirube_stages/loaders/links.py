@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote_to_bytes
 
-from fumishirube import LINK_KINDS, Lines, Link, LoaderRemark
+from fumishirube import Link, LinkKind, LoaderRemark
+from fumishirube.text import Lines
 
+_LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 _PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)
 _WIKI = re.compile(r"([^\[\]\n]*)\]\]")
@@ -110,21 +112,23 @@ def _wiki(inner: str, *, embedded: bool) -> tuple[Link, LoaderRemark | None] | N
         return None
     if embedded and extension[1] and f".{extension[2].lower()}" not in _MARKDOWN:
         return None
-    kind, shown, remark = LINK_KINDS[0], "", None
+    kind, shown, remark = _LINK_KINDS[0], "", None
     for label in labels:
-        named = next((candidate for candidate in LINK_KINDS if candidate == label.casefold()), None)
+        named = next(
+            (candidate for candidate in _LINK_KINDS if candidate == label.casefold()), None
+        )
         if named:
             kind = named
         elif label:
             shown = label
             remark = _like_a_kind(label) or remark
-    return Link(target, shown, 0, anchor, LINK_KINDS[0] if embedded else kind, wiki=True), remark
+    return Link(target, shown, 0, anchor, _LINK_KINDS[0] if embedded else kind, wiki=True), remark
 
 
 def _like_a_kind(label: str) -> LoaderRemark | None:
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few links need it: 10 ms
 
-    for kind in LINK_KINDS:
+    for kind in _LINK_KINDS:
         if Levenshtein.distance(label.casefold(), kind, score_cutoff=_NEAR) <= _NEAR:
             return LoaderRemark("type_like_label", 0, f"did '{label}' mean the link type '{kind}'?")
     return None

@@ -13,16 +13,14 @@ from pydantic import Field, field_validator
 from fumishirube import (
     Document,
     Heading,
-    Lines,
     LoaderRemark,
     Root,
     Section,
     Source,
     Stage,
-    decode,
     divide_at_headings,
-    heading_sections,
 )
+from fumishirube.text import Lines, decode
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import parsed
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
@@ -149,7 +147,7 @@ def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -
         start = begin + len(before) - len(before.lstrip())
         last = lines.at(begin + len(before.rstrip()) - 1)
         yield Section("", lines.at(start), last, begin, first, first, begin, level=0)
-    yield from heading_sections(text, headings, lines)
+    yield from divide_at_headings(text, headings, None, lines=lines)
 
 
 # --- front matter ---------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from fumishirube import Root, Source, fold
+from fumishirube import Root, Source
+from fumishirube.text import fold
 
 _NAVIGATION = re.compile(r"(?:\d[\d\-_. ]*)?(?:目次|もくじ|toc)")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fumishirube import Lines, Section
+from fumishirube import Section
+from fumishirube.text import Lines
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -10,17 +10,8 @@ from types import MappingProxyType
 
 from pydantic import Field
 
-from fumishirube import (
-    Contents,
-    Document,
-    Root,
-    Source,
-    Stage,
-    ToolError,
-    decode,
-    decode_lossy,
-    nfc,
-)
+from fumishirube import Contents, Document, Root, Source, Stage, ToolError
+from fumishirube.text import decode, decode_lossy, nfc
 from fumishirube_stages.loaders.contents import named, parsed
 from fumishirube_stages.loaders.names import is_navigation
 from fumishirube_stages.loaders.sections import whole

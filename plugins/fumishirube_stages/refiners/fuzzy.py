@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Corpus, Hit, Query, Ranking, Stage, fold
+from fumishirube import Corpus, Hit, Query, Ranking, Stage
+from fumishirube.text import fold
 
 
 class Fuzzy(Stage):

@@ -8,21 +8,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import (
-    Corpus,
-    Hit,
-    Lines,
-    Passage,
-    PassageText,
-    Projection,
-    Query,
-    Stage,
-    TextForm,
-    TextRange,
-    TextRanges,
-    form_of,
-    texts_of,
-)
+from fumishirube import Corpus, Hit, Passage, PassageText, Query, Stage, texts_of
+from fumishirube.text import Lines, Projection, TextForm, TextRange, TextRanges, form_of
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 VOCABULARY = (

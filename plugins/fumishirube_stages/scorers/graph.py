@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
 from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
-
-Weigh = Callable[[bool], tuple[float, float, float]]
+from fumishirube_stages.weights import Weigh
 
 
 class Graph(Stage):

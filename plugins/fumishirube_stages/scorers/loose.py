@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, Passage, Query, Stage, TextForm
+from fumishirube import Corpus, Hit, Passage, Query, Stage
+from fumishirube.text import TextForm
 from fumishirube_stages.scorers.text_hits import first_text_hits
 
 

@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Corpus, Env, Hit, Passage, Query, Stage, fold, occurs
+from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
+from fumishirube.text import fold, occurs
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(

@@ -9,20 +9,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import (
-    Corpus,
-    Env,
-    Hit,
-    Passage,
-    Query,
-    Stage,
-    chunks,
-    fold,
-    is_cjk,
-    is_function,
-    occurs,
-    rarity,
-)
+from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
+from fumishirube.text import chunks, fold, is_cjk, is_function, occurs, rarity
 
 _CJK_CHARACTERS = 4
 _WORDS = 2

@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Corpus, Env, Hit, Passage, Query, Stage, concepts
+from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
+from fumishirube.text import concepts
 
 _PLACES = 32
 

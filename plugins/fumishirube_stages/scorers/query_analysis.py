@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from fumishirube import Clause, Concept, Corpus, occurrences, occurs
+from fumishirube import Clause, Corpus
+from fumishirube.text import Concept, occurrences, occurs
 
 
 class WeightedConcept(NamedTuple):

@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fumishirube import (
-    NORMAL,
-    Corpus,
-    Hit,
-    LeftOut,
-    Passage,
-    PassageText,
-    Query,
-    Ranking,
-    Stage,
-    TextForm,
-    texts_of,
-)
+from fumishirube import Corpus, Hit, LeftOut, Passage, PassageText, Query, Ranking, Stage, texts_of
+from fumishirube.text import NORMAL, TextForm
 from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
 from fumishirube_stages.scorers.text_hits import first_text_hits, hit_at, passes_filter
 from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool

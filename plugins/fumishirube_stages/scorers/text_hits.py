@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fumishirube import (
-    Corpus,
-    Hit,
-    Passage,
-    Projection,
-    Query,
-    TextForm,
-    TextRange,
-    fold,
-    form_of,
-    occurs,
-    texts_of,
-)
+from fumishirube import Corpus, Hit, Passage, Query, texts_of
+from fumishirube.text import Projection, TextForm, TextRange, fold, form_of, occurs
 
 
 def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hit]:

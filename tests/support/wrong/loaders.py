@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fumishirube import Document, Lines, Link, Root, Section, Source, Stage, Unreadable, decode
+from fumishirube import Document, Link, Root, Section, Source, Stage, Unreadable
 from fumishirube.testing import LoaderContract
+from fumishirube.text import Lines, decode
 
 FILES = {"a.txt": "one\n\ntwo\nthree\n", "b/ç.txt": "四\n五\n", "c.md": "not for us"}
 

@@ -9,21 +9,9 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_serializer
 
-from fumishirube import (
-    Answer,
-    Call,
-    Content,
-    NotFound,
-    Params,
-    Prompt,
-    PromptParameter,
-    Resource,
-    Resources,
-    Stage,
-    SurfaceContext,
-    Tool,
-)
+from fumishirube import Answer, Call, NotFound, Params, Stage, SurfaceContext, Tool
 from fumishirube.testing import SurfaceContract
+from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources
 
 
 class Asked(Params):

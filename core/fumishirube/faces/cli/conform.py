@@ -24,6 +24,7 @@ from fumishirube.faces.cli.output import counted, print_json, table
 from fumishirube.faces.cli.parser import add_json, not_known
 from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.installation import install_command
 from fumishirube.plugins.registry import RegisteredStage, StageKind
 
 _TESTS = """
@@ -70,9 +71,7 @@ def run(options: Namespace) -> int:
     reports = _reports(plugins, options.package)
     problems = [problem for report in reports for problem in report.problems]
     if find_spec("pytest") is None:
-        raise ConfigError(
-            "conform needs pytest; install it with: pip install 'fumishirube[testing]'"
-        )
+        raise ConfigError(f"conform needs pytest; install it with: {install_command('testing')}")
     results = list(_checked(plugins, reports, options))
     if options.json:
         stages: list[JsonValue] = [result._asdict() for result in results]

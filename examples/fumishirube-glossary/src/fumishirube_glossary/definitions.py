@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from fumishirube import fold
+from fumishirube.text import fold
 
 Form = Literal["entry", "sentence", "heading"]
 

@@ -19,8 +19,8 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Unreadable,
-    fold,
 )
+from fumishirube.text import fold
 from fumishirube_glossary.definitions import Form, definitions
 
 _BEST_FIRST: tuple[Form, ...] = ("entry", "sentence", "heading")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from fumishirube import decode, unify_line_ends
+from fumishirube.text import decode, unify_line_ends
 
 _LOOKED_AT = 4096
 _DECLARED = re.compile(
@@ -39,7 +39,7 @@ def text_of(data: bytes) -> str:
     """Return a page's text, with plain line ends.
 
     A byte order mark decides; else the encoding that the page declares, if its bytes are valid in
-    it; else what :func:`fumishirube.decode` finds.
+    it; else what :func:`fumishirube.text.decode` finds.
 
     Raises:
         Unreadable: when none of these fits.

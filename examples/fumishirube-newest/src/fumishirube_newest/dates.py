@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 
-from fumishirube import fold
+from fumishirube.text import fold
 
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
 _MONTH, _DAY = r"(?P<month>1[0-2]|0?[1-9])", r"(?P<day>3[01]|[12]\d|0?[1-9])"

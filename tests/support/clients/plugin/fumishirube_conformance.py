@@ -13,22 +13,17 @@ from typing import Any, ClassVar
 from fumishirube import (
     Answer,
     Call,
-    Content,
     InvalidParameter,
     NotFound,
     Params,
-    Prompt,
-    PromptParameter,
     Register,
-    Resource,
-    Resources,
     Stage,
     Surface,
     SurfaceContext,
-    Template,
     Tool,
     hook,
 )
+from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"

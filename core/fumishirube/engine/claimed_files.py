@@ -1,0 +1,81 @@
+"""The files of a folder against the pages of an index: one rule for whoever keeps an index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fumishirube.disk.folders import is_settled
+from fumishirube.documents import Document
+from fumishirube.engine.library import ManualFolder
+from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
+
+_UNSURE = "?"
+
+
+class ClaimedFiles:
+    """Which files there are, and which of them an index does not hold as they are now."""
+
+    def __init__(self, folder: ManualFolder) -> None:
+        self._folder = folder
+        self._sure: dict[str, str] = {}
+        self._compared: (
+            tuple[Mapping[str, ClaimedFile], Mapping[str, IndexedFile], IndexChanges] | None
+        ) = None
+
+    def sweep(self) -> Mapping[str, ClaimedFile]:
+        """Look at the folder now, and return every file that a loader speaks for, by path."""
+        return self._folder.sweep()
+
+    def changes(
+        self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]
+    ) -> IndexChanges:
+        """Return which pages are gone, and which files are not in as they are now.
+
+        What was found out holds until index or folder changes, unless time stamps are in doubt.
+        """
+        if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
+            return self._compared[2]
+        gone = [path for path in pages if path not in claimed]
+        changed = [
+            claimed[path]
+            for path in sorted(claimed)
+            if (page := pages.get(path)) is None or not self.is_current(page, claimed[path])
+        ]
+        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
+            self._compared = (claimed, pages, (gone, changed))
+        return gone, changed
+
+    def is_current(self, page: IndexedFile, file: ClaimedFile) -> bool:
+        """Compare stamps; a file indexed within two seconds of its change is read once more.
+
+        The clock of a file system may be too coarse to tell two quick changes apart.
+        """
+        if page.stamp == file.stamp:
+            return True
+        stamp, unsure, known = page.stamp.partition(_UNSURE)
+        if stamp != file.stamp:
+            return False
+        if not unsure or self._sure.get(page.path) == page.stamp:
+            return True
+        if self._folder.content_hash(file) != known:
+            return False
+        if is_settled(file.modified_ns):
+            self._sure[page.path] = page.stamp
+        return True
+
+    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
+        """Read a file; with its links where its loader can tell them.
+
+        Raises:
+            Unreadable: when its text cannot be had, or its loader fails.
+        """
+        return self._folder.load(file, links=links)
+
+    def stamp(self, file: ClaimedFile) -> str:
+        """Return the stamp for the page of a file that is about to be read.
+
+        Of a young file it holds a hash, by which it is compared later.
+        """
+        if is_settled(file.modified_ns):
+            return file.stamp
+        return file.stamp + _UNSURE + self._folder.content_hash(file)

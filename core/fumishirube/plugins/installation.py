@@ -1,0 +1,50 @@
+"""How this program was installed, and the command that adds one of its extras."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+_DISTRIBUTION = "fumishirube"
+_PIP = "python -m pip install"
+
+
+def install_command(extra: str) -> str:
+    """Return the shell command that adds an extra to this installation.
+
+    It names the folder, wheel or repository that pip recorded in ``direct_url.json`` (PEP 610), so
+    it is meant for the person's own terminal, not for answers of tools. Where pip recorded
+    nothing, ``PATH`` stands for the folder or wheel.
+    """
+    return command_for(extra, _direct_url())
+
+
+def command_for(extra: str, direct_url: Mapping[str, Any] | None) -> str:
+    """Return the command for an installation that pip recorded as ``direct_url``."""
+    url = direct_url.get("url") if direct_url else None
+    if not direct_url or not isinstance(url, str):
+        return f"{_PIP} 'PATH[{extra}]' (PATH: the folder or wheel of {_DISTRIBUTION})"
+    if isinstance(vcs := direct_url.get("vcs_info"), dict):
+        source = f"{vcs.get('vcs', 'git')}+{url}@{vcs.get('commit_id', 'HEAD')}"
+        return f"{_PIP} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {source}')}"
+    if urlsplit(url).scheme != "file" or "archive_info" in direct_url:
+        return f"{_PIP} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {url}')}"
+    folder = url2pathname(urlsplit(url).path)
+    info = direct_url.get("dir_info")
+    editable = "-e " if isinstance(info, dict) and info.get("editable") is True else ""
+    return f"{_PIP} {editable}{shlex.quote(f'{folder}[{extra}]')}"
+
+
+def _direct_url() -> Mapping[str, Any] | None:
+    """Return what pip recorded of the origin, or ``None``."""
+    try:
+        text = distribution(_DISTRIBUTION).read_text("direct_url.json")
+        recorded = json.loads(text) if text else None
+    except (PackageNotFoundError, OSError, ValueError):
+        return None
+    return recorded if isinstance(recorded, dict) else None

@@ -1,0 +1,207 @@
+"""The pages of the reference on what a plugin may import, one a group, from the code alone."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel
+
+MODULES = ("fumishirube", "fumishirube.text", "fumishirube.disk", "fumishirube.tools")
+
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "api-stages": (
+        "Stages: what a plugin registers, and what a search passes to it",
+        ("stages", "query", "model", "report", "engine", "plugins", "traces"),
+    ),
+    "api-corpus": (
+        "Corpus: documents, clauses, and what a stage may ask",
+        ("corpus", "documents", "links", "citations"),
+    ),
+    "api-tools": (
+        "Tools: surfaces, their tools, resources and prompts",
+        ("surfaces", "tools"),
+    ),
+    "api-text": ("Text: encodings, folding, forms, concepts, references", ("text",)),
+    "api-disk": ("Disk: roots, names, locks, watches and writes", ("disk",)),
+    "api-errors": ("Errors: what to raise, and which code it answers with", ("errors",)),
+}
+
+EXAMPLES = {
+    "chunks": "[chunk.text for chunk in chunks(fold('休暇の申請'))]",
+    "clean_name": "clean_name('handbook', 'manual_id')",
+    "clean_new_path": "clean_new_path('notes/plan.md')",
+    "clean_path": "clean_path('guide/./api.md')",
+    "concepts": "[concept.text for concept in concepts('solar vs grid power')]",
+    "content_hash": "content_hash(b'text')[:12]",
+    "decode": "decode('目次'.encode('cp932'))",
+    "decode_lossy": "decode_lossy(b'ab\\xff').text",
+    "decode_with_encoding": "decode_with_encoding('目次'.encode('cp932')).encoding",
+    "divide_at_headings": (
+        "[section.title for section in"
+        " divide_at_headings('# A\\nx\\n', [Heading('A', 1, 1, 2)], 'file')]"
+    ),
+    "estimate_tokens": "estimate_tokens('two words')",
+    "fitting": "list(fitting([1, 2]))",
+    "fold": "fold('ＡＢＣ')",
+    "form_of": "form_of('休 暇', LOOSE)",
+    "fused_ranking": "fused_ranking([], []).hits",
+    "is_cjk": "is_cjk('暇')",
+    "is_function": "is_function('の')",
+    "is_settled": "is_settled(0, looked_ns=10**12)",
+    "is_unfinished": "is_unfinished('plan.md')",
+    "link_levels": "list(link_levels(['a.md'], 1, lambda path: []))",
+    "merge_rankings": "merge_rankings([], 60)",
+    "nfc": "nfc('か\\u3099')",
+    "occurrences": "occurrences('red red', 'red')",
+    "occurs": "occurs('bluebird', 'blue')",
+    "project": "project('休 暇', LOOSE).text",
+    "rarity": "round(rarity(100, 3), 2)",
+    "runs": "[run[0] for run in runs('休暇 leave')]",
+    "unify_line_ends": "unify_line_ends('a\\r\\nb')",
+    "words": "[word for word, _ in words('solar power')]",
+}
+"""For each function an expression, whose value the page shows; functions that act have none."""
+
+ACTS = {
+    "install_command": "raise ConfigError(f\"run: {install_command('http')}\")",
+    "take_lock": "take_lock(handle, patience=1.0)  # False: another process has it",
+    "texts_of": "for passage_text in texts_of(corpus): ...",
+    "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"
+    '    register("recent", Recent)',
+}
+"""What depends on the machine or on a corpus; shown, not run."""
+
+
+def api_pages() -> dict[str, str]:
+    """Return a page for each group; every public name is on exactly one of them."""
+    pages: dict[str, list[str]] = {name: [f"# {title}"] for name, (title, _) in GROUPS.items()}
+    for module in map(importlib.import_module, MODULES):
+        origins = _origins(module)
+        for name in module.__all__:
+            home = origins[name]
+            group = next(g for g, (_, rooms) in GROUPS.items() if home.split(".")[1] in rooms)
+            pages[group].append(_entry(module, importlib.import_module(home), name))
+    return {f"{name}.md": "\n\n".join(parts) + "\n" for name, parts in pages.items()}
+
+
+def _origins(module: ModuleType) -> dict[str, str]:
+    """Return from which module each name of a public module comes."""
+    return {
+        alias.name: node.module or ""
+        for node in ast.parse(inspect.getsource(module)).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def _entry(module: ModuleType, home: ModuleType, name: str) -> str:
+    value = getattr(module, name)
+    parts = [f"## `{name}`", f"`from {module.__name__} import {name}`"]
+    if inspect.isclass(value):
+        parts += [_doc(value), *_fields(value), *_methods(value)]
+    elif callable(value) and hasattr(value, "__doc__") and not _is_alias(value):
+        shown = inspect.unwrap(value)
+        if inspect.isfunction(shown):
+            parts.append(_fenced("python", f"{name}{_signature(shown)}"))
+        parts.append(_doc(value))
+    else:
+        parts.append(_doc_beside(home, name) or f"`{_plain(_assigned(home, name))}`")
+    return "\n\n".join([*filter(None, parts), *_example(name)])
+
+
+def _is_alias(value: object) -> bool:
+    return type(value).__module__ in {"collections.abc", "typing", "types"}
+
+
+def _example(name: str) -> Iterator[str]:
+    if name in EXAMPLES:
+        scope: dict[str, Any] = {}
+        for public in map(importlib.import_module, MODULES):
+            scope |= {key: getattr(public, key) for key in public.__all__}
+        result = eval(EXAMPLES[name], scope)  # noqa: S307 - the expressions above
+        yield _fenced("python", f">>> {EXAMPLES[name]}\n{result!r}")
+    elif name in ACTS:
+        yield _fenced("python", ACTS[name])
+
+
+def _fields(kind: type) -> Iterator[str]:
+    rows: list[tuple[str, str]] = []
+    if issubclass(kind, BaseModel):
+        rows = [(n, _plain(str(f.annotation))) for n, f in kind.model_fields.items()]
+    elif dataclasses.is_dataclass(kind):
+        rows = [(f.name, _plain(str(f.type))) for f in dataclasses.fields(kind) if f.init]
+    elif hasattr(kind, "_fields"):
+        rows = [(n, _plain(str(kind.__annotations__.get(n, "")))) for n in kind._fields]
+    rows = [row for row in rows if not row[0].startswith("_")]
+    if rows:
+        cells = ["| `" + name + "` | `" + text.replace("|", "\\|") + "` |" for name, text in rows]
+        yield "\n".join(["| field | type |", "| --- | --- |", *cells])
+
+
+def _methods(kind: type) -> Iterator[str]:
+    for name, member in vars(kind).items():
+        if name.startswith("_"):
+            continue
+        function = getattr(member, "__func__", getattr(member, "fget", member))
+        if not inspect.isfunction(function) or not function.__doc__:
+            continue
+        head = (
+            f"* `{name}`" if isinstance(member, property) else f"* `{name}{_signature(function)}`"
+        )
+        yield f"{head}: {_first(function)}"
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    return _plain(str(inspect.signature(function)).replace("'", ""))
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"<class '([\w.]+)'>", r"\1", text)
+    text = re.sub(r"ForwardRef\([\"'](.*?)[\"']\)", r"\1", text)
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text)
+
+
+def _first(value: object) -> str:
+    return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+
+
+def _doc(value: object) -> str:
+    text = inspect.getdoc(value) or ""
+    return text if "::\n" in text or "Raises:" in text else _without_noise(text)
+
+
+def _without_noise(text: str) -> str:
+    return "" if text.startswith("Usage docs:") else text
+
+
+def _assigned(home: ModuleType, name: str) -> str:
+    for node in ast.parse(inspect.getsource(home)).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return ast.unparse(node.value)  # type: ignore[attr-defined]
+    return repr(getattr(home, name))
+
+
+def _doc_beside(home: ModuleType, name: str) -> str:
+    """Return the string that follows the assignment of a name, as a reader sees it."""
+    body = ast.parse(inspect.getsource(home)).body
+    for node, following in pairwise(body):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            match following:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    return text
+    return ""
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"

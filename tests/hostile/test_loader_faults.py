@@ -1,0 +1,124 @@
+"""A loader that begins to fail after everything was indexed costs the files it fails on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import stdio
+from documents import documents
+from manuals import stranger, write
+
+LOADER = '''
+from pathlib import Path
+
+from fumishirube import Document, Section, Source, Stage, hook
+
+class Late(Stage):
+    """Reads .late files, and fails as the file beside them says."""
+
+    def sources(self, root):
+        if self._mode(root) == "sources":
+            raise RuntimeError("the loader has no list today")
+        return [Source(e.path) for e in root.files() if e.path.endswith(".late")]
+
+    def load(self, root, source):
+        mode = self._mode(root)
+        if mode == "raise":
+            raise RuntimeError("the loader cannot read any more")
+        if mode == "exit":
+            raise SystemExit(3)
+        if mode == "nothing":
+            return None
+        text = root.read_bytes(source.path).decode()
+        lines = text.count("\\n") + 1
+        section = Section("late", 1, lines, 0, len(text), len(text), 0)
+        return Document(source.path, "late", text, (section,))
+
+    load_with_links = load
+
+    def _mode(self, root):
+        mode = root.path / "mode"
+        return mode.read_text() if mode.exists() else ""
+
+@hook
+def register_loaders(register):
+    register("late", Late)
+'''
+
+CONFIG = """\
+version: 1
+surfaces: [{use: manual}, {use: graph}]
+pipelines:
+  manual: {loaders: [{use: markdown}, {use: late}]}
+  docs: {loaders: [{use: late}]}
+"""
+FILES = {"a.late": "旅費の規程", "b.late": "旅費の例外", "c.md": "# 旅費\n出張の旅費。\n"}
+FAULTS = ("raise", "exit", "nothing")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    workspace = write(tmp_path / "ws", {f"m/{name}": text for name, text in FILES.items()})
+    documents(workspace, FILES)
+    (workspace / "fumishirube.yaml").write_text(CONFIG)
+    return workspace
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return stranger(tmp_path, LOADER)
+
+
+def find(server: stdio.Wire) -> tuple[set[str], list[tuple[str, int]]]:
+    """Return the files that a search finds, and how many it says were skipped, and why."""
+    answer = server.ok("manual_find", manual_id="m", query="旅費", required_terms=["旅費"])
+    hits = answer["inline_hits"]["items"]
+    skipped = [(row["reason"], row["count"]) for row in answer["coverage"]["skipped"]]
+    return {hit["ref"]["path"] for hit in hits}, sorted(skipped)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
+    workspace: Path, path: str, fault: str
+) -> None:
+    with stdio.Wire(workspace, PYTHONPATH=path) as server:
+        server.ok("manual_ls")
+        assert find(server) == ({*FILES}, [])
+        (workspace / "manuals/m/mode").write_text(fault)
+        (workspace / "manuals/m/b.late").write_text("旅費の例外を改める")
+        found, skipped = find(server)
+        assert found == {"a.late", "c.md"}
+        assert ("undecodable", 1) in skipped  # as this surface calls what nothing could be read of
+        refused = server.refused("manual_read", ref={"manual_id": "m", "path": "b.late"})
+        assert refused["details"]["reason"] == "loader_failed"
+        (workspace / "manuals/m/mode").unlink()
+        (workspace / "manuals/m/b.late").write_text("旅費の例外をまた改める")
+        assert find(server) == ({*FILES}, [])
+        said = server.hang_up()
+        assert "m/b.late" in said
+        assert "damaged" not in said
+
+
+def test_a_loader_that_has_no_list_any_more_keeps_its_files(workspace: Path, path: str) -> None:
+    with stdio.Wire(workspace, PYTHONPATH=path) as server:
+        server.ok("manual_ls")
+        assert find(server) == ({*FILES}, [])
+        (workspace / "manuals/m/mode").write_text("sources")
+        found, _ = find(server)
+        assert found == {*FILES}
+        assert "late" in server.hang_up()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_documents_are_served_without_those_their_loader_fails_on(
+    workspace: Path, path: str, fault: str
+) -> None:
+    with stdio.Wire(workspace, PYTHONPATH=path) as server:
+        assert server.ok("ubp_list_pages")["total"] == 2
+        (workspace / "docs/mode").write_text(fault)
+        (workspace / "docs/b.late").write_text("旅費の例外を改める")
+        answer = server.ok("ubp_search", query="旅費")
+        assert [row["filepath"] for row in answer["results"]] == ["a.late"]
+        assert any("b.late" in warning for warning in answer["warnings"])
+        assert "damaged" not in server.hang_up()
