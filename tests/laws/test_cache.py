@@ -127,6 +127,16 @@ def test_the_order_of_the_terms_does_not_matter(opened: Opened) -> None:
     assert modes(opened(), *both) == ["miss", "exact"]
 
 
+def test_a_kept_report_has_the_terms_in_the_order_asked(opened: Opened) -> None:
+    terms = ("対象外", "参照", "ない語")
+    application = opened()
+    asked(application, required=terms)
+    again = asked(application, required=terms[::-1])
+    assert again.cache.mode == "exact"
+    assert tuple(counted.term for counted in again.report.terms) == terms[::-1]
+    assert again.report.missing == again.report.effective[:1] == ("ない語",)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fumishirube.corpus import Corpus
 from fumishirube.engine.spellings import near_spellings
@@ -77,6 +77,13 @@ def report_search(
         scan_capped=scan_capped,
         out_of_time=counts.out_of_time,
     )
+
+
+def report_as_asked(report: SearchReport, query: Query) -> SearchReport:
+    """Return a kept report with its terms in the order in which this query names them."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(query.required))}
+    terms = sorted(report.terms, key=lambda term: places.get(term.term, len(places)))
+    return replace(report, terms=tuple(terms))
 
 
 def _term(name: str, query: Query, corpus: Corpus) -> TermReport:

@@ -22,6 +22,7 @@ from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.reports import report_as_asked
 from fumishirube.errors import ConfigError, Forbidden, IndexDamaged
 from fumishirube.host.fences import unlisted_by
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
@@ -98,7 +99,8 @@ class PipelineContext:
         surveyed = self._shared.cache.look_up(question) if question else CacheLookup("bypass")
         if surveyed.cached_search:
             saved = round(max(0.0, surveyed.cached_search.ms - _since(began)), 3)
-            search, report = surveyed.cached_search.search, surveyed.cached_search.report
+            search = surveyed.cached_search.search
+            report = report_as_asked(surveyed.cached_search.report, query)
             trace = request.trace(
                 search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )
