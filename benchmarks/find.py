@@ -35,8 +35,9 @@ from pings import pinged
 from processes import QUIET, Served, console, spent, timed
 
 from fumishirube.faces.mcp.collector import THRESHOLDS
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
+from fumishirube.host.startup import open_application
 from fumishirube.query import Budget, Query
 from fumishirube.tools.definitions import Call
 from fumishirube.traces.records import Span

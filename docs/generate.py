@@ -17,7 +17,7 @@ from fumishirube import stages, surfaces
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
-from fumishirube.host.application import open_application
+from fumishirube.host.startup import open_application
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry

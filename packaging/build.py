@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fumishirube.host.application import open_application
+from fumishirube.host.startup import open_application
 
 PROJECT = Path(__file__).parent.parent
 CARRIED = ("LICENSE", "README.md", "pyproject.toml", "core", "plugins", "skills")

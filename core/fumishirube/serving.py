@@ -21,7 +21,7 @@ from fumishirube.faces.cli.serve import (
     serve,
     serve_stdio,
 )
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
 from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions, server_name
@@ -29,12 +29,14 @@ from fumishirube.host.logs import StandardErrorHandler, log_event, printable, st
 from fumishirube.host.reload.editions import ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
+from fumishirube.host.startup import open_application
 from fumishirube.host.wire import exit_now, exit_within
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.tools.argument_errors import accepted, refusal
 from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
 from fumishirube.traces.differences import RowChange, StageTiming, TraceDifference
 from fumishirube.traces.exports import encode_export
+from fumishirube.traces.records import CacheOutcome
 
 if TYPE_CHECKING:
     from fumishirube.faces.mcp.requests import CallReporter
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SWITCH_SECONDS",
     "Application",
+    "CacheOutcome",
     "CatalogPublisher",
     "LoadedConfig",
     "McpSessions",

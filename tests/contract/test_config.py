@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from fumishirube import ConfigError
 from fumishirube.config.configuration import Config, build, load_config
 from fumishirube.config.environment import variables
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.scorers.lexical import Lexical

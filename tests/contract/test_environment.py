@@ -15,7 +15,8 @@ from stdio import Wire, command_line
 
 from fumishirube import ConfigError
 from fumishirube.faces.cli import main
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 
 ANY = None
 FLAG, SHARE, WEIGHT, COUNT = "true or false", "number >= 0 <= 1", "number >= 0", "integer >= 1"

@@ -302,8 +302,9 @@ def test_a_server_names_the_plugin_that_ended_the_one_before(
     assert f"plugin broken-kill: {CRASH}" in wire.hang_up()
 
 
+@pytest.mark.parametrize("verb", [("plugins",), ("find", "solar"), ("serve",)], ids=" ".join)
 def test_a_plugin_that_ends_the_process_when_imported_is_named_by_the_next(
-    plugin_venv: PluginVenv, workspace: Path, tmp_path: Path
+    plugin_venv: PluginVenv, workspace: Path, tmp_path: Path, verb: tuple[str, ...]
 ) -> None:
     site = tmp_path / "site"
     info = site / "sudden-1.0.dist-info"
@@ -311,16 +312,15 @@ def test_a_plugin_that_ends_the_process_when_imported_is_named_by_the_next(
     (site / "sudden.py").write_text("import os\nos._exit(9)\n")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sudden-end\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[fumishirube.v1]\nsudden = sudden\n")
-    command = [plugin_venv.bin / "fumishirube", "plugins", "--workspace", workspace]
+    command = [plugin_venv.bin / "fumishirube", *verb, "--workspace", workspace]
     environment = {**plugin_venv.environment, "PYTHONPATH": str(site)}
     for _ in range(2):
         done = subprocess.run(
             command, env=environment, capture_output=True, encoding="utf-8", check=False
         )
         assert done.returncode == 9
-    assert (
-        "problem: plugin sudden (sudden-end): its import failed: the process ended" in done.stderr
-    )
+    words = "plugin sudden (sudden-end): its import failed: the process ended"
+    assert (words if verb == ("serve",) else f"problem: {words}") in done.stderr
 
 
 def test_nobody_is_blamed_for_a_process_that_ends_in_order_or_while_no_plugin_runs(

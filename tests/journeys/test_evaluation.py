@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from stdio import Fumishirube
 
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound
-from fumishirube.host.application import open_application
 from fumishirube.host.calls import compact
+from fumishirube.host.startup import open_application
 from fumishirube.text.folding import estimate_tokens
 from fumishirube.traces.records import CacheOutcome
 from fumishirube_eval import metrics

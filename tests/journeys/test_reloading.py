@@ -18,11 +18,12 @@ from weakref import WeakSet
 import pytest
 from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
 
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
 from fumishirube.host.reload import editions
 from fumishirube.host.reload.editions import Reloader, ServedApplication
 from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.host.startup import open_application
 from fumishirube.tools.definitions import Call, Session
 
 Write = Callable[[str], None]

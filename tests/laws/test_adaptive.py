@@ -21,7 +21,8 @@ from fumishirube import Query, SearchAssessment, Trace
 from fumishirube.disk import json_lines as journals
 from fumishirube.disk.json_lines import JsonLinesFile
 from fumishirube.engine.adaptive import DAY, LEAST, MOST, Tuner
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.traces.records import Thresholds
 
 Opened = Callable[..., Application]

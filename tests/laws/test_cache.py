@@ -18,7 +18,8 @@ from stdio import Fumishirube
 
 from fumishirube import Budget, ConfigError, Query, SearchAssessment, Stage, Trace, Vectors
 from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, SearchCache
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.plugins.registry import RegisteredStage
 from fumishirube.traces.records import CacheOutcome, Span, Thresholds
 from fumishirube_stages.embedders.hashing import Hashing
@@ -414,9 +415,7 @@ def test_a_stranger_s_embedder_serves_as_well(
 ) -> None:
     application = opened()
     application.plugins.registry["embedders"].put(RegisteredStage("mine", Hashing, "mine"))
-    monkeypatch.setattr(
-        "fumishirube.host.application.load_plugins", lambda **_: application.plugins
-    )
+    monkeypatch.setattr("fumishirube.host.startup.load_plugins", lambda **_: application.plugins)
     application.plugins.manager.unregister(application.memory.statistics)
     again = opened("cache: {embedder: mine, similarity: 0.6}")
     assert modes(again, {}, {"text": f"{QUESTION}は"}) == ["miss", "semantic"]

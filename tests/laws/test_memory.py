@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from fumishirube import ConfigError
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
+from fumishirube.host.startup import open_application
 from fumishirube.tools.definitions import Call
 
 Opened = Callable[..., Application]

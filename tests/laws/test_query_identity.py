@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from manuals import write
 
 from fumishirube import Budget, Query
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.query import SearchState
 from fumishirube.text import fold
 from fumishirube.traces.exports import ExportedTrace, decode_export, encode_export

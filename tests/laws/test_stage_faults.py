@@ -17,7 +17,8 @@ from manuals import write
 from fumishirube import Budget, Corpus, Hit, Outcome, Passage, Query, Ranking, Run, Stage
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
 from fumishirube.errors import Cancelled
-from fumishirube.host.application import Application, open_application
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fumishirube.config.classic import settings, takes
+from fumishirube.config.classic import settings
 from fumishirube.config.classic_surfaces import with_classic_settings
 from fumishirube.config.configuration import (
     PIPELINE_KEYS,
@@ -19,12 +19,10 @@ from fumishirube.config.configuration import (
     PipelineSpec,
     Use,
     build,
-    load_config,
 )
 from fumishirube.config.notices import (
     absent,
     deprecated_settings,
-    keep_fixed_settings,
     without_effect,
 )
 from fumishirube.disk.roots import Root
@@ -44,7 +42,7 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
-from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.surfaces import HasLifespan
 from fumishirube.tools.definitions import Tool
@@ -340,69 +338,3 @@ def _check_distinct(names: Sequence[str], coordinate: str) -> None:
             raise ConfigError(
                 f"{coordinate}[{place}]: {name!r} is used twice; give one of them another 'as'"
             )
-
-
-def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: int = 0) -> Plugins:
-    """Load the plugins for a workspace, and log which were at work in processes that died.
-
-    Should one end this process while it is imported, the next process can tell.
-    """
-    with closing(PluginGuard(loaded.folder("state"))) as guard:
-        guard.look_back()
-        return load_plugins(strangers=strangers, revision=revision, importing=guard.importing)
-
-
-def open_application(
-    workspace: Path,
-    file: Path | None = None,
-    *,
-    strangers: bool = True,
-    empty: bool = False,
-    environ: Mapping[str, str] | None = None,
-    only: Use | None = None,
-    former: Application | None = None,
-    revision: int = 0,
-    plugins: Plugins | None = None,
-) -> Application:
-    """Read the configuration of a workspace, load the plugins, and build what it asks for.
-
-    ``only`` names a surface to be built alone, configured or not, and settings that it must have.
-    A ``former`` application is one whose place this one takes in a process that goes on;
-    ``revision`` tells how often the code of plugins has been imported anew; ``plugins`` are those
-    that the process has loaded already.
-
-    Raises:
-        ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
-            ``empty`` one will do.
-        PluginError: when a plugin of the former application cannot be loaded any more.
-    """
-    loaded = load_config(workspace, file, environ)
-    if plugins is None:
-        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
-    else:
-        with closing(PluginGuard(loaded.folder("state"))) as guard:
-            guard.look_back()
-    if former is not None:
-        plugins.check_against(former.plugins)
-    known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
-    if any(use.use in known and takes(known[use.use]) for use in wanted):
-        loaded = load_config(workspace, file, environ, classic=True)
-    if only is not None:
-        loaded = loaded.alone(only)
-    elif (
-        not empty
-        and loaded.file is None
-        and not loaded.folder("manuals").is_dir()
-        and not loaded.origins
-    ):
-        raise ConfigError(
-            "this folder has neither a 'manuals' folder nor a fumishirube.yaml; "
-            "name the right folder with --workspace DIR, or create DIR/manuals/<manual>/"
-        )
-    if former is None:
-        return Application(loaded, plugins)
-    loaded, fixed_warnings = keep_fixed_settings(loaded, former.loaded)
-    application = Application(loaded, plugins, former)
-    application.warnings += fixed_warnings
-    return application

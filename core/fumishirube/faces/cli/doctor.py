@@ -17,10 +17,11 @@ from fumishirube.faces.cli.checks import Check, check_writable, installation, le
 from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, folder, opened
-from fumishirube.host.application import Application, load_plugins_of
+from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
+from fumishirube.host.startup import load_plugins_of
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import SURFACES

@@ -18,10 +18,11 @@ from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
-from fumishirube.host.application import Application, load_plugins_of, open_application
+from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
+from fumishirube.host.startup import load_plugins_of, open_application
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import SurfaceContext
