@@ -34,8 +34,8 @@ class ToolClient(Protocol):
         """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
         ...
 
-    def cached(self, trace_id: str) -> str | None:
-        """Return what the cache had to do with a search, where that can be known."""
+    def cached(self, trace_id: str) -> tuple[str, float] | None:
+        """Return how the cache served a search, and the milliseconds it saved, if known."""
         ...
 
 
@@ -63,9 +63,10 @@ class InProcessClient:
             raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
         return call_tool(offered, arguments, self.base_call)
 
-    def cached(self, trace_id: str) -> str | None:
+    def cached(self, trace_id: str) -> tuple[str, float] | None:
         """Return what the trace says of the cache."""
-        return self.application.traces.get(trace_id).cache
+        outcome = self.application.traces.get(trace_id).cache
+        return (outcome.mode, outcome.saved_ms or 0.0) if outcome else None
 
 
 def run_cases(
@@ -117,7 +118,7 @@ def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseR
     """Return what a search found and says of itself."""
     trace_id: str = reply["trace_id"]
     rows = list(_rows(client, trace_id, "candidates"))
-    cached = client.cached(trace_id)
+    mode, saved_ms = client.cached(trace_id) or (None, 0.0)
     return CaseResult(
         case,
         ranking=_ranking(rows, case),
@@ -126,8 +127,8 @@ def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseR
         conflicts=_total(client, trace_id, "conflicts"),
         unscored=_cut_short(reply) or any(map(_is_left, _rows(client, trace_id, "unscanned"))),
         status=reply["status"],
-        cache=cached.mode if cached else None,
-        saved_ms=(cached.saved_ms or 0.0) if cached else 0.0,
+        cache=mode,
+        saved_ms=saved_ms,
     )
 
 
