@@ -18,7 +18,7 @@ from fumishirube.text.projections import Projection, TextForm, project
 
 
 @dataclass(frozen=True)
-class TermClause:
+class Term:
     """A term as the tokenizer makes it, in one field; ``field=None`` means in any of them."""
 
     term: str
@@ -27,7 +27,7 @@ class TermClause:
 
 
 @dataclass(frozen=True)
-class PhraseClause:
+class Phrase:
     """Terms that follow each other, in one field; ``field=None`` means in any of them.
 
     A phrase of one term is that term; a phrase without terms is nowhere.
@@ -39,7 +39,7 @@ class PhraseClause:
 
 
 @dataclass(frozen=True)
-class InfixClause:
+class Part:
     """Terms that have a text as a part, in one field or any: the way to find less than a term."""
 
     text: str
@@ -48,14 +48,14 @@ class InfixClause:
 
 
 @dataclass(frozen=True)
-class OccursClause:
+class Holds:
     """A text that occurs, folded, in any field, as :func:`fumishirube.text.occurs` decides."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class BoolClause:
+class Bool:
     """All of ``must``, none of ``must_not``, and one of ``should`` when nothing must.
 
     With ``must_not`` alone it is everything else; empty, it is nothing.
@@ -67,26 +67,18 @@ class BoolClause:
 
 
 @dataclass(frozen=True)
-class PathsClause:
+class Pages:
     """Sections of any of these paths."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class MatchAllClause:
+class Everything:
     """Every section."""
 
 
-Clause: TypeAlias = (
-    TermClause
-    | PhraseClause
-    | InfixClause
-    | OccursClause
-    | BoolClause
-    | PathsClause
-    | MatchAllClause
-)
+Clause: TypeAlias = Term | Phrase | Part | Holds | Bool | Pages | Everything
 
 
 # --- the corpus -----------------------------------------------------------------------------
@@ -207,25 +199,25 @@ class PassageTerms:
 def matches(clause: Clause, section: PassageTerms) -> bool:
     """Tell whether a section matches a clause: the one place that decides what clauses mean."""
     match clause:
-        case TermClause(term, field):
+        case Term(term, field):
             return any(term in terms for terms in section.terms(field))
-        case PhraseClause(phrase, field):
+        case Phrase(phrase, field):
             return any(_follow(terms, phrase) for terms in section.terms(field))
-        case InfixClause(text, field):
+        case Part(text, field):
             return any(text in term for terms in section.terms(field) for term in terms)
-        case OccursClause(text):
+        case Holds(text):
             folded = fold(text)
             return any(occurs(value, folded) for value in section.passage.fields.values())
-        case BoolClause(should, must, must_not):
+        case Bool(should, must, must_not):
             optional = bool(must) or (bool(must_not) and not should)
             return (
                 all(matches(part, section) for part in must)
                 and not any(matches(part, section) for part in must_not)
                 and (optional or any(matches(part, section) for part in should))
             )
-        case PathsClause(paths):
+        case Pages(paths):
             return section.passage.path in paths
-        case MatchAllClause():
+        case Everything():
             return True
 
 
@@ -328,15 +320,15 @@ class SequenceCorpus:
     def _estimate(self, clause: Clause, section: PassageTerms) -> float:
         """Return what a passage that matches is worth."""
         match clause:
-            case TermClause(term, field, boost):
+            case Term(term, field, boost):
                 number = sum(terms.count(term) for terms in section.terms(field))
                 return self._rarity(term) * boost * number
-            case PhraseClause(terms, _, boost):
+            case Phrase(terms, _, boost):
                 return sum(map(self._rarity, terms)) * boost
-            case InfixClause(text, field, boost):
+            case Part(text, field, boost):
                 distinct = frozenset().union(*section.terms(field))
                 return sum(text in term for term in distinct) * boost
-            case BoolClause(should, must):
+            case Bool(should, must):
                 matched = (part for part in should if matches(part, section))
                 return sum(self._estimate(part, section) for part in (*must, *matched))
             case _:
@@ -380,7 +372,7 @@ def texts_of(corpus: Corpus) -> Iterable[PassageText]:
     """Return every text of a corpus; the folded ones where it keeps no others."""
     if isinstance(corpus, TextCorpus):
         return corpus.texts()
-    everything = corpus.search(MatchAllClause(), corpus.size)
+    everything = corpus.search(Everything(), corpus.size)
     return map(_FoldedText, sorted((match.passage for match in everything), key=_place))
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from fumishirube.corpus import Corpus, OccursClause
+from fumishirube.corpus import Corpus, Holds
 from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold, occurs
@@ -81,7 +81,7 @@ class SearchState:
     def sections_with(self, term: str, corpus: Corpus) -> int:
         """Return in how many sections of the corpus a term stands, folded; counted only once."""
         if term not in self._counts:
-            self._counts[term] = corpus.count(OccursClause(term)).number
+            self._counts[term] = corpus.count(Holds(term)).number
         return self._counts[term]
 
     def terms_in(self, passage: Passage, terms: tuple[str, ...]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from documents import asked, documents, graph
 
-from fumishirube import BoolClause, OccursClause, PathsClause, Stage
+from fumishirube import Bool, Holds, Pages, Stage
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
 from fumishirube_graph.docs import Docs
@@ -185,13 +185,13 @@ def test_what_must_not_be_does_not_stand_for_what_should(tmp_path: Path) -> None
     docs.refresh()
     view = docs.view()
 
-    def met(clause: BoolClause) -> set[str]:
+    def met(clause: Bool) -> set[str]:
         return {one.passage.path for one in view.search(clause, 10)}
 
-    invoice, palms, card = OccursClause("invoice"), OccursClause("palms"), PathsClause(("card.md",))
-    assert met(BoolClause(should=(invoice, palms), must_not=(card,))) == {"pay.md", "island.md"}
-    assert met(BoolClause(must=(invoice,), should=(palms,))) == {"pay.md", "card.md"}
-    assert met(BoolClause(must_not=(invoice, palms))) == {"bank.md", "vault.md", "deep.md"}
-    assert met(BoolClause()) == set()
+    invoice, palms, card = Holds("invoice"), Holds("palms"), Pages(("card.md",))
+    assert met(Bool(should=(invoice, palms), must_not=(card,))) == {"pay.md", "island.md"}
+    assert met(Bool(must=(invoice,), should=(palms,))) == {"pay.md", "card.md"}
+    assert met(Bool(must_not=(invoice, palms))) == {"bank.md", "vault.md", "deep.md"}
+    assert met(Bool()) == set()
     docs.close()
     application.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fumishirube.plugins.discovery import load_plugins
 
-CORE = Path(__file__).resolve().parents[1] / "core" / "fumishirube"
+CORE = Path(__file__).resolve().parents[2] / "core" / "fumishirube"
 
 ORDINARY = {
     "json": "a format: pydantic's mode, the option --json, the files of clients",

@@ -10,25 +10,25 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Budget,
     Clause,
     Corpus,
     Document,
+    Everything,
     Fields,
+    Holds,
     Index,
     IndexedFile,
-    InfixClause,
-    MatchAllClause,
-    OccursClause,
+    Pages,
+    Part,
     Passage,
-    PathsClause,
-    PhraseClause,
+    Phrase,
     Query,
     Root,
     Section,
     SequenceCorpus,
-    TermClause,
+    Term,
     Tokenizer,
     texts_of,
 )
@@ -157,31 +157,31 @@ CORPORA: Mapping[str, Callable[[Sequence[Passage]], AbstractContextManager[Corpu
 }
 
 MEANINGS: Sequence[tuple[Clause, str, bool]] = (
-    (PhraseClause(("red", "blue")), "red green blue", False),
-    (PhraseClause(("red", "green")), "red green blue", True),
-    (PhraseClause(("blue",)), "red green blue", True),
-    (PhraseClause(()), "red green blue", False),
-    (TermClause("gree"), "red green blue", False),
-    (TermClause("green", "body"), "red green blue", True),
-    (TermClause("green", "title"), "red green blue", False),
-    (TermClause("green", "absent"), "red green blue", False),
-    (InfixClause("bird"), "A bluebird sings", True),
-    (InfixClause("。"), "有給休暇。", False),
-    (OccursClause("bird"), "A bluebird sings", False),
-    (OccursClause("給休"), "有給休暇。", True),
-    (OccursClause("ﾕｳｷｭｳ"), "ユウキュウ", True),
-    (OccursClause("。"), "有給休暇。", True),
-    (OccursClause("です。"), "休暇です、すべて。", False),
-    (OccursClause("ですべて"), "休暇です。すべて。", False),
-    (OccursClause(""), "red green blue", False),
-    (BoolClause(), "red green blue", False),
-    (BoolClause(must_not=(TermClause("absent"),)), "red green blue", True),
-    (BoolClause(must_not=(TermClause("red"),)), "red green blue", False),
-    (BoolClause((TermClause("absent"),), must_not=(TermClause("x"),)), "red green blue", False),
-    (BoolClause((TermClause("absent"),), (TermClause("red"),)), "red green blue", True),
-    (PathsClause(("a.md",)), "red", True),
-    (PathsClause(()), "red", False),
-    (MatchAllClause(), "red", True),
+    (Phrase(("red", "blue")), "red green blue", False),
+    (Phrase(("red", "green")), "red green blue", True),
+    (Phrase(("blue",)), "red green blue", True),
+    (Phrase(()), "red green blue", False),
+    (Term("gree"), "red green blue", False),
+    (Term("green", "body"), "red green blue", True),
+    (Term("green", "title"), "red green blue", False),
+    (Term("green", "absent"), "red green blue", False),
+    (Part("bird"), "A bluebird sings", True),
+    (Part("。"), "有給休暇。", False),
+    (Holds("bird"), "A bluebird sings", False),
+    (Holds("給休"), "有給休暇。", True),
+    (Holds("ﾕｳｷｭｳ"), "ユウキュウ", True),
+    (Holds("。"), "有給休暇。", True),
+    (Holds("です。"), "休暇です、すべて。", False),
+    (Holds("ですべて"), "休暇です。すべて。", False),
+    (Holds(""), "red green blue", False),
+    (Bool(), "red green blue", False),
+    (Bool(must_not=(Term("absent"),)), "red green blue", True),
+    (Bool(must_not=(Term("red"),)), "red green blue", False),
+    (Bool((Term("absent"),), must_not=(Term("x"),)), "red green blue", False),
+    (Bool((Term("absent"),), (Term("red"),)), "red green blue", True),
+    (Pages(("a.md",)), "red", True),
+    (Pages(()), "red", False),
+    (Everything(), "red", True),
 )
 
 
@@ -199,9 +199,9 @@ def test_a_section_without_a_body_is_counted_and_not_searched(name: str) -> None
     with CORPORA[name](sections) as corpus:
         assert corpus.size == 1
         assert corpus.frequencies(["red"]) == {"red": 2}
-        assert corpus.count(TermClause("red")).number == 2
-        assert corpus.count(TermClause("red"), searched=True).number == 1
-        found = [match.passage.path for match in corpus.search(TermClause("red"), 9)]
+        assert corpus.count(Term("red")).number == 2
+        assert corpus.count(Term("red"), searched=True).number == 1
+        found = [match.passage.path for match in corpus.search(Term("red"), 9)]
         assert found == ["a.md"]
         assert corpus.average_length("body") == len("blue")
 
@@ -209,8 +209,8 @@ def test_a_section_without_a_body_is_counted_and_not_searched(name: str) -> None
 def test_a_text_in_more_sections_than_are_verified_is_counted_in_sections_only() -> None:
     sections = [passage(f"{n}.md", 1, "Title", f"red。 {n}") for n in range(9)]
     with indexed(sections, Bigram(), Tantivy(verified=4)) as corpus:
-        assert corpus.count(OccursClause("。")).number == 9
-        assert len(corpus.search(OccursClause("。"), 99)) == 9
+        assert corpus.count(Holds("。")).number == 9
+        assert len(corpus.search(Holds("。"), 99)) == 9
 
 
 def test_a_scorer_that_reads_texts_can_search_the_documents_of_a_graph() -> None:

@@ -24,17 +24,17 @@ from fumishirube import (
     Budget,
     Corpus,
     Document,
+    Everything,
     Fields,
+    Holds,
     Loader,
-    MatchAllClause,
-    OccursClause,
-    PathsClause,
-    PhraseClause,
+    Pages,
+    Phrase,
     Query,
     Root,
     Source,
     Stage,
-    TermClause,
+    Term,
     Unreadable,
 )
 from fumishirube.engine.folder_index import FolderIndex, IndexState
@@ -58,10 +58,10 @@ PIPELINE = Pipeline(
 )
 QUERIES = (Query("有給休暇の例外"), Query("password reset"), Query("休", ("給付",)), Query("E-104"))
 CLAUSES = (
-    TermClause("password"),
-    PhraseClause(("有給", "給休", "休暇")),
-    OccursClause("休"),
-    MatchAllClause(),
+    Term("password"),
+    Phrase(("有給", "給休", "休暇")),
+    Holds("休"),
+    Everything(),
 )
 
 OLD = 1_700_000_000_000_000_000
@@ -100,7 +100,7 @@ def answers(state: IndexState) -> object:
 
 def found(state: IndexState) -> list[tuple[str, int]]:
     corpus = state.corpus
-    return sorted(one.passage.key for one in corpus.search(MatchAllClause(), corpus.size))
+    return sorted(one.passage.key for one in corpus.search(Everything(), corpus.size))
 
 
 def ranked(query: Query, corpus: Corpus) -> object:
@@ -304,8 +304,8 @@ def test_a_quick_second_edit_is_seen_though_the_clock_stood_still(
     for text in ("# 一\nalpha\n", "# 一\ngamma\n", "# 一\ndelta\n"):
         write(manuals, {"a.md": text}, now)
         corpus = counted.bring_up_to_date(Budget()).corpus
-        assert corpus.count(TermClause(text.split()[-1])).number == 1
-        assert len(corpus.search(PathsClause(("a.md",)), 9)) == 1
+        assert corpus.count(Term(text.split()[-1])).number == 1
+        assert len(corpus.search(Pages(("a.md",)), 9)) == 1
 
 
 def test_a_touched_file_has_the_same_sections(counted: FolderIndex, manuals: Path) -> None:

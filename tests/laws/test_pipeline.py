@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from fumishirube import (
     Budget,
     Corpus,
+    Everything,
     Hit,
     LeftOut,
-    MatchAllClause,
     Outcome,
     Passage,
     Query,
@@ -46,7 +46,7 @@ class All(Stage):
     generates: ClassVar[bool] = True
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
-        held = corpus.search(MatchAllClause(), 10)
+        held = corpus.search(Everything(), 10)
         return [Hit(one.passage, 3.0 - place, frozenset({"all"})) for place, one in enumerate(held)]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Fields, IndexedFile, OccursClause, Root
+from fumishirube import Budget, Fields, Holds, IndexedFile, Root
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing import passage
 from fumishirube.text import occurs
@@ -30,7 +30,7 @@ def test_a_word_is_counted_where_it_stands_and_not_where_it_is_a_part(bodies: li
         corpus = index.corpus("m")
         for word in WORDS:
             holding = sum(any(occurs(text, word) for text in p.fields.values()) for p in passages)
-            assert corpus.count(OccursClause(word)).number == holding
+            assert corpus.count(Holds(word)).number == holding
         index.close()
 
 
@@ -44,9 +44,9 @@ def test_no_section_is_read_to_count_a_word_that_is_never_a_part(
     read: list[object] = []
     whole = TantivyCorpus._all
     monkeypatch.setattr(TantivyCorpus, "_all", lambda *given: read.append(given) or whole(*given))
-    assert index.corpus("m").count(OccursClause("password")).number == 9
+    assert index.corpus("m").count(Holds("password")).number == 9
     assert read == []
-    assert index.corpus("m").count(OccursClause("104")).number == 0
+    assert index.corpus("m").count(Holds("104")).number == 0
     assert len(read) == 1
     index.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fumishirube.corpus import BoolClause, Clause, Corpus, InfixClause, TermClause
+from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.model import Passage
 from fumishirube.text.folding import fold, is_cjk, runs, words
 
@@ -43,10 +43,10 @@ def near_spellings(term: str, corpus: Corpus) -> list[str]:
 
 def _sharing(wanted: str, corpus: Corpus) -> Clause | None:
     """Return a clause for the sections that share something with the term."""
-    parts: list[Clause] = [TermClause(term) for term in corpus.terms(wanted)]
+    parts: list[Clause] = [Term(term) for term in corpus.terms(wanted)]
     for run, japanese in words(wanted):
-        parts += [InfixClause(piece, None, 0.5) for piece in (run if japanese else _pieces(run))]
-    return BoolClause(should=tuple(dict.fromkeys(parts))) if parts else None
+        parts += [Part(piece, None, 0.5) for piece in (run if japanese else _pieces(run))]
+    return Bool(should=tuple(dict.fromkeys(parts))) if parts else None
 
 
 def _pieces(word: str) -> set[str]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Corpus,
-    InfixClause,
-    MatchAllClause,
-    OccursClause,
+    Everything,
+    Holds,
+    Pages,
+    Part,
     Passage,
-    PathsClause,
-    PhraseClause,
-    TermClause,
+    Phrase,
+    Term,
 )
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing.corpora import MemoryCorpus
@@ -23,37 +23,35 @@ from fumishirube.testing.samples import PASSAGES
 PassageKey = tuple[str, int]
 
 CLAUSES: tuple[Clause, ...] = (
-    TermClause("password"),
-    TermClause("password", "title"),
-    TermClause("休", "path"),
-    TermClause("absent"),
-    PhraseClause(("有", "給", "休", "暇")),
-    PhraseClause(("休", "暇"), "title"),
-    PhraseClause(("暇", "休")),
-    InfixClause("ass"),
-    InfixClause("word", "body"),
-    InfixClause("42"),
-    InfixClause("."),
-    OccursClause("有給休暇"),
-    OccursClause("reset link"),
-    OccursClause("pass"),
-    OccursClause("e-1042"),
-    BoolClause(should=(TermClause("password"), TermClause("休"))),
-    BoolClause(must=(TermClause("給"), TermClause("院"))),
-    BoolClause(must=(TermClause("給"),), should=(TermClause("absent"),)),
-    BoolClause(
-        must=(MatchAllClause(),), must_not=(TermClause("給"), PathsClause(("guide/api.md",)))
-    ),
-    BoolClause(
+    Term("password"),
+    Term("password", "title"),
+    Term("休", "path"),
+    Term("absent"),
+    Phrase(("有", "給", "休", "暇")),
+    Phrase(("休", "暇"), "title"),
+    Phrase(("暇", "休")),
+    Part("ass"),
+    Part("word", "body"),
+    Part("42"),
+    Part("."),
+    Holds("有給休暇"),
+    Holds("reset link"),
+    Holds("pass"),
+    Holds("e-1042"),
+    Bool(should=(Term("password"), Term("休"))),
+    Bool(must=(Term("給"), Term("院"))),
+    Bool(must=(Term("給"),), should=(Term("absent"),)),
+    Bool(must=(Everything(),), must_not=(Term("給"), Pages(("guide/api.md",)))),
+    Bool(
         must=(
-            PathsClause(("guide/login.md", "規程/休暇.md")),
-            BoolClause(should=(TermClause("link"), TermClause("月"))),
+            Pages(("guide/login.md", "規程/休暇.md")),
+            Bool(should=(Term("link"), Term("月"))),
         )
     ),
-    BoolClause(),
-    PathsClause(("規程/旅費.md", "absent.md")),
-    PathsClause(()),
-    MatchAllClause(),
+    Bool(),
+    Pages(("規程/旅費.md", "absent.md")),
+    Pages(()),
+    Everything(),
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Contents,
     Corpus,
     Document,
@@ -29,7 +29,7 @@ from fumishirube import (
     Span,
     SurfaceContext,
     SurfaceIndex,
-    TermClause,
+    Term,
     Tokenizer,
     Trace,
     TraceRow,
@@ -197,7 +197,7 @@ class _TermScorer:
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         del candidates
-        clause = BoolClause(should=tuple(TermClause(term) for term in corpus.terms(query.text)))
+        clause = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
         limit = query.limit or corpus.size
         return [Hit(match.passage, match.estimate) for match in corpus.search(clause, limit)]
 

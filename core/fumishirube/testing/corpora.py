@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
+    Everything,
     Hit,
-    MatchAllClause,
     Passage,
     Ranking,
     SequenceCorpus,
     Stage,
-    TermClause,
+    Term,
     Tokenizer,
 )
 from fumishirube.engine.passages import digest
@@ -33,11 +33,7 @@ class PlainTokenizer(Stage):
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that holds wherever the folded text occurs, and also elsewhere."""
         terms = tuple(dict.fromkeys(self.terms(text)))
-        clause = (
-            BoolClause(must=tuple(TermClause(term) for term in terms))
-            if terms
-            else MatchAllClause()
-        )
+        clause = Bool(must=tuple(Term(term) for term in terms)) if terms else Everything()
         return clause, False
 
 

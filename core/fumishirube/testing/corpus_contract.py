@@ -11,17 +11,17 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Corpus,
-    InfixClause,
-    MatchAllClause,
-    OccursClause,
+    Everything,
+    Holds,
+    Pages,
+    Part,
     Passage,
-    PathsClause,
-    PhraseClause,
+    Phrase,
     ScoreCutoff,
-    TermClause,
+    Term,
 )
 from fumishirube.corpus import Count, PassageTerms, matches
 from fumishirube.testing.corpora import passage
@@ -91,17 +91,17 @@ def clauses(terms: Collection[str]) -> st.SearchStrategy[Clause]:
         term.map(lambda text: text[:2]), st.sampled_from(("ird", "給", "。", "", "."))
     )
     leaf: st.SearchStrategy[Clause] = st.one_of(
-        st.builds(TermClause, term, field, boost),
-        st.builds(PhraseClause, phrase, field, boost),
-        st.builds(InfixClause, infix, field, boost),
-        st.builds(OccursClause, texts),
-        st.builds(PathsClause, st.lists(st.sampled_from((*_PATHS, "absent.md"))).map(tuple)),
-        st.just(MatchAllClause()),
+        st.builds(Term, term, field, boost),
+        st.builds(Phrase, phrase, field, boost),
+        st.builds(Part, infix, field, boost),
+        st.builds(Holds, texts),
+        st.builds(Pages, st.lists(st.sampled_from((*_PATHS, "absent.md"))).map(tuple)),
+        st.just(Everything()),
     )
 
     def tree(below: st.SearchStrategy[Clause]) -> st.SearchStrategy[Clause]:
         parts = st.lists(below, max_size=2).map(tuple)
-        return st.builds(BoolClause, parts, parts, parts)
+        return st.builds(Bool, parts, parts, parts)
 
     return st.recursive(leaf, tree, max_leaves=6)
 

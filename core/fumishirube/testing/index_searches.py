@@ -10,19 +10,19 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Budget,
     Corpus,
+    Everything,
     Fields,
     Index,
     IndexedFile,
-    MatchAllClause,
     OpenIndex,
     Passage,
-    PhraseClause,
+    Phrase,
     Root,
     ScoreCutoff,
-    TermClause,
+    Term,
 )
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
@@ -99,9 +99,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            by_key = {
-                f.passage.key: f.passage for f in corpus.search(MatchAllClause(), corpus.size)
-            }
+            by_key = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
             assert by_key == {item.key: item for item in PASSAGES}
             for path in {item.path for item in PASSAGES}:
                 assert list(corpus.page(path)) == [item for item in PASSAGES if item.path == path]
@@ -134,9 +132,9 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 sync(index, [batch])
             corpus = index.corpus("manual")
             for clause in (
-                TermClause("equal"),
-                BoolClause(should=(TermClause("equal"), TermClause("同"))),
-                MatchAllClause(),
+                Term("equal"),
+                Bool(should=(Term("equal"), Term("同"))),
+                Everything(),
             ):
                 for limit in (1, 7, 30, 100):
                     ordered = [match.passage.key for match in corpus.search(clause, limit)]
@@ -151,12 +149,12 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(many))
             corpus = index.corpus("manual")
-            whole = corpus.search(TermClause("word"), 100)
+            whole = corpus.search(Term("word"), 100)
             assert len(whole) == len(many) - 1, "a section without text was returned"
             for cutoff in (
                 ScoreCutoff(sure, share) for sure in (0, 1, 7, 90) for share in (0, 0.5, 1)
             ):
-                matches = corpus.search(TermClause("word"), 100, cutoff)
+                matches = corpus.search(Term("word"), 100, cutoff)
                 assert list(matches) == list(cutoff.apply(whole)), f"{cutoff}"
 
     def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
@@ -164,7 +162,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            assert keys(corpus, PhraseClause(("link",))) == keys(corpus, TermClause("link"))
+            assert keys(corpus, Phrase(("link",))) == keys(corpus, Term("link"))
 
     def test_the_best_come_first(self, folder: Root) -> None:
         """Estimates never rise, and a boost lifts what it is on."""
@@ -172,8 +170,8 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             sync(index, batched([passage("a.md", body="left"), passage("b.md", body="right")]))
             corpus = index.corpus("manual")
             for boosts, first in (((1.0, 9.0), "b.md"), ((9.0, 1.0), "a.md")):
-                parts = (TermClause("left", boost=boosts[0]), TermClause("right", boost=boosts[1]))
-                matches = corpus.search(BoolClause(should=parts), 10)
+                parts = (Term("left", boost=boosts[0]), Term("right", boost=boosts[1]))
+                matches = corpus.search(Bool(should=parts), 10)
                 estimates = [match.estimate for match in matches]
                 assert matches[0].passage.path == first, f"boosts {boosts} do not count"
                 assert estimates == sorted(estimates, reverse=True)
@@ -183,10 +181,10 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
-            assert corpus.count(MatchAllClause()) == (len(PASSAGES), False)
-            assert corpus.count(MatchAllClause(), len(PASSAGES) + 1) == (len(PASSAGES), False)
+            assert corpus.count(Everything()) == (len(PASSAGES), False)
+            assert corpus.count(Everything(), len(PASSAGES) + 1) == (len(PASSAGES), False)
             cap = len(PASSAGES) - 2
-            capped = corpus.count(MatchAllClause(), cap)
+            capped = corpus.count(Everything(), cap)
             assert capped.at_least, f"{capped} is not all, and does not say so"
             assert capped.number >= cap, f"{capped} stopped before the cap"
 
@@ -196,7 +194,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched([long, *PASSAGES]))
             corpus = index.corpus("manual")
-            assert [f.passage for f in corpus.search(PhraseClause(("終", "わ", "り")), 9)] == [long]
+            assert [f.passage for f in corpus.search(Phrase(("終", "わ", "り")), 9)] == [long]
 
     def test_awkward_texts_and_paths_come_back(self, folder: Root) -> None:
         """Every script, control characters and long names are kept letter for letter."""
@@ -227,14 +225,14 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             sync(index, batched(many))
             corpus = index.corpus("manual")
             assert corpus.size == _LARGE
-            assert corpus.count(TermClause("link")) == (_LARGE, False)
-            assert len(corpus.search(TermClause("link"), _LARGE)) == _LARGE
+            assert corpus.count(Term("link")) == (_LARGE, False)
+            assert len(corpus.search(Term("link"), _LARGE)) == _LARGE
 
     def test_no_limit_means_no_hits(self, folder: Root) -> None:
         """Zero is a limit like any other."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
-            assert list(index.corpus("manual").search(MatchAllClause(), 0)) == []
+            assert list(index.corpus("manual").search(Everything(), 0)) == []
 
 
 def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -> None:

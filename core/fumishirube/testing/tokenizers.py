@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from fumishirube import MatchAllClause, Passage, Tokenizer
+from fumishirube import Everything, Passage, Tokenizer
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
@@ -110,7 +110,7 @@ class TokenizerContract(StageContract[Tokenizer]):
         for needle in ("。", "(", "…", "!?"):
             clause, exact = stage.narrow(fold(needle))
             assert corpus.search(clause, 1), f"narrow({needle!r}) = {clause} loses its text"
-            assert not (exact and clause == MatchAllClause()), f"not every text holds {needle!r}"
+            assert not (exact and clause == Everything()), f"not every text holds {needle!r}"
 
     def _passages(self) -> list[Passage]:
         written = [passage(f"{n}.md", body=text) for n, text in enumerate(self._folded()) if text]

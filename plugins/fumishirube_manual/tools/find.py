@@ -77,7 +77,7 @@ def _trace_id(value: str) -> str:
 
 
 Positive = Annotated[int, Field(ge=1)]
-Term = Annotated[str, Field(max_length=TERM_CHARS)]
+RequiredTerm = Annotated[str, Field(max_length=TERM_CHARS)]
 
 
 class FindBudget(Params):
@@ -103,7 +103,7 @@ class FindParams(Params):
     ]
     manual_id: ManualId
     required_terms: Annotated[
-        tuple[Term, ...],
+        tuple[RequiredTerm, ...],
         Field(description="One or two words."),
         AfterValidator(_terms),
     ]

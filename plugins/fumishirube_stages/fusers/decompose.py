@@ -12,7 +12,7 @@ from pydantic import Field
 from fumishirube import (
     Corpus,
     Env,
-    OccursClause,
+    Holds,
     Outcome,
     Query,
     Ranking,
@@ -109,9 +109,7 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
         pair = _sound(both[:place], both[place + 1 :])
         around = (both[place - 1 : place], both[place + 1 : place + 2])
         inside = all(_HIRAGANA.fullmatch(character) for character in around)
-        if pair and (
-            not inside or all(corpus.count(OccursClause(side), 1).number for side in pair)
-        ):
+        if pair and (not inside or all(corpus.count(Holds(side), 1).number for side in pair)):
             return pair
     return ()
 

@@ -12,8 +12,8 @@ from pydantic import Field
 from fumishirube import (
     Corpus,
     Hit,
+    Holds,
     LeftOut,
-    OccursClause,
     Outcome,
     Query,
     Ranking,
@@ -195,7 +195,7 @@ def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
         for word in words:
             longest = _longest_present(word, corpus)
             if len(longest) > 1 and not longest.isdigit() and not is_function(longest):
-                counts[longest] = corpus.count(OccursClause(longest)).number
+                counts[longest] = corpus.count(Holds(longest)).number
     rarest = sorted((count, word) for word, count in counts.items())
     return tuple(word for _, word in rarest[:_PICKED])
 
@@ -206,6 +206,6 @@ def _longest_present(word: str, corpus: Corpus) -> str:
     for length in range(min(len(word), _LONGEST), shortest - 1, -1):
         for start in range(len(word) - length + 1):
             part = word[start : start + length]
-            if corpus.count(OccursClause(part), 1).number:
+            if corpus.count(Holds(part), 1).number:
                 return part
     return ""

@@ -8,15 +8,15 @@ import tantivy
 from tantivy import Query
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Count,
     Fields,
     IndexMatch,
+    Pages,
     Passage,
-    PathsClause,
     ScoreCutoff,
-    TermClause,
+    Term,
 )
 from fumishirube.text import fold, occurs
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
@@ -129,7 +129,7 @@ class TantivyCorpus(Translator):
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of one file, in order."""
-        passages = self._all(both(self._query(PathsClause((path,))), self._any_section))
+        passages = self._all(both(self._query(Pages((path,))), self._any_section))
         return sorted(passages, key=lambda passage: passage.start_line)
 
     def _has_deletions(self) -> bool:
@@ -140,9 +140,9 @@ class TantivyCorpus(Translator):
     def _surely(self, clause: Clause) -> int:
         """Return how many sections match at the least, as far as that is known without looking."""
         match clause:
-            case TermClause(term, None):
+            case Term(term, None):
                 return self._frequency(term)
-            case BoolClause(should, (), ()):
+            case Bool(should, (), ()):
                 return max(map(self._surely, should), default=0)
         return 0
 
@@ -151,7 +151,7 @@ class TantivyCorpus(Translator):
 
     def _count_term(self, term: str) -> int:
         if self._dirty:
-            return _number(self._searcher, self._query(TermClause(term)))
+            return _number(self._searcher, self._query(Term(term)))
         return sum(self._searcher.doc_freq(field, term) for field in self._anywhere)
 
     def _all(self, query: Query) -> list[Passage]:
@@ -182,7 +182,7 @@ class TantivyCorpus(Translator):
         query = self._query(clause)
         if not of_texts(clause):
             query = both(query, self._any_section)
-        exact = exact or (clause == TermClause(text) and self._is_no_part(text))
+        exact = exact or (clause == Term(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
             return query
         passages = self._all(both(query, self._any_section))

@@ -10,14 +10,14 @@ from typing import TypeVar
 from tantivy import Occur, Query, Schema
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
-    InfixClause,
-    MatchAllClause,
-    OccursClause,
-    PathsClause,
-    PhraseClause,
-    TermClause,
+    Everything,
+    Holds,
+    Pages,
+    Part,
+    Phrase,
+    Term,
 )
 from fumishirube.text import fold, is_cjk
 
@@ -43,7 +43,7 @@ _COUNTED = "freq"
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
 
-_TEXTS = frozenset({TermClause, PhraseClause, InfixClause, OccursClause})
+_TEXTS = frozenset({Term, Phrase, Part, Holds})
 """What matches by what stands in a section."""
 
 K = TypeVar("K")
@@ -80,34 +80,32 @@ class Translator(ABC):
 
     def _query(self, clause: Clause) -> Query:
         """Translate a clause; the runs of one search share most of theirs, as the same objects."""
-        if not isinstance(clause, BoolClause):
+        if not isinstance(clause, Bool):
             return self._translate(clause)
         return self._translated.of(id(clause), lambda _: (clause, self._translate(clause)))[1]
 
     def _translate(self, clause: Clause) -> Query:
         match clause:
-            case TermClause():
+            case Term():
                 return self._term(clause)
-            case PhraseClause(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
-                return self._query(
-                    BoolClause(should=tuple(TermClause(t, field, boost) for t in terms))
-                )
-            case PhraseClause(terms, field, boost):
+            case Phrase(terms, field, boost) if len(terms) < 2:  # noqa: PLR2004 - no phrase at all
+                return self._query(Bool(should=tuple(Term(t, field, boost) for t in terms)))
+            case Phrase(terms, field, boost):
                 names = self._named(field) if field else [f"in_{name}" for name in self._names]
                 phrases = [Query.phrase_query(self._schema, name, [*terms]) for name in names]
                 return _weighed(_either(phrases), boost)
-            case InfixClause(text, field, boost):
+            case Part(text, field, boost):
                 return _weighed(self._part(text, field), boost)
-            case OccursClause(text):
+            case Holds(text):
                 return Query.const_score_query(self._holding(fold(text)), 0.0)
-            case BoolClause(should, must, must_not):
+            case Bool(should, must, must_not):
                 return self._bool(should, must, must_not)
-            case PathsClause(paths):
+            case Pages(paths):
                 return Query.term_set_query(self._schema, "of", [*paths])
-            case MatchAllClause():
+            case Everything():
                 return Query.all_query()
 
-    def _term(self, clause: TermClause) -> Query:
+    def _term(self, clause: Term) -> Query:
         names = self._named(clause.field) if clause.field else self._anywhere
         named = [Query.term_query(self._schema, name, clause.term, _COUNTED) for name in names]
         return _weighed(_either(named), clause.boost)
@@ -139,10 +137,10 @@ class Translator(ABC):
         parts = [
             (
                 Occur.Should,
-                self._term(clause) if type(clause) is TermClause else self._query(clause),
+                self._term(clause) if type(clause) is Term else self._query(clause),
             )
             for clause in should
-            if type(clause) is not TermClause
+            if type(clause) is not Term
             or clause.field is None
             or clause.field not in self._names
             or self._stands(clause.field, clause.term)
@@ -163,11 +161,11 @@ def both(query: Query, filtering: Query) -> Query:
 def of_texts(clause: Clause) -> bool:
     """Tell whether a clause matches by what stands in a section, and so matches nothing else."""
     match clause:
-        case BoolClause((), (), _) | PathsClause() | MatchAllClause():
+        case Bool((), (), _) | Pages() | Everything():
             return False
-        case BoolClause(should, (), _):
+        case Bool(should, (), _):
             return _TEXTS.issuperset(map(type, should)) or all(map(of_texts, should))
-        case BoolClause(_, must, _):
+        case Bool(_, must, _):
             return any(map(of_texts, must))
     return True
 

@@ -9,14 +9,14 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Corpus,
     Hit,
+    Holds,
     LinkedCorpus,
-    OccursClause,
+    Pages,
     Passage,
-    PathsClause,
     Query,
     Ranking,
     Stage,
@@ -83,12 +83,12 @@ def _text_matches(
         matches = corpus.search_texts(texts, limit, query.within, share)
         filtered = [match for match in matches.matches if passes_filter(match.passage, query)]
         return matches._replace(matches=filtered) if query.must else matches
-    each = tuple(OccursClause(fold(text)) for text in texts)
-    clause: Clause = BoolClause(must=each) if share == 1 else BoolClause(should=each)
+    each = tuple(Holds(fold(text)) for text in texts)
+    clause: Clause = Bool(must=each) if share == 1 else Bool(should=each)
     if query.must:
-        clause = BoolClause(must=(clause, *map(OccursClause, query.must)))
+        clause = Bool(must=(clause, *map(Holds, query.must)))
     if query.within is not None:
-        clause = BoolClause(must=(clause, PathsClause(tuple(query.within))))
+        clause = Bool(must=(clause, Pages(tuple(query.within))))
     sections = [match._replace(estimate=1.0) for match in corpus.search(clause, MAX_CANDIDATES)]
     return TextMatches(sections, len(sections))
 

@@ -8,20 +8,20 @@ from typing import Annotated, ClassVar, TypeAlias
 from pydantic import Field
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Corpus,
     Env,
     Hit,
-    InfixClause,
+    Holds,
     MatchCount,
-    OccursClause,
+    Part,
     Passage,
     Query,
     Ranking,
     ScoreCutoff,
     Stage,
-    TermClause,
+    Term,
 )
 from fumishirube.text import chunks, concepts, fold, is_function, occurs, rarity
 from fumishirube_stages.scorers.query_analysis import (
@@ -165,8 +165,8 @@ class Lexical(Stage):
             for extra in extras
             for clause in self._named(extra.term, _REQUIRED_ONLY, extra.value)
         ]
-        wanted = BoolClause(should=(analysis.clause, *more)) if more else analysis.clause
-        return BoolClause(must=(wanted, *map(OccursClause, query.must)))
+        wanted = Bool(should=(analysis.clause, *more)) if more else analysis.clause
+        return Bool(must=(wanted, *map(Holds, query.must)))
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         wanted = concepts(text)
@@ -183,16 +183,14 @@ class Lexical(Stage):
         # Only these say that a section matches: what spans two words of a query is in any text.
         matching_terms = [term for term in chosen if term in content or term in singles]
         counts = dict(corpus.frequencies(chosen))
-        counts |= {single: corpus.count(InfixClause(single)).number for single in singles}
+        counts |= {single: corpus.count(Part(single)).number for single in singles}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
         groups = tuple(weighted_concept(concept, corpus, idf) for concept in wanted)
         shares = coverage_shares(groups)
         return QueryAnalysis(
             clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
-            anywhere=BoolClause(
-                should=tuple(map(_anywhere, matching_terms or self._content(chosen)))
-            ),
+            anywhere=Bool(should=tuple(map(_anywhere, matching_terms or self._content(chosen)))),
             groups=groups,
             terms=tuple(
                 weighted_term(term, weight * idf[term], shares.get(term, 0.0))
@@ -222,17 +220,17 @@ class Lexical(Stage):
             if place >= self.nominating and idf[term] < least:
                 continue
             should += self._named(term, weights[term], value[term])
-        return BoolClause(should=tuple(should))
+        return Bool(should=tuple(should))
 
     def _named(self, term: str, weight: float, value: float) -> Sequence[Clause]:
         """Return a term in each field, by what it is worth there; a part of terms in any."""
         if _is_single(term):
-            return (InfixClause(term, None, value),)
+            return (Part(term, None, value),)
         return (
-            TermClause(term, "body", weight),
-            TermClause(term, "title", weight * self.title_boost),
-            TermClause(term, "headings", weight * self.headings_boost),
-            TermClause(term, "path", weight * self.path_boost),
+            Term(term, "body", weight),
+            Term(term, "title", weight * self.title_boost),
+            Term(term, "headings", weight * self.headings_boost),
+            Term(term, "path", weight * self.path_boost),
         )
 
     def _score(self, passage: Passage, analysis: QueryAnalysis) -> Hit:
@@ -293,4 +291,4 @@ def _is_single(term: str) -> bool:
 
 
 def _anywhere(term: str) -> Clause:
-    return InfixClause(term) if _is_single(term) else TermClause(term)
+    return Part(term) if _is_single(term) else Term(term)

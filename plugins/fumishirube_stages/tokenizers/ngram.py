@@ -10,13 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
-    InfixClause,
-    MatchAllClause,
-    PhraseClause,
+    Everything,
+    Part,
+    Phrase,
     Stage,
-    TermClause,
+    Term,
 )
 from fumishirube.text import words
 
@@ -60,7 +60,7 @@ class NGram(Stage):
         """
         pieces = list(words(text))
         if not pieces:
-            return MatchAllClause(), False
+            return Everything(), False
         if all(not japanese for _, japanese in pieces):
             return phrase(run for run, _ in pieces), False
         last = len(pieces) - 1
@@ -70,12 +70,12 @@ class NGram(Stage):
         )
         if len(clauses) == 1:
             return clauses[0], text == pieces[0][0] and len(text) <= self.n
-        return BoolClause(must=clauses), False
+        return Bool(must=clauses), False
 
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
         if japanese and edge and len(run) < self.n:
-            return InfixClause(run)
-        return phrase(grams(run, self.n)) if japanese else TermClause(run)
+            return Part(run)
+        return phrase(grams(run, self.n)) if japanese else Term(run)
 
 
 def grams(run: str, n: int) -> list[str]:
@@ -106,4 +106,4 @@ def windows(text: str, n: int) -> list[str]:
 def phrase(terms: Iterable[str]) -> Clause:
     """Return a phrase, or the plain term when there is only one."""
     sequence = tuple(terms)
-    return TermClause(sequence[0]) if len(sequence) == 1 else PhraseClause(sequence)
+    return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from fumishirube import Clause, InfixClause, MatchAllClause, Stage
+from fumishirube import Clause, Everything, Part, Stage
 from fumishirube_stages.tokenizers.ngram import phrase, windows
 
 _SPACE = "\u2423"
@@ -32,7 +32,7 @@ class Pairs(Stage):
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return what holds of every text in which this one stands, in words too."""
         if len(text) == 1:
-            return InfixClause(text.replace(" ", _SPACE)), False
+            return Part(text.replace(" ", _SPACE)), False
         # So many pairs in a row are rare enough; the texts themselves are looked at anyway.
         terms = self.terms(text)[:_ENOUGH]
-        return (phrase(terms) if terms else MatchAllClause()), False
+        return (phrase(terms) if terms else Everything()), False

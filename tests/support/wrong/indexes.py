@@ -9,23 +9,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Budget,
     Clause,
     Corpus,
     Count,
+    Everything,
     Fields,
     Index,
     IndexedFile,
     IndexMatch,
-    MatchAllClause,
     OpenIndex,
     Passage,
-    PhraseClause,
+    Phrase,
     Root,
     ScoreCutoff,
     Stage,
-    TermClause,
+    Term,
 )
 from fumishirube.disk import take_lock
 from fumishirube.testing import IndexContract, MemoryCorpus
@@ -148,9 +148,7 @@ class _Partial(MemoryCorpus):
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
         found = super().search(clause, limit, cutoff)
-        return [
-            one for one in found if clause != TermClause("休", "path") or one.passage.start_line > 1
-        ]
+        return [one for one in found if clause != Term("休", "path") or one.passage.start_line > 1]
 
 
 class _PartialShelf(Shelf):
@@ -272,7 +270,7 @@ class _Reversing(MemoryCorpus):
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
         found = super().search(clause, limit, cutoff)
-        return found[::-1] if clause == TermClause("equal") else found
+        return found[::-1] if clause == Term("equal") else found
 
 
 class TestReversing(_Contract):
@@ -303,7 +301,7 @@ class _Literal(MemoryCorpus):
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
-        single = isinstance(clause, PhraseClause) and len(clause.terms) == 1
+        single = isinstance(clause, Phrase) and len(clause.terms) == 1
         return [] if single else super().search(clause, limit, cutoff)
 
 
@@ -318,12 +316,8 @@ class _Equalizing(MemoryCorpus):
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
-        if isinstance(clause, BoolClause) and any(
-            getattr(c, "boost", 1) != 1 for c in clause.should
-        ):
-            clause = BoolClause(
-                should=tuple(TermClause(c.term) for c in clause.should if isinstance(c, TermClause))
-            )
+        if isinstance(clause, Bool) and any(getattr(c, "boost", 1) != 1 for c in clause.should):
+            clause = Bool(should=tuple(Term(c.term) for c in clause.should if isinstance(c, Term)))
         return super().search(clause, limit, cutoff)
 
 
@@ -477,7 +471,7 @@ class _Wavering(MemoryCorpus):
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
         found = super().search(clause, limit, cutoff)
-        if limit != 1 or self.size == 1 or clause != TermClause("password"):
+        if limit != 1 or self.size == 1 or clause != Term("password"):
             return found
         return super().search(clause, 2, cutoff)[1:]
 
@@ -525,7 +519,7 @@ class _Generous(MemoryCorpus):
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
-        one = clause == MatchAllClause() and self.size == 10
+        one = clause == Everything() and self.size == 10
         return super().search(clause, max(1, limit) if one else limit, cutoff)
 
 
@@ -541,7 +535,7 @@ class _Positive(MemoryCorpus):
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
-        if isinstance(clause, BoolClause) and not clause.should and not clause.must:
+        if isinstance(clause, Bool) and not clause.should and not clause.must:
             return []
         return super().search(clause, limit, cutoff)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
-from fumishirube import BoolClause, Corpus, Hit, OccursClause, Passage, Query, Stage, TermClause
+from fumishirube import Bool, Corpus, Hit, Holds, Passage, Query, Stage, Term
 from fumishirube.errors import Cancelled
 from fumishirube.testing import ScorerContract
 
@@ -21,8 +21,8 @@ class Terms(Stage):
     generates: ClassVar[bool] = True
 
     def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
-        terms = BoolClause(should=tuple(TermClause(term) for term in corpus.terms(query.text)))
-        clause = BoolClause(must=(terms, *map(OccursClause, query.must)))
+        terms = Bool(should=tuple(Term(term) for term in corpus.terms(query.text)))
+        clause = Bool(must=(terms, *map(Holds, query.must)))
         return [Hit(one.passage, 1.0) for one in corpus.search(clause, corpus.size)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fumishirube import BoolClause, Clause, TermClause
+from fumishirube import Bool, Clause, Term
 from fumishirube.testing import PlainTokenizer, TokenizerContract
 
 
@@ -119,7 +119,7 @@ class _Losing(PlainTokenizer):
     """Looks for a word that it never makes."""
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        return (TermClause("休暇"), False) if text == "休暇" else super().narrow(text)
+        return (Term("休暇"), False) if text == "休暇" else super().narrow(text)
 
 
 class TestLosing(TokenizerContract):
@@ -144,7 +144,7 @@ class _Unpunctuated(PlainTokenizer):
     """Looks for nothing where there is no term."""
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        return (BoolClause(), False) if text == "(" else super().narrow(text)
+        return (Bool(), False) if text == "(" else super().narrow(text)
 
 
 class TestUnpunctuated(TokenizerContract):

@@ -8,15 +8,15 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     Corpus,
     Hit,
-    OccursClause,
+    Holds,
     Passage,
     Query,
     Stage,
-    TermClause,
+    Term,
 )
 from fumishirube.text import concepts, is_function, occurs, rarity
 from fumishirube_sudachi.words import MARK
@@ -41,15 +41,13 @@ class OtherSpellings(Stage):
         """Score sections by the words that stand there in another spelling only."""
         spellings = _spellings(query.text, corpus)
         counts = corpus.frequencies(spellings)
-        filters = tuple(OccursClause(term) for term in query.must)
+        filters = tuple(Holds(term) for term in query.must)
         hits: dict[tuple[str, int], Hit] = {}
         for term, known in spellings.items():
             if not counts[term] or query.budget.spent:
                 continue
             weight = self.weight * rarity(corpus.size, counts[term])
-            wanted: Clause = (
-                BoolClause(must=(TermClause(term), *filters)) if filters else TermClause(term)
-            )
+            wanted: Clause = Bool(must=(Term(term), *filters)) if filters else Term(term)
             for passage, _ in corpus.search(wanted, self.depth + len(query.exclude)):
                 text = f"{passage.fields['title']}\n{passage.fields['body']}"
                 if any(occurs(text, spelling) for spelling in known):

@@ -14,14 +14,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Clause,
     ConfigError,
-    InfixClause,
-    MatchAllClause,
-    PhraseClause,
+    Everything,
+    Part,
+    Phrase,
     Stage,
-    TermClause,
+    Term,
 )
 from fumishirube.text import fold, words
 
@@ -158,26 +158,26 @@ def _grams(run: str) -> list[str]:
 
 
 def _phrase(terms: Sequence[str]) -> Clause:
-    return TermClause(terms[0]) if len(terms) == 1 else PhraseClause(tuple(terms))
+    return Term(terms[0]) if len(terms) == 1 else Phrase(tuple(terms))
 
 
 def _characters(text: str) -> tuple[Clause, bool]:
     """Return what holds of every text with these characters and these other words."""
     wanted: dict[Clause, None] = {}
     for run, japanese in words(text):
-        wanted.update(dict.fromkeys(map(InfixClause, run) if japanese else [TermClause(run)]))
-    return (BoolClause(must=tuple(wanted)) if wanted else MatchAllClause()), False
+        wanted.update(dict.fromkeys(map(Part, run) if japanese else [Term(run)]))
+    return (Bool(must=tuple(wanted)) if wanted else Everything()), False
 
 
 def _pairs(text: str) -> tuple[Clause, bool]:
     pieces = [*words(text)]
     if not pieces:
-        return MatchAllClause(), False
+        return Everything(), False
     if not any(japanese for _, japanese in pieces):
         return _phrase([run for run, _ in pieces]), False
     last = len(pieces) - 1
     clauses: list[Clause] = []
     for place, (run, japanese) in enumerate(pieces):
         cut = japanese and len(run) == 1 and place in (0, last)
-        clauses.append(InfixClause(run) if cut else _phrase(_grams(run) if japanese else [run]))
-    return BoolClause(must=tuple(clauses)), False
+        clauses.append(Part(run) if cut else _phrase(_grams(run) if japanese else [run]))
+    return Bool(must=tuple(clauses)), False
