@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from fumishirube import Call, ConfigError, ToolError
 from fumishirube.commands import Application, call_tool
-from fumishirube.serving import CacheOutcome, compact
+from fumishirube.serving import compact
 from fumishirube.text import estimate_tokens, nfc
 from fumishirube.tools import Progress, Session
 from fumishirube_eval.cases import Case, SectionKey
@@ -34,13 +34,8 @@ class ToolClient(Protocol):
         """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
         ...
 
-<<<<<<< HEAD
     def cached(self, trace_id: str) -> tuple[str, float] | None:
         """Return how the cache served a search, and the milliseconds it saved, if known."""
-=======
-    def cached(self, trace_id: str) -> CacheOutcome | None:
-        """Return what the cache had to do with a search, where that can be known."""
->>>>>>> main
         ...
 
 
@@ -68,11 +63,7 @@ class InProcessClient:
             raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
         return call_tool(offered, arguments, self.base_call)
 
-<<<<<<< HEAD
     def cached(self, trace_id: str) -> tuple[str, float] | None:
-=======
-    def cached(self, trace_id: str) -> CacheOutcome | None:
->>>>>>> main
         """Return what the trace says of the cache."""
         outcome = self.application.traces.get(trace_id).cache
         return (outcome.mode, outcome.saved_ms or 0.0) if outcome else None
