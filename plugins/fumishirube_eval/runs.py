@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from fumishirube import Call, ConfigError, ToolError
 from fumishirube.commands import Application, call_tool
-from fumishirube.serving import compact
+from fumishirube.serving import CacheOutcome, compact
 from fumishirube.text import estimate_tokens, nfc
 from fumishirube.tools import Progress, Session
 from fumishirube_eval.cases import Case, SectionKey
@@ -34,8 +34,8 @@ class ToolClient(Protocol):
         """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
         ...
 
-    def cached(self, trace_id: str) -> tuple[str, float] | None:
-        """Return how the cache served a search, and the milliseconds it saved, if known."""
+    def cached(self, trace_id: str) -> CacheOutcome | None:
+        """Return what the cache had to do with a search, where that can be known."""
         ...
 
 
@@ -63,10 +63,9 @@ class InProcessClient:
             raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
         return call_tool(offered, arguments, self.base_call)
 
-    def cached(self, trace_id: str) -> tuple[str, float] | None:
+    def cached(self, trace_id: str) -> CacheOutcome | None:
         """Return what the trace says of the cache."""
-        outcome = self.application.traces.get(trace_id).cache
-        return (outcome.mode, outcome.saved_ms or 0.0) if outcome else None
+        return self.application.traces.get(trace_id).cache
 
 
 def run_cases(
@@ -118,7 +117,7 @@ def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseR
     """Return what a search found and says of itself."""
     trace_id: str = reply["trace_id"]
     rows = list(_rows(client, trace_id, "candidates"))
-    mode, saved_ms = client.cached(trace_id) or (None, 0.0)
+    cached = client.cached(trace_id)
     return CaseResult(
         case,
         ranking=_ranking(rows, case),
@@ -127,8 +126,8 @@ def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseR
         conflicts=_total(client, trace_id, "conflicts"),
         unscored=_cut_short(reply) or any(map(_is_left, _rows(client, trace_id, "unscanned"))),
         status=reply["status"],
-        cache=mode,
-        saved_ms=saved_ms,
+        cache=cached.mode if cached else None,
+        saved_ms=(cached.saved_ms or 0.0) if cached else 0.0,
     )
 
 

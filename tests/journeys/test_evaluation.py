@@ -24,6 +24,7 @@ from fumishirube.errors import ConfigError, InvalidParameter, NotFound
 from fumishirube.host.calls import compact
 from fumishirube.host.startup import open_application
 from fumishirube.text.folding import estimate_tokens
+from fumishirube.traces.records import CacheOutcome
 from fumishirube_eval import metrics
 from fumishirube_eval.cases import Case, load_cases, parsed_cases, save_cases
 from fumishirube_eval.gates import DEFAULT_GATE, load_gate
@@ -445,8 +446,8 @@ class Scripted:
         self.asked: list[tuple[str, Any]] = []
         self.more: dict[str, Any] = {}
 
-    def cached(self, trace_id: str) -> tuple[str, float] | None:
-        return ("exact", 7.5) if self.asked[-1][1].get("use_cache") else None
+    def cached(self, trace_id: str) -> CacheOutcome | None:
+        return CacheOutcome("exact", saved_ms=7.5) if self.asked[-1][1].get("use_cache") else None
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         self.asked.append((tool, arguments))
