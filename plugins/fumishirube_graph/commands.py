@@ -173,6 +173,7 @@ def add_arguments(parser: Parser) -> None:
     help_text = "only read what another server, or nobody, has indexed"
     served.add_argument("--no-lock", action="store_true", help=help_text)
     add_log_level(served)
+    served.set_defaults(claims_streams=True)
     parser.known += served.known
 
 
