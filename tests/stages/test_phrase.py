@@ -32,7 +32,8 @@ def only(
 @pytest.mark.parametrize(
     ("text", "body", "terms", "labels"),
     [
-        # Any part between spaces is exact. Phrases have two words on; half of the sum of the rarities of the terms within.
+        # Any part between spaces is exact. Phrases have two words on, and are worth half of the
+        # sum of the rarities of the terms within.
         ("red blue", "a red blue sky", 2, {PHRASE, EXACT}),
         ("red blue green", "a red blue sky", 2, {PHRASE, EXACT}),
         ("red blue green", "a red blue green", 3, {PHRASE, EXACT}),
