@@ -18,6 +18,7 @@ from fumishirube import (
     BoolClause,
     Budget,
     Clause,
+    Count,
     Hit,
     IndexMatch,
     InfixClause,
@@ -31,6 +32,7 @@ from fumishirube import (
 )
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 RED = passage("one.md", body="red red sky!")
 BLUE = passage("two.md", body="blue sea")
@@ -195,8 +197,8 @@ def test_a_query_of_no_terms_finds_nothing_and_with_a_filter_what_passes() -> No
 class Recording(MemoryCorpus):
     """A corpus that remembers what it was asked."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        super().__init__(passages)
+    def __init__(self, passages: Sequence[Passage], tokenizer: Bigram | None = None) -> None:
+        super().__init__(passages, tokenizer)
         self.asked: list[tuple[Clause, int, ScoreCutoff | None]] = []
         self.counted: list[tuple[Clause, int | None, bool]] = []
 
@@ -206,6 +208,10 @@ class Recording(MemoryCorpus):
         self.asked.append((clause, limit, cutoff))
         return super().search(clause, limit, cutoff)
 
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        self.counted.append((clause, cap, searched))
+        return super().count(clause, cap, searched=searched)
+
 
 def named(term: str, weight: float = 1.0) -> tuple[TermClause, ...]:
     return (
@@ -214,6 +220,42 @@ def named(term: str, weight: float = 1.0) -> tuple[TermClause, ...]:
         TermClause(term, "headings", weight * 1.5),
         TermClause(term, "path", weight * 2.0),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("red blue", (TermClause("red"), TermClause("blue"))),
+        ("red is", (TermClause("red"),)),
+        ("is", (TermClause("is"),)),
+        ("x", (TermClause("x"),)),
+        ("税", (InfixClause("税"),)),
+        ("税金", (TermClause("税金"),)),
+    ],
+)
+def test_what_says_that_a_section_matches_are_the_terms_of_concepts(
+    text: str, parts: tuple[Clause, ...]
+) -> None:
+    corpus = Recording([RED, BLUE, LONG], Bigram())
+    Lexical().score(Query(text), corpus, {})
+    assert corpus.counted[-1] == (BoolClause(should=parts), 10_000, True)
+
+
+def test_one_concept_in_a_name_makes_an_anchor() -> None:
+    item = passage("one.md", title="red", body="sky")
+    assert ranked("red blue", MemoryCorpus([item, BLUE, LONG]))[0].labels == {"anchor"}
+
+
+def test_eight_terms_nominate_unless_others_are_rare() -> None:
+    assert Lexical().nominating == 8
+
+
+def test_a_single_character_that_no_term_is_counts_with_its_rarity() -> None:
+    # The bigrams of the first section hold 税 twice; it is no term itself.
+    corpus = MemoryCorpus([passage("1.md", body="税の話、税を"), BLUE, LONG], Bigram())
+    average = (6 + 8 + 22) / 3
+    (hit,) = ranked("税", corpus)
+    assert hit.score == pytest.approx(bm25(ONE_OF_3, 2, 6, average) + ONE_OF_3 * 0.85)
 
 
 def test_what_nominates_and_how_much() -> None:
