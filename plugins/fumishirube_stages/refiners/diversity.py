@@ -28,9 +28,8 @@ class Diversity(Stage):
         if not ranking.hits:
             return ranking
         step = max(self.step, self.share * ranking.hits[0].score)
-        full = [hit.score for hit in ranking.hits if hit.coverage >= _FULL]
         weak = [hit.score for hit in ranking.hits if hit.coverage < _HALF]
-        lower_bound = max(weak, default=0.0) if full else 0.0
+        lower_bound = max(weak, default=0.0)
         taken: Counter[str] = Counter()
         lowered = []
         for hit in ranking.hits:

@@ -1,0 +1,114 @@
+"""The end of a result by hand: the rule is ours, and stands in the docstring of the refiner."""
+
+from __future__ import annotations
+
+from fumishirube import Hit, LeftOut, Query, Ranking
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.refiners.cutoff import Cutoff
+
+PINNED, TOP = frozenset({"pinned"}), frozenset({"pinned_top"})
+
+
+def hit(
+    line: int, score: float, coverage: float = 0.0, labels: frozenset[str] = frozenset()
+) -> Hit:
+    return Hit(passage("a", line, body="x"), score, labels, coverage)
+
+
+def refined(
+    *hits: Hit, stage: Cutoff | None = None, limit: int | None = None
+) -> tuple[list[tuple[int, float]], list[tuple[int | None, str]]]:
+    before = LeftOut("b", 1, "before")
+    ranking = (stage or Cutoff()).refine(
+        Ranking(hits, (before,)), Query("x", limit=limit), MemoryCorpus()
+    )
+    assert ranking.left_out[0] == before
+    left = [(row.start_line, row.reason) for row in ranking.left_out[1:]]
+    return [(row.passage.start_line, row.score) for row in ranking.hits], left
+
+
+def lines(*hits: Hit, stage: Cutoff | None = None, limit: int | None = None) -> list[int]:
+    return [line for line, _ in refined(*hits, stage=stage, limit=limit)[0]]
+
+
+def test_the_first_weak_hit_past_five_ends_the_result() -> None:
+    # Weak is under 2.5 of a top score of 10, covering less than half; 2 at the fifth place stays.
+    hits = [hit(1, 10.0), *(hit(n, 2.0) for n in range(2, 6))]
+    assert lines(*hits, hit(6, 2.0), hit(7, 2.0)) == [1, 2, 3, 4, 5]
+    assert refined(*hits, hit(6, 2.0))[1] == [(6, "dynamic_cutoff")]
+
+
+def test_at_a_quarter_of_the_top_score_or_half_of_the_concepts_no_hit_is_weak() -> None:
+    hits = [hit(1, 10.0), *(hit(n, 9.0) for n in range(2, 6))]
+    rows = (hit(6, 2.5), hit(7, 2.4, 0.5), hit(8, 2.4, 0.49), hit(9, 2.4, 1.0))
+    assert lines(*hits, *rows) == [1, 2, 3, 4, 5, 6, 7]
+    assert refined(*hits, *rows)[1] == [(8, "dynamic_cutoff"), (9, "dynamic_cutoff")]
+
+
+def test_a_pinned_hit_stays_past_the_end() -> None:
+    hits = [hit(1, 10.0), *(hit(n, 2.0) for n in range(2, 7)), hit(7, 1.0, labels=PINNED)]
+    assert refined(*hits) == (
+        [(1, 10.0), (2, 2.0), (3, 2.0), (4, 2.0), (5, 2.0), (7, 1.0)],
+        [(6, "dynamic_cutoff")],
+    )
+
+
+def test_no_more_than_the_limit_even_of_pinned_hits() -> None:
+    hits = [hit(n, 10.0, labels=PINNED) for n in range(1, 53)]
+    shown, left = refined(*hits)
+    assert [line for line, _ in shown] == list(range(1, 51))
+    assert left == [(51, "dynamic_cutoff"), (52, "dynamic_cutoff")]
+    assert lines(*hits, stage=Cutoff(limit=3)) == [1, 2, 3]
+    assert lines(*hits[:3], stage=Cutoff(limit=3)) == [1, 2, 3]
+
+
+def test_a_pinned_hit_past_the_limit_of_those_that_are_not_stays_out() -> None:
+    rows = [hit(1, 3.0), hit(2, 2.0), hit(3, 1.0, labels=PINNED)]
+    assert lines(*rows, stage=Cutoff(limit=2)) == [1, 2]
+
+
+def test_the_caller_gets_a_prefix_and_hears_of_the_rest() -> None:
+    hits = [hit(1, 10.0), *(hit(n, 2.0) for n in range(2, 7))]
+    assert refined(*hits, limit=3) == (
+        [(1, 10.0), (2, 2.0), (3, 2.0)],
+        [(4, "candidate_cap"), (5, "candidate_cap"), (6, "dynamic_cutoff")],
+    )
+    assert refined(*hits[:3], limit=9)[1] == []
+
+
+def test_the_settings_are_the_numbers_of_the_rule() -> None:
+    stage = Cutoff(sure=1, score_share=0.5, coverage=0.8)
+    rows = [hit(1, 10.0), hit(2, 5.0), hit(3, 4.9, 0.8), hit(4, 4.9, 0.79)]
+    assert lines(*rows, stage=stage) == [1, 2, 3]
+
+
+def test_the_best_of_a_side_moves_among_the_first_and_scores_still_fall() -> None:
+    # The fifth makes way, and comes sixth; its score and those of others follow the order.
+    hits = [hit(n, 11.0 - n) for n in range(1, 7)]
+    assert refined(*hits, hit(7, 4.0, labels=TOP))[0] == [
+        (1, 10.0),
+        (2, 9.0),
+        (3, 8.0),
+        (4, 7.0),
+        (7, 6.0),
+        (5, 6.0),
+        (6, 5.0),
+    ]
+
+
+def test_two_sides_take_the_place_of_two_but_never_of_the_first_or_of_another_side() -> None:
+    hits = [hit(1, 10.0), hit(2, 9.0, labels=TOP), *(hit(n, 11.0 - n) for n in range(3, 7))]
+    late = (hit(7, 4.0, labels=TOP), hit(8, 3.0, labels=TOP))
+    assert lines(*hits, *late) == [1, 2, 3, 7, 8, 4, 5, 6]
+    assert lines(hit(1, 3.0), hit(2, 2.0, labels=TOP), stage=Cutoff(sure=1)) == [1, 2]
+    assert lines(hit(1, 3.0), hit(2, 2.0), hit(3, 1.0, labels=TOP), stage=Cutoff(sure=2)) == [
+        1,
+        3,
+        2,
+    ]
+
+
+def test_a_side_among_the_first_already_moves_nothing() -> None:
+    hits = [hit(n, 11.0 - n) for n in range(1, 5)]
+    assert refined(*hits, hit(5, 1.0, labels=TOP))[0][-1] == (5, 1.0)
+    assert lines(*hits, hit(5, 6.0, labels=TOP), hit(6, 5.0)) == [1, 2, 3, 4, 5, 6]

@@ -1,0 +1,104 @@
+"""Comparisons by hand: sides are merged by rank after Cormack, Clarke and Buettcher (2009), k = 60.
+
+How that is blended with the question's own scores is ours; the rule stands with the fuser.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fumishirube import Hit, Outcome, Query, Ranking, Run
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.fusers.decompose import Decompose, sides
+
+A, B, C = (passage(f"{name}.md", body="x") for name in "abc")
+CORPUS = MemoryCorpus()
+
+
+def fused(stage: Decompose, *rankings: tuple[Hit, ...]) -> list[tuple[str, float, bool]]:
+    query = Query("x")
+    outcomes = [Outcome(Run(f"{n}", query), Ranking(hits)) for n, hits in enumerate(rankings)]
+    ranking = stage.fuse(query, outcomes, CORPUS)
+    return [(h.passage.path, round(h.score, 9), "pinned_top" in h.labels) for h in ranking.hits]
+
+
+BASE = (Hit(A, 10.0), Hit(B, 5.0))
+SIDES = ((Hit(B, 3.0), Hit(A, 2.0)), (Hit(C, 7.0), Hit(B, 6.0)))
+
+
+def test_the_worked_example() -> None:
+    # Ranks: a 1/61 + 1/62; b 1/62 + 1/61 + 1/62; c 1/61. 0.3 of the own score, 0.7 of the rank.
+    top = 2 / 62 + 1 / 61
+    assert fused(Decompose(), BASE, *SIDES) == [
+        ("b.md", 8.5, True),
+        ("a.md", round(10 * (0.3 + 0.7 * (1 / 61 + 1 / 62) / top), 9), False),
+        ("c.md", round(10 * 0.7 * (1 / 61) / top, 9), True),
+    ]
+
+
+def test_the_settings_are_the_numbers_of_the_formula() -> None:
+    # k = 1: a 1/2 + 1/3 = 5/6, b 1/3 + 1/2 + 1/3 = 7/6, c 1/2.
+    assert fused(Decompose(rrf_k=1, base_weight=0.5), BASE, *SIDES) == [
+        ("a.md", round(10 * (0.5 + 0.5 * 5 / 7), 9), False),
+        ("b.md", 7.5, True),
+        ("c.md", round(10 * 0.5 * 3 / 7, 9), True),
+    ]
+
+
+def test_without_own_hits_the_best_score_of_a_side_is_the_scale() -> None:
+    top = 1 / 61 + 1 / 62
+    assert fused(Decompose(), (), *SIDES) == [
+        ("b.md", round(7 * 0.7, 9), True),
+        ("c.md", round(7 * 0.7 * (1 / 61) / top, 9), True),
+        ("a.md", round(7 * 0.7 * (1 / 62) / top, 9), False),
+    ]
+
+
+def test_without_hits_of_sides_the_own_ranking_stays_as_it_is() -> None:
+    query, own = Query("x"), Ranking(BASE)
+    outcomes = [Outcome(Run("base", query), own), Outcome(Run("side", query), Ranking())]
+    assert Decompose().fuse(query, outcomes, CORPUS) is own
+    assert Decompose().fuse(query, outcomes[:1], CORPUS) is own
+
+
+def test_the_runs_are_the_question_and_its_sides() -> None:
+    query = Query("red vs blue", must=("x",))
+    runs = Decompose().plan(query, CORPUS)
+    assert [(run.name, run.query.text, run.query.must) for run in runs] == [
+        ("base", "red vs blue", ("x",)),
+        ("side:red", "red", ("x",)),
+        ("side:blue", "blue", ("x",)),
+    ]
+    assert len(Decompose(max_sub_queries=2).plan(query, CORPUS)) == 2
+    assert [run.name for run in Decompose(enabled=False).plan(query, CORPUS)] == ["base"]
+    assert [run.name for run in Decompose().plan(Query("red"), CORPUS)] == ["base"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("difference between red and blue?", ("red", "blue")),
+        ("compare red with blue", ("red", "blue")),
+        ("Red versus Blue", ("red", "blue")),
+        ("休暇と欠勤の違い", ("休暇", "欠勤")),
+        ("教えて。休暇と欠勤を比較", ("休暇", "欠勤")),
+        ("「休暇」と「欠勤」の違い", ("休暇", "欠勤")),
+        ("税と金の違い", ("税", "金")),
+        ("aとbの違い", ("a", "b")),
+        ("あと税の違い", ()),
+        ("red vs red", ()),
+        ("休暇と休暇の違い", ()),
+        ("休暇の違い", ()),
+        ("休暇と欠勤", ()),
+    ],
+)
+def test_the_sides_of_a_comparison(text: str, pair: tuple[str, ...]) -> None:
+    assert sides(text, CORPUS) == pair
+
+
+def test_inside_hiragana_both_sides_have_to_stand_in_the_corpus() -> None:
+    text = "みかんとりんごの違い"
+    there = MemoryCorpus([passage("a.md", body="みかん"), passage("b.md", body="りんご")])
+    assert sides(text, there) == ("みかん", "りんご")
+    assert sides(text, MemoryCorpus([passage("a.md", body="みかん")])) == ()
+    assert sides(text, CORPUS) == ()

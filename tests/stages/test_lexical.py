@@ -1,0 +1,380 @@
+"""BM25F with concept coverage by hand.
+
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): the boosted
+frequencies of a term in all fields are added to one frequency f, and the score of a section is the
+sum over the terms of idf * f * (k1 + 1) / (f + k1 * (1 - b + b * length / average)), where
+idf = ln(1 + (N - n + 0.5) / (n + 0.5)) after Robertson and Spärck Jones. Coverage and the penalty
+for length are ours; their rules stand in the docstring of the scorer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+import pytest
+
+from fumishirube import (
+    BoolClause,
+    Budget,
+    Clause,
+    Count,
+    Hit,
+    IndexMatch,
+    InfixClause,
+    MatchCount,
+    OccursClause,
+    Passage,
+    Query,
+    Ranking,
+    ScoreCutoff,
+    TermClause,
+)
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+RED = passage("one.md", body="red red sky!")
+BLUE = passage("two.md", body="blue sea")
+LONG = passage("three.md", body="a green hill and trees")
+CORPUS = MemoryCorpus([RED, BLUE, LONG])
+AVERAGE = (12 + 8 + 22) / 3
+
+ONE_OF_3 = log(1 + 2.5 / 1.5)
+TWO_OF_3 = log(1 + 1.5 / 2.5)
+
+
+def ranked(
+    text: str,
+    corpus: MemoryCorpus = CORPUS,
+    stage: Lexical | None = None,
+    must: tuple[str, ...] = (),
+) -> Sequence[Hit]:
+    found = (stage or Lexical()).score(Query(text, must=must), corpus, {})
+    return found.hits if isinstance(found, Ranking) else tuple(found)
+
+
+def scores(hits: Sequence[Hit]) -> dict[str, float]:
+    return {hit.passage.path: round(hit.score, 9) for hit in hits}
+
+
+def bm25(idf: float, frequency: float, length: float, average: float = AVERAGE) -> float:
+    """Return what a term adds, as published, with k1 = 1.2 and b = 0.75."""
+    return idf * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / average))
+
+
+def test_the_worked_example() -> None:
+    # red stands twice in 12 characters, of 14 on average: 2 * 2.2 / (2 + 1.0714) = 1.4326;
+    # ln(1 + 2.5 / 1.5) = 0.9808; covering all is worth 0.5 + 0.35 of that.
+    (hit,) = ranked("red")
+    assert hit.score == pytest.approx(0.9808293 * (1.4325581 + 0.85), abs=1e-6)
+    assert (hit.passage, hit.coverage, hit.matched) == (RED, 1.0, ("red",))
+
+
+def test_terms_add_up_and_a_part_of_the_concepts_covers_its_share() -> None:
+    # Three concepts of equal rarity: each section holds one, so a third of the bonus, in which
+    # the second part is 0.35 * 2 / 3.
+    bonus = ONE_OF_3 * (0.5 + 0.35 * 2 / 3) / 3
+    hits = ranked("red blue hill")
+    assert scores(hits) == pytest.approx(
+        {
+            "one.md": bm25(ONE_OF_3, 2, 12) + bonus,
+            "two.md": bm25(ONE_OF_3, 1, 8) + bonus,
+            "three.md": bm25(ONE_OF_3, 1, 22) + bonus,
+        }
+    )
+    assert [round(hit.coverage, 9) for hit in hits] == [round(1 / 3, 9)] * 3
+
+
+def test_two_concepts_have_the_whole_of_the_second_part() -> None:
+    # red and sky both stand in the first section: all is covered.
+    assert scores(ranked("red sky"))["one.md"] == pytest.approx(
+        bm25(ONE_OF_3, 2, 12) + bm25(ONE_OF_3, 1, 12) + ONE_OF_3 * 0.85
+    )
+
+
+def test_coverage_weighs_concepts_by_their_rarity() -> None:
+    corpus = MemoryCorpus(
+        [passage("1.md", body="red"), passage("2.md", body="red blue"), passage("3.md", body="x")]
+    )
+    hits = {hit.passage.path: hit for hit in ranked("red blue", corpus)}
+    share = TWO_OF_3 / (TWO_OF_3 + ONE_OF_3)
+    assert hits["1.md"].coverage == pytest.approx(share)
+    mean = (TWO_OF_3 + ONE_OF_3) / 2
+    assert hits["1.md"].score == pytest.approx(
+        bm25(TWO_OF_3, 1, 3, 4.0) + share * mean * (0.5 + 0.35)
+    )
+
+
+def test_title_headings_and_path_count_more_often_than_the_body() -> None:
+    item = passage("red.md", title="red", body="red sky", ancestors=["red"])
+    corpus = MemoryCorpus([item, BLUE, LONG])
+    (hit,) = ranked("red", corpus)
+    average = (7 + 8 + 22) / 3
+    expected = bm25(ONE_OF_3, 1 + 3 + 1.5 + 2, 7, average) + ONE_OF_3 * 0.85
+    assert hit.score == pytest.approx(expected)
+    assert hit.labels == {"anchor"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "boost"),
+    [({"title": "red"}, 3.0), ({"path": "red.md"}, 2.0), ({"ancestors": ["red"]}, 1.5)],
+)
+def test_each_field_has_its_own_boost(fields: dict[str, str], boost: float) -> None:
+    members: dict[str, object] = {"path": "one.md", "body": "sky", **fields}
+    item = passage(**members)  # type: ignore[arg-type]
+    (hit,) = ranked("red", MemoryCorpus([item, BLUE, LONG]))
+    expected = bm25(ONE_OF_3, boost, 3, 11.0) + ONE_OF_3 * 0.85
+    assert hit.score == pytest.approx(expected)
+    assert hit.labels == {"anchor"}
+
+
+def test_a_concept_in_the_body_alone_is_no_anchor() -> None:
+    assert ranked("red")[0].labels == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("length", "penalty"), [(3000, 0.0), (4500, 0.1), (6000, 0.2), (12_000, 0.6), (30_000, 0.6)]
+)
+def test_length_costs_from_3000_characters_on_and_at_most_three_times(
+    length: int, penalty: float
+) -> None:
+    body = "red " + "x" * (length - 4)
+    item = passage("one.md", body=body)
+    corpus = MemoryCorpus([item])
+    idf = log(1 + 0.5 / 1.5)
+    (hit,) = ranked("red", corpus)
+    assert hit.score == pytest.approx(bm25(idf, 1, 1, 1) + idf * 0.85 - penalty)
+
+
+def test_the_settings_are_the_numbers_of_the_formula() -> None:
+    stage = Lexical(k1=2.0, b=0.5, coverage_weight=1.0, sparse_coverage_weight=0.5)
+    (hit,) = ranked("red", stage=stage)
+    term = 2 * 3 / (2 + 2 * (0.5 + 0.5 * 12 / 14))
+    assert hit.score == pytest.approx(ONE_OF_3 * (term + 1.5))
+
+
+def test_function_words_weigh_a_fifth() -> None:
+    # "is" is no concept; it scores for itself, and covers nothing.
+    corpus = MemoryCorpus([passage("1.md", body="red is"), passage("2.md", body="red"), BLUE])
+    by_path = scores(ranked("red is", corpus))
+    average = (6 + 3 + 8) / 3
+    bonus = TWO_OF_3 * 0.85
+    assert by_path == pytest.approx(
+        {
+            "1.md": bm25(TWO_OF_3, 1, 6, average) + 0.2 * bm25(ONE_OF_3, 1, 6, average) + bonus,
+            "2.md": bm25(TWO_OF_3, 1, 3, average) + bonus,
+        }
+    )
+
+
+def test_a_single_japanese_character_is_counted_anywhere() -> None:
+    corpus = MemoryCorpus([passage("1.md", body="税の話、税"), BLUE, LONG])
+    (hit,) = ranked("税", corpus)
+    average = (5 + 8 + 22) / 3
+    assert hit.score == pytest.approx(bm25(ONE_OF_3, 2, 5, average) + ONE_OF_3 * 0.85)
+
+
+def test_a_term_of_the_filter_alone_weighs_1_05_and_filters() -> None:
+    items = [passage("1.md", body="red sky"), passage("2.md", body="red sea"), BLUE]
+    corpus = MemoryCorpus(items)
+    average = (7 + 7 + 8) / 3
+    (hit,) = ranked("red", corpus, must=("sky",))
+    plain = bm25(TWO_OF_3, 1, 7, average) + TWO_OF_3 * 0.85
+    assert hit.passage.path == "1.md"
+    assert hit.score == pytest.approx(plain + 1.05 * bm25(ONE_OF_3, 1, 7, average))
+    (again,) = ranked("red sky", corpus, must=("sky",))
+    assert again.score == pytest.approx(scores(ranked("red sky", corpus))["1.md"])
+
+
+def test_a_query_of_no_terms_finds_nothing_and_with_a_filter_what_passes() -> None:
+    assert ranked("") == ()
+    (hit,) = ranked("", must=("red",))
+    assert hit.score == pytest.approx(1.05 * bm25(ONE_OF_3, 2, 12))
+    assert hit.coverage == 1.0
+
+
+class Recording(MemoryCorpus):
+    """A corpus that remembers what it was asked."""
+
+    def __init__(self, passages: Sequence[Passage], tokenizer: Bigram | None = None) -> None:
+        super().__init__(passages, tokenizer)
+        self.asked: list[tuple[Clause, int, ScoreCutoff | None]] = []
+        self.counted: list[tuple[Clause, int | None, bool]] = []
+
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        self.asked.append((clause, limit, cutoff))
+        return super().search(clause, limit, cutoff)
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        self.counted.append((clause, cap, searched))
+        return super().count(clause, cap, searched=searched)
+
+
+def named(term: str, weight: float = 1.0) -> tuple[TermClause, ...]:
+    return (
+        TermClause(term, "body", weight),
+        TermClause(term, "title", weight * 3.0),
+        TermClause(term, "headings", weight * 1.5),
+        TermClause(term, "path", weight * 2.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("red blue", (TermClause("red"), TermClause("blue"))),
+        ("red is", (TermClause("red"),)),
+        ("is", (TermClause("is"),)),
+        ("x", (TermClause("x"),)),
+        ("税", (InfixClause("税"),)),
+        ("税金", (TermClause("税金"),)),
+    ],
+)
+def test_what_says_that_a_section_matches_are_the_terms_of_concepts(
+    text: str, parts: tuple[Clause, ...]
+) -> None:
+    corpus = Recording([RED, BLUE, LONG], Bigram())
+    Lexical().score(Query(text), corpus, {})
+    assert corpus.counted[-1] == (BoolClause(should=parts), 10_000, True)
+
+
+def test_one_concept_in_a_name_makes_an_anchor() -> None:
+    item = passage("one.md", title="red", body="sky")
+    assert ranked("red blue", MemoryCorpus([item, BLUE, LONG]))[0].labels == {"anchor"}
+
+
+def test_eight_terms_nominate_unless_others_are_rare() -> None:
+    assert Lexical().nominating == 8
+
+
+def test_a_single_character_that_no_term_is_counts_with_its_rarity() -> None:
+    # The bigrams of the first section hold 税 twice; it is no term itself.
+    corpus = MemoryCorpus([passage("1.md", body="税の話、税を"), BLUE, LONG], Bigram())
+    average = (6 + 8 + 22) / 3
+    (hit,) = ranked("税", corpus)
+    assert hit.score == pytest.approx(bm25(ONE_OF_3, 2, 6, average) + ONE_OF_3 * 0.85)
+
+
+def test_what_nominates_and_how_much() -> None:
+    corpus = Recording([RED, BLUE, LONG])
+    Lexical().score(Query("red"), corpus, {})
+    assert corpus.asked == [(BoolClause(should=named("red")), 80, ScoreCutoff(20, 0.35))]
+
+
+def test_a_single_character_nominates_by_its_worth_in_any_field() -> None:
+    corpus = Recording([passage("1.md", body="税"), BLUE, LONG])
+    Lexical().score(Query("税"), corpus, {})
+    assert corpus.asked[0][0] == BoolClause(should=(InfixClause("税", None, ONE_OF_3),))
+
+
+def test_what_filters_is_asked_for_too() -> None:
+    corpus = Recording([RED, BLUE, LONG])
+    Lexical().score(Query("red", must=("sky",)), corpus, {})
+    wanted = BoolClause(should=(BoolClause(should=named("red")), *named("sky", 1.05)))
+    assert corpus.asked[0][0] == BoolClause(must=(wanted, OccursClause("sky")))
+    corpus.asked.clear()
+    Lexical().score(Query("red", must=("red",)), corpus, {})
+    assert corpus.asked[0][0] == BoolClause(
+        must=(BoolClause(should=named("red")), OccursClause("red"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("stage", "limit"),
+    [
+        (Lexical(), 80),
+        (Lexical(pool=3), 3),
+        (Lexical(scan_hard_cap=7), 7),
+        (Lexical(prescan=False), 5000),
+        (Lexical(prescan=False, scan_hard_cap=7), 7),
+    ],
+)
+def test_how_many_are_nominated(stage: Lexical, limit: int) -> None:
+    corpus = Recording([RED, BLUE, LONG])
+    stage.score(Query("red"), corpus, {})
+    stage.score(Query("red", exclude=frozenset({("x", 1), ("y", 1)})), corpus, {})
+    stage.score(Query("red", budget=Budget.of(0)), corpus, {})
+    assert [asked[1] for asked in corpus.asked] == [limit, limit + 2, min(limit, 10)]
+
+
+def test_the_rarest_terms_nominate_and_of_others_those_that_are_not_common() -> None:
+    # 120 sections: a stands in all, b in 119; 100 is the border, whatever a tenth of them is.
+    items = [passage(f"{n}.md", body=f"alpha {'beta' if n else 'gamma'}") for n in range(120)]
+    corpus = Recording(items)
+    Lexical(nominating=1).score(Query("alpha gamma beta"), corpus, {})
+    assert corpus.asked[0][0] == BoolClause(should=named("gamma"))
+    corpus.asked.clear()
+    Lexical(nominating=2).score(Query("alpha gamma beta"), corpus, {})
+    assert corpus.asked[0][0] == BoolClause(should=(*named("gamma"), *named("beta")))
+
+
+@pytest.mark.parametrize(("number", "nominates"), [(100, True), (101, False)])
+def test_a_term_that_stands_in_a_hundred_sections_is_not_common(
+    number: int, *, nominates: bool
+) -> None:
+    items = [passage(f"{n}.md", body="alpha" if n < number else "gamma") for n in range(102)]
+    corpus = Recording(items)
+    Lexical(nominating=1).score(Query("alpha zeta"), corpus, {})
+    asked = corpus.asked[0][0]
+    assert asked == BoolClause(should=(*named("zeta"), *(named("alpha") if nominates else ())))
+
+
+@pytest.mark.parametrize(
+    ("stage", "size", "common"),
+    [
+        (Lexical(), 10, 100),
+        (Lexical(), 2_000, 200),
+        (Lexical(), 2_009, 200),
+        (Lexical(), 1_000_000, 5_000),
+        (Lexical(common_share=0.5), 1_000, 500),
+        (Lexical(common_sections=50), 1_000, 50),
+    ],
+)
+def test_how_many_sections_make_a_term_common(stage: Lexical, size: int, common: int) -> None:
+    assert stage._common(size) == common
+
+
+def test_function_words_nominate_when_there_is_nothing_else() -> None:
+    corpus = Recording([passage("1.md", body="red is"), passage("2.md", body="red"), BLUE])
+    Lexical().score(Query("red is"), corpus, {})
+    assert corpus.asked[0][0] == BoolClause(should=named("red"))
+    corpus.asked.clear()
+    Lexical().score(Query("is"), corpus, {})
+    assert corpus.asked[0][0] == BoolClause(should=named("is"))
+
+
+def matched_by(text: str, stage: Lexical | None = None) -> MatchCount | None:
+    found = (stage or Lexical()).score(Query(text), CORPUS, {})
+    assert isinstance(found, Ranking)
+    return found.matched
+
+
+def test_how_many_matched_and_whether_a_cap_kept_some_from_being_scored() -> None:
+    assert matched_by("red blue") == MatchCount(2)
+    assert matched_by("red blue", Lexical(count_cap=1)) == MatchCount(1, at_least=True)
+    assert matched_by("red blue", Lexical(pool=1)) == MatchCount(2)
+    assert matched_by("red blue", Lexical(scan_hard_cap=1)) == MatchCount(2, scan_capped=True)
+    assert matched_by("red blue", Lexical(scan_hard_cap=2)) == MatchCount(2)
+    assert matched_by("a red", Lexical()) == MatchCount(1)
+
+
+def test_a_run_that_filters_says_nothing_of_how_many_matched() -> None:
+    found = Lexical().score(Query("red", must=("red",)), CORPUS, {})
+    assert not isinstance(found, Ranking)
+
+
+def test_the_longest_parts_of_concepts_are_named_when_no_whole_one_stands_there() -> None:
+    corpus = MemoryCorpus([passage("1.md", body="有給の休暇申請"), BLUE, LONG])
+    (hit,) = ranked("休暇申請書", corpus)
+    assert hit.matched == ("休暇申請",)
+    (whole,) = ranked("休暇申請", corpus)
+    assert whole.matched == ("休暇申請",)
+    (half,) = ranked("給休暇", corpus)
+    assert half.matched == ("休暇",)
+
+
+def test_it_nominates() -> None:
+    assert Lexical.generates is True

@@ -1,0 +1,112 @@
+"""Phrases by hand: a stretch is worth the summed rarity of its terms, as the docstring says."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from fumishirube import Hit, Passage, Query
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.phrase import PhraseScorer
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+OTHERS = [passage("x.md", body="zzz"), passage("y.md", body="yyy")]
+ONE_OF_3 = log(1 + 2.5 / 1.5)
+PHRASE, EXACT = "phrase", "exact"
+
+
+def scored(text: str, body: str, title: str = "", stage: PhraseScorer | None = None) -> list[Hit]:
+    item = passage("a.md", title=title, body=body)
+    corpus = MemoryCorpus([item, *OTHERS], Bigram())
+    return list((stage or PhraseScorer()).score(Query(text), corpus, {item.key: item}))
+
+
+def only(
+    text: str, body: str, title: str = "", stage: PhraseScorer | None = None
+) -> tuple[float, set[str]]:
+    hits = scored(text, body, title, stage)
+    return (hits[0].score, set(hits[0].labels)) if hits else (0.0, set())
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "terms", "labels"),
+    [
+        # Any part between spaces is exact. Phrases have two words on, and are worth half of the
+        # sum of the rarities of the terms within.
+        ("red blue", "a red blue sky", 2, {PHRASE, EXACT}),
+        ("red blue green", "a red blue sky", 2, {PHRASE, EXACT}),
+        ("red blue green", "a red blue green", 3, {PHRASE, EXACT}),
+        ("dark red blue", "a red blue", 2, {PHRASE, EXACT}),
+        ("red blue sky sea", "red blue or sky sea", 4, {PHRASE, EXACT}),
+        ("red blue", "red or blue", 0, {EXACT}),
+        ("red blue", "redder bluer", 0, set()),
+        ("red blue", "hatred blue", 0, {EXACT}),
+        ("red blue", "red blues", 0, {EXACT}),
+        ("red", "red", 0, {EXACT}),
+        # is says nothing, so it is worth nothing.
+        ("red is", "red is", 1, {PHRASE, EXACT}),
+        # Four Japanese characters on: pairs are terms.
+        ("休暇申請", "休暇申請", 3, {PHRASE, EXACT}),
+        ("有給休暇申請", "休暇申請", 3, {PHRASE}),
+        ("有給休暇申請", "有給休暇を申請", 3, {PHRASE}),
+        ("休暇申請", "休暇の申請", 0, set()),
+        ("休暇申", "休暇申", 0, {EXACT}),
+        ("休暇申請書類", "休暇申請書と", 4, {PHRASE}),
+    ],
+)
+def test_what_stands_verbatim_is_worth_half_the_rarity_of_its_terms(
+    text: str, body: str, terms: int, labels: set[str]
+) -> None:
+    score, marks = only(text, body)
+    assert (score, marks) == (pytest.approx(0.5 * terms * ONE_OF_3), labels)
+
+
+def test_two_stretches_of_a_japanese_query_add_up() -> None:
+    score, labels = only("休暇申請 勤務時間", "勤務時間と休暇申請")
+    assert score == pytest.approx(0.5 * 6 * ONE_OF_3)
+    assert labels == {PHRASE, EXACT}
+
+
+def test_a_stretch_that_stands_there_twice_counts_once() -> None:
+    assert only("red blue", "red blue red blue")[0] == pytest.approx(0.5 * 2 * ONE_OF_3)
+    assert only("休暇申請と休暇申請", "休暇申請")[0] == pytest.approx(0.5 * 3 * ONE_OF_3)
+
+
+def test_the_title_counts_like_the_body_and_they_do_not_run_together() -> None:
+    assert only("red blue", "zzz", title="red blue")[1] == {PHRASE, EXACT}
+    assert only("red blue", "blue", title="red") == (0.0, {EXACT})
+
+
+def test_what_is_part_of_a_word_is_cut_off() -> None:
+    # The stretch ends inside "abc": what is left has four Japanese characters.
+    assert only("休暇申請abc", "休暇申請abx")[0] == pytest.approx(0.5 * 3 * ONE_OF_3)
+    assert only("abc休暇申請", "xbc休暇申請")[0] == pytest.approx(0.5 * 3 * ONE_OF_3)
+
+
+def test_the_weight_is_the_number_of_the_formula() -> None:
+    assert only("red blue", "red blue", stage=PhraseScorer(weight=2.0))[0] == pytest.approx(
+        2.0 * 2 * ONE_OF_3
+    )
+
+
+def test_only_the_first_passages_by_depth_are_looked_at() -> None:
+    items = [passage(f"{n:02}.md", body="red blue") for n in range(22)]
+    candidates: dict[tuple[str, int], Passage] = {item.key: item for item in items}
+    corpus = MemoryCorpus(items)
+    assert len(list(PhraseScorer().score(Query("red blue"), corpus, candidates))) == 20
+    hits = PhraseScorer(depth=2).score(Query("red blue"), corpus, candidates)
+    assert [hit.passage.path for hit in hits] == ["00.md", "01.md"]
+
+
+def test_a_section_without_a_stretch_does_not_end_the_search() -> None:
+    items = [passage("a.md", body="zzz"), passage("b.md", body="red blue")]
+    query, corpus = Query("red blue"), MemoryCorpus(items)
+    candidates = {item.key: item for item in items}
+    for _ in range(2):
+        hits = PhraseScorer().score(query, corpus, candidates)
+        assert [hit.passage.path for hit in hits] == ["b.md"]
+
+
+def test_it_nominates_nothing() -> None:
+    assert PhraseScorer.generates is False

@@ -1,0 +1,193 @@
+"""The two gates by hand: each merges by rank after Cormack, Clarke and Buettcher (2009), k = 60.
+
+How a score and a rank are blended, and which terms are too rare or too common, is ours; the rules
+stand in the docstring of the fuser.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, TermFilter, TermUse
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.fusers.required_terms import FREE, REQUIRED, RequiredTerms
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+A, B, C = (
+    passage(f"{n}.md", body=body)
+    for n, body in zip("abc", ("red", "blue", "red blue"), strict=True)
+)
+CORPUS = MemoryCorpus([A, B, C], Bigram())
+STAGE = RequiredTerms(too_common=1.0)
+
+
+def ranked(*scored: tuple[float, Hit]) -> Ranking:
+    return Ranking(tuple(hit._replace(score=score) for score, hit in scored))
+
+
+def plan(
+    stage: RequiredTerms, query: Query, corpus: MemoryCorpus = CORPUS
+) -> list[tuple[str, tuple[str, ...], float]]:
+    return [(run.name, run.query.must, run.weight) for run in stage.plan(query, corpus)]
+
+
+def fused(query: Query, *rankings: Ranking, stage: RequiredTerms = STAGE) -> Ranking:
+    runs = stage.plan(query, CORPUS)
+    outcomes = [Outcome(run, row) for run, row in zip(runs, rankings, strict=True)]
+    return stage.fuse(query, outcomes, CORPUS)
+
+
+def test_the_runs_of_none_one_and_two_terms() -> None:
+    assert plan(STAGE, Query("x", required=("absent",))) == [("g0", (), 1.0)]
+    assert plan(STAGE, Query("x", required=("red",), must=("x",))) == [
+        ("g0", ("x",), 1.0),
+        ("g_req:A", ("x", "red"), 1.0),
+    ]
+    assert plan(STAGE, Query("x", required=("red", "absent", "blue", "red"), must=("x",))) == [
+        ("g0", ("x",), 1.0),
+        ("g_req:A+B", ("x", "red", "blue"), 1.1),
+        ("g_req:A", ("x", "red"), 1.0),
+        ("g_req:C", ("x", "blue"), 1.0),
+    ]
+    heavy = RequiredTerms(too_common=1.0, free_weight=3.0, both_weight=2.0)
+    weights = [weight for *_, weight in plan(heavy, Query("x", required=("red", "blue")))]
+    assert weights == [3.0, 2.0, 1.0, 1.0]
+
+
+def test_the_gates_are_blended_by_score_and_rank() -> None:
+    # Free: a 4, b 2. Required: a 1 (of c 3). Ranks: a 1/61 + 1.1/62, b 1/62, c 1.1/61.
+    free = ranked((4.0, Hit(A, 0)), (2.0, Hit(B, 0)))
+    required = ranked((3.0, Hit(C, 0)), (1.0, Hit(A, 0)))
+    result = fused(Query("x", required=("red",)), free, required)
+    top = 1 / 61 + 1.1 / 62
+    assert {hit.passage.path: hit.score for hit in result.hits} == pytest.approx(
+        {
+            "a.md": 4 * (0.65 * 1 + 0.35 * 1),
+            "b.md": 4 * (0.65 * 2 / 4 + 0.35 * (1 / 62) / top),
+            "c.md": 4 * (0.65 * 3 / 4 + 0.35 * (1.1 / 61) / top),
+        }
+    )
+    assert {hit.passage.path: set(hit.labels) for hit in result.hits} == {
+        "a.md": {"gate_rrf", "pinned", "required_term"},
+        "b.md": {"gate_rrf"},
+        "c.md": {"gate_rrf", "pinned", "required_term"},
+    }
+    assert result.diagnostics == {
+        "kept": ["red"],
+        "gated": True,
+        "weights": {FREE: 1.0, REQUIRED: 1.1},
+        "rrf_k": 60,
+    }
+    assert result.terms == TermUse(None, ())
+
+
+def test_the_settings_are_the_numbers_of_the_formula() -> None:
+    stage = RequiredTerms(k=1, free_weight=2.0, required_weight=3.0, score_share=0.5, too_common=1)
+    free, required = ranked((4.0, Hit(A, 0))), ranked((2.0, Hit(C, 0)))
+    result = fused(Query("x", required=("red",)), free, required, stage=stage)
+    # Ranks: a 2/2, c 3/2.
+    assert {hit.passage.path: hit.score for hit in result.hits} == pytest.approx(
+        {"a.md": 4 * (0.5 + 0.5 * 2 / 3), "c.md": 4 * (0.5 * 0.5 + 0.5)}
+    )
+    assert result.diagnostics["weights"] == {FREE: 2.0, REQUIRED: 3.0}
+
+
+def test_two_terms_merge_three_runs_into_the_second_gate() -> None:
+    # Second gate: c 1.1/61 + 1/61 + 1/61, a and b 1/62 each. Then the gates are merged, of
+    # which only the second has hits: c, a, b.
+    query = Query("x", required=("red", "blue"))
+    both = ranked((3.0, Hit(C, 0)))
+    first, second = (
+        ranked((3.0, Hit(C, 0)), (2.0, Hit(A, 0))),
+        ranked((3.0, Hit(C, 0)), (1.0, Hit(B, 0))),
+    )
+    result = fused(query, Ranking(), both, first, second)
+    assert [(hit.passage.path, round(hit.score, 9)) for hit in result.hits] == [
+        ("c.md", 3.0),
+        ("a.md", round(3 * (0.65 * 2 / 3 + 0.35 * 61 / 62), 9)),
+        ("b.md", round(3 * (0.65 * 1 / 3 + 0.35 * 61 / 63), 9)),
+    ]
+    assert [set(hit.labels) for hit in result.hits] == [
+        {"gate_rrf", "required_terms_rrf", "pinned", "required_term_and"},
+        {"gate_rrf", "required_terms_rrf", "required_term"},
+        {"gate_rrf", "required_terms_rrf", "required_term"},
+    ]
+
+
+def test_when_nothing_passes_the_first_gate_remains_without_weak_matches() -> None:
+    rows = [
+        Hit(A, 4.0, coverage=0.5),
+        Hit(B, 3.0, coverage=0.49),
+        Hit(C, 2.0, frozenset({"phrase"})),
+    ]
+    result = fused(Query("x", required=("absent",)), Ranking(tuple(rows)))
+    assert result.hits == (rows[0], rows[2])
+    assert result.left_out == (LeftOut("b.md", 1, "weak_match"),)
+    assert result.diagnostics["gated"] is False
+    assert result.diagnostics["kept"] == ["absent"]
+
+
+def test_a_query_of_no_terms_keeps_its_weak_matches() -> None:
+    row = Hit(A, 4.0)
+    result = fused(Query("の"), Ranking((row,)))
+    assert (result.hits, result.left_out) == ((row,), ())
+    assert result.diagnostics["picked"] == []
+
+
+def corpus_of(size: int, holding: int) -> MemoryCorpus:
+    return MemoryCorpus(
+        [passage(f"{n}.md", body="red" if n < holding else "sky") for n in range(size)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "holding", "reason"),
+    [
+        (20, 17, None),
+        (20, 18, "too_common"),
+        (19, 19, None),
+        (100, 2, None),
+        (101, 2, "too_rare"),
+        (100, 0, None),
+    ],
+)
+def test_terms_too_rare_are_flagged_and_those_too_common_dropped(
+    size: int, holding: int, reason: str | None
+) -> None:
+    query, corpus, stage = Query("x", required=("red",)), corpus_of(size, holding), RequiredTerms()
+    runs = stage.plan(query, corpus)
+    result = stage.fuse(query, [Outcome(Run(FREE, query), Ranking())] * len(runs), corpus)
+    dropped = reason == "too_common"
+    assert len(runs) == (1 if dropped or not holding else 2)
+    assert result.terms is not None
+    assert [tuple(row) for row in result.terms.filtered] == (
+        [] if reason is None else [tuple(TermFilter("red", reason, dropped))]  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "picked"),
+    [
+        ("red blue", ["blue", "red"]),
+        ("sky", []),
+        ("the sky", []),
+    ],
+)
+def test_a_query_that_names_no_terms_gets_its_rarest_two(text: str, picked: list[str]) -> None:
+    assert fused_picks(text, CORPUS) == picked
+
+
+def fused_picks(text: str, corpus: MemoryCorpus) -> object:
+    query, stage = Query(text), RequiredTerms(too_common=1.0)
+    outcomes = [Outcome(run, Ranking()) for run in stage.plan(query, corpus)]
+    return stage.fuse(query, outcomes, corpus).diagnostics["picked"]
+
+
+def test_the_rarest_are_counted_and_japanese_words_are_shortened_to_what_stands_there() -> None:
+    bodies = ("休暇申請 red e-104 12", "休暇申請 red", "red green")
+    corpus = MemoryCorpus(
+        [passage(f"{n}.md", body=body) for n, body in enumerate(bodies)], Bigram()
+    )
+    assert fused_picks("red green 有給休暇申請書", corpus) == ["green", "休暇申請"]
+    assert fused_picks("redder e-104 red", corpus) == ["e-104", "red"]
+    assert fused_picks("12 の x", corpus) == []

@@ -1,0 +1,135 @@
+"""The weighted sum by hand: the rule is ours, and stands in the docstring of the fuser."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from fumishirube import Hit, Outcome, Query, Ranking, Run
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.fusers.weighted_sum import WeightedSum
+from fumishirube_stages.scorers.evidence import store_document_scores
+
+CORPUS = MemoryCorpus()
+PARTS = {
+    "vector": {"a": 0.5, "b": 1.0},
+    "graph": {"a": 1.0, "b": 0.5},
+    "fulltext": {"a": 1.0},
+}
+
+
+def hit(path: str, line: int, **signals: float) -> Hit:
+    return Hit(passage(path, line, body="x"), 0.0, signals=signals)
+
+
+def fused(stage: WeightedSum, parts: dict[str, dict[str, float]], *hits: Hit) -> Ranking:
+    query = Query("x")
+    (run,) = stage.plan(query, CORPUS)
+    assert (run.name, run.query) == ("all", query)
+    for name, values in parts.items():
+        store_document_scores(query, name, values)
+    ranking = Ranking(hits, diagnostics={"before": 1})
+    return stage.fuse(query, [Outcome(run, ranking)], CORPUS)
+
+
+def rows(ranking: Ranking) -> list[tuple[str, int, float]]:
+    return [(*row.passage.key, row.score) for row in ranking.hits]
+
+
+def test_the_worked_example_with_text() -> None:
+    # 0.7 vectors; of the 0.3 left 0.3 is text, 0.09, and links have 0.21.
+    ranking = fused(WeightedSum(), PARTS, hit("a", 1), hit("b", 1))
+    assert rows(ranking) == [
+        ("b", 1, round(0.7 * 1.0 + 0.21 * 0.5, 6)),
+        ("a", 1, round(0.7 * 0.5 + 0.21 * 1.0 + 0.09 * 1.0, 6)),
+    ]
+    assert ranking.diagnostics == {"before": 1, "search_type": "hybrid"}
+
+
+@pytest.mark.parametrize("texts", [{}, {"fulltext": {}}])
+def test_without_text_links_have_all_that_vectors_leave(
+    texts: dict[str, dict[str, float]],
+) -> None:
+    parts = {"vector": PARTS["vector"], "graph": PARTS["graph"], **texts}
+    assert rows(fused(WeightedSum(), parts, hit("a", 1), hit("b", 1))) == [
+        ("b", 1, 0.85),
+        ("a", 1, 0.65),
+    ]
+
+
+def test_without_vectors_text_alone_decides() -> None:
+    parts = {"graph": {"b": 1.0}, "fulltext": {"a": 0.4, "b": 0.3}}
+    ranking = fused(WeightedSum(), parts, hit("b", 1), hit("a", 1))
+    assert rows(ranking) == [("a", 1, 0.4), ("b", 1, 0.3)]
+    assert ranking.diagnostics["search_type"] == "fulltext_fallback"
+
+
+def test_explicit_weights_replace_the_rule() -> None:
+    weights = {"vector": 0.2, "graph": 0.3, "fulltext": 0.5}
+    assert rows(fused(WeightedSum(weights=weights), PARTS, hit("a", 1), hit("b", 1))) == [
+        ("a", 1, 0.9),
+        ("b", 1, 0.35),
+    ]
+
+
+def test_the_settings_are_the_numbers_of_the_rule() -> None:
+    # 0.4, and half of 0.6 each for the others.
+    stage = WeightedSum(alpha=0.4, fulltext_share=0.5)
+    assert rows(fused(stage, PARTS, hit("a", 1), hit("b", 1))) == [("a", 1, 0.8), ("b", 1, 0.55)]
+
+
+def test_the_sections_of_a_document_stand_together_by_what_they_score_themselves() -> None:
+    ranking = fused(
+        WeightedSum(),
+        PARTS,
+        hit("a", 1, vector=0.5),
+        hit("b", 3, vector=0.1),
+        hit("a", 2, vector=0.5, fulltext=1.0),
+        hit("b", 2, vector=0.1),
+        hit("b", 5, vector=1.0, fulltext=0.5),
+    )
+    assert [row.passage.key for row in ranking.hits] == [
+        ("b", 5),
+        ("b", 2),
+        ("b", 3),
+        ("a", 2),
+        ("a", 1),
+    ]
+    assert ranking.hits[0].signals == {
+        "vector": 1.0,
+        "graph": 0.5,
+        "fulltext": 0.0,
+        "section": round(0.7 + 0.09 * 0.5, 6),
+        "matched": 0.5,
+    }
+    assert ranking.hits[1].signals["section"] == 0.07
+    assert ranking.hits[1].signals["matched"] == 0.0
+    assert {row.score for row in ranking.hits[:3]} == {0.805}
+
+
+def test_equal_documents_are_in_the_order_of_their_paths() -> None:
+    parts = {"fulltext": {"a": 0.5, "b": 0.5}}
+    ranking = fused(WeightedSum(), parts, hit("b", 1, fulltext=1.0), hit("a", 1))
+    assert [row.passage.path for row in ranking.hits] == ["a", "b"]
+
+
+def test_scores_are_rounded_to_six_places() -> None:
+    parts = {"fulltext": {"a": 0.12345678}}
+    ranking = fused(WeightedSum(), parts, hit("a", 1, fulltext=0.12345678), hit("c", 1))
+    assert rows(ranking) == [("a", 1, 0.123457), ("c", 1, 0.0)]
+    assert ranking.hits[0].signals["section"] == 0.123457
+
+
+def test_when_no_scorer_said_anything_the_ranking_stays_as_it_is() -> None:
+    query, ranking = Query("x"), Ranking((hit("a", 1),))
+    assert WeightedSum().fuse(query, [Outcome(Run("all", query), ranking)], CORPUS) is ranking
+
+
+def test_weights_are_of_the_three_and_sum_to_one() -> None:
+    with pytest.raises(ValidationError, match="name vector, graph, fulltext, each once"):
+        WeightedSum(weights={"vector": 0.5, "graph": 0.5})
+    with pytest.raises(ValidationError, match="they must sum to 1"):
+        WeightedSum(weights={"vector": 0.5, "graph": 0.5, "fulltext": 0.1})
+    nearly = {"vector": 0.5, "graph": 0.4999995, "fulltext": 0.0}
+    assert WeightedSum(weights=nearly).weights == nearly
+    assert WeightedSum(weights=None).weights is None
