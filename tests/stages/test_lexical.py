@@ -15,20 +15,20 @@ from math import log
 import pytest
 
 from fumishirube import (
-    BoolClause,
+    Bool,
     Budget,
     Clause,
     Count,
     Hit,
+    Holds,
     IndexMatch,
-    InfixClause,
     MatchCount,
-    OccursClause,
+    Part,
     Passage,
     Query,
     Ranking,
     ScoreCutoff,
-    TermClause,
+    Term,
 )
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
@@ -213,24 +213,24 @@ class Recording(MemoryCorpus):
         return super().count(clause, cap, searched=searched)
 
 
-def named(term: str, weight: float = 1.0) -> tuple[TermClause, ...]:
+def named(term: str, weight: float = 1.0) -> tuple[Term, ...]:
     return (
-        TermClause(term, "body", weight),
-        TermClause(term, "title", weight * 3.0),
-        TermClause(term, "headings", weight * 1.5),
-        TermClause(term, "path", weight * 2.0),
+        Term(term, "body", weight),
+        Term(term, "title", weight * 3.0),
+        Term(term, "headings", weight * 1.5),
+        Term(term, "path", weight * 2.0),
     )
 
 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("red blue", (TermClause("red"), TermClause("blue"))),
-        ("red is", (TermClause("red"),)),
-        ("is", (TermClause("is"),)),
-        ("x", (TermClause("x"),)),
-        ("税", (InfixClause("税"),)),
-        ("税金", (TermClause("税金"),)),
+        ("red blue", (Term("red"), Term("blue"))),
+        ("red is", (Term("red"),)),
+        ("is", (Term("is"),)),
+        ("x", (Term("x"),)),
+        ("税", (Part("税"),)),
+        ("税金", (Term("税金"),)),
     ],
 )
 def test_what_says_that_a_section_matches_are_the_terms_of_concepts(
@@ -238,7 +238,7 @@ def test_what_says_that_a_section_matches_are_the_terms_of_concepts(
 ) -> None:
     corpus = Recording([RED, BLUE, LONG], Bigram())
     Lexical().score(Query(text), corpus, {})
-    assert corpus.counted[-1] == (BoolClause(should=parts), 10_000, True)
+    assert corpus.counted[-1] == (Bool(should=parts), 10_000, True)
 
 
 def test_one_concept_in_a_name_makes_an_anchor() -> None:
@@ -261,25 +261,23 @@ def test_a_single_character_that_no_term_is_counts_with_its_rarity() -> None:
 def test_what_nominates_and_how_much() -> None:
     corpus = Recording([RED, BLUE, LONG])
     Lexical().score(Query("red"), corpus, {})
-    assert corpus.asked == [(BoolClause(should=named("red")), 80, ScoreCutoff(20, 0.35))]
+    assert corpus.asked == [(Bool(should=named("red")), 80, ScoreCutoff(20, 0.35))]
 
 
 def test_a_single_character_nominates_by_its_worth_in_any_field() -> None:
     corpus = Recording([passage("1.md", body="税"), BLUE, LONG])
     Lexical().score(Query("税"), corpus, {})
-    assert corpus.asked[0][0] == BoolClause(should=(InfixClause("税", None, ONE_OF_3),))
+    assert corpus.asked[0][0] == Bool(should=(Part("税", None, ONE_OF_3),))
 
 
 def test_what_filters_is_asked_for_too() -> None:
     corpus = Recording([RED, BLUE, LONG])
     Lexical().score(Query("red", must=("sky",)), corpus, {})
-    wanted = BoolClause(should=(BoolClause(should=named("red")), *named("sky", 1.05)))
-    assert corpus.asked[0][0] == BoolClause(must=(wanted, OccursClause("sky")))
+    wanted = Bool(should=(Bool(should=named("red")), *named("sky", 1.05)))
+    assert corpus.asked[0][0] == Bool(must=(wanted, Holds("sky")))
     corpus.asked.clear()
     Lexical().score(Query("red", must=("red",)), corpus, {})
-    assert corpus.asked[0][0] == BoolClause(
-        must=(BoolClause(should=named("red")), OccursClause("red"))
-    )
+    assert corpus.asked[0][0] == Bool(must=(Bool(should=named("red")), Holds("red")))
 
 
 @pytest.mark.parametrize(
@@ -305,10 +303,10 @@ def test_the_rarest_terms_nominate_and_of_others_those_that_are_not_common() -> 
     items = [passage(f"{n}.md", body=f"alpha {'beta' if n else 'gamma'}") for n in range(120)]
     corpus = Recording(items)
     Lexical(nominating=1).score(Query("alpha gamma beta"), corpus, {})
-    assert corpus.asked[0][0] == BoolClause(should=named("gamma"))
+    assert corpus.asked[0][0] == Bool(should=named("gamma"))
     corpus.asked.clear()
     Lexical(nominating=2).score(Query("alpha gamma beta"), corpus, {})
-    assert corpus.asked[0][0] == BoolClause(should=(*named("gamma"), *named("beta")))
+    assert corpus.asked[0][0] == Bool(should=(*named("gamma"), *named("beta")))
 
 
 @pytest.mark.parametrize(("number", "nominates"), [(100, True), (101, False)])
@@ -319,7 +317,7 @@ def test_a_term_that_stands_in_a_hundred_sections_is_not_common(
     corpus = Recording(items)
     Lexical(nominating=1).score(Query("alpha zeta"), corpus, {})
     asked = corpus.asked[0][0]
-    assert asked == BoolClause(should=(*named("zeta"), *(named("alpha") if nominates else ())))
+    assert asked == Bool(should=(*named("zeta"), *(named("alpha") if nominates else ())))
 
 
 @pytest.mark.parametrize(
@@ -340,10 +338,10 @@ def test_how_many_sections_make_a_term_common(stage: Lexical, size: int, common:
 def test_function_words_nominate_when_there_is_nothing_else() -> None:
     corpus = Recording([passage("1.md", body="red is"), passage("2.md", body="red"), BLUE])
     Lexical().score(Query("red is"), corpus, {})
-    assert corpus.asked[0][0] == BoolClause(should=named("red"))
+    assert corpus.asked[0][0] == Bool(should=named("red"))
     corpus.asked.clear()
     Lexical().score(Query("is"), corpus, {})
-    assert corpus.asked[0][0] == BoolClause(should=named("is"))
+    assert corpus.asked[0][0] == Bool(should=named("is"))
 
 
 def matched_by(text: str, stage: Lexical | None = None) -> MatchCount | None:
