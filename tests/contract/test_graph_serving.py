@@ -445,7 +445,7 @@ def test_the_doctor_knows_documents_from_manuals(tmp_path: Path) -> None:
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
     done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 0, done.out
-    assert "manual" not in done.out
+    assert not [line for line in done.out.splitlines() if line.split()[1:2] == ["manual"]]
     shutil.rmtree(tmp_path / "docs")
     done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 1

@@ -47,7 +47,9 @@ LONG = {
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
     "core/fumishirube/host/fences.py": "the same fence around each door of a plugin",
-    "core/fumishirube/model.py": "the values that all stages exchange",
+    "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
+    "core/fumishirube/stages.py": "the protocols of all kinds of stages",
+    "core/fumishirube/surfaces.py": "what a surface is given, and what it may offer",
     "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
     "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",
 }
