@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from fumishirube import Budget, Cancelled, Passage, Projection, Query, TextForm, TextRange
+from fumishirube import Budget, Cancelled, Passage, Query
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import Projection, TextForm, TextRange
 from fumishirube.text.projections import project
 from fumishirube_stages.scorers.exceptions import VOCABULARY, Exceptions
 

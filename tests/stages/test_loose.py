@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fumishirube import Query, TextRange
+from fumishirube import Query
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import TextRange
 from fumishirube_stages.scorers.loose import Loose
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fumishirube import Budget, Cancelled, Query, TextRange
+from fumishirube import Budget, Cancelled, Query
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import TextRange
 from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.text_hits import passes_filter
 

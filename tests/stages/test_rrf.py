@@ -7,16 +7,7 @@ with k = 60. Weights of rankings multiply their part.
 
 from __future__ import annotations
 
-from fumishirube import (
-    Hit,
-    LeftOut,
-    Outcome,
-    Query,
-    Ranking,
-    Run,
-    fused_ranking,
-    merge_rankings,
-)
+from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, fused_ranking, merge_rankings
 from fumishirube.engine.rankings import RRF_K, merge_by_rank, united_hit
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.rrf import Rrf, normal
