@@ -58,7 +58,8 @@ HELPERS = {
 """What stages share, and whose tests it has to fail."""
 
 GOAL = 0.95
-CPU_SECONDS, WALL_SECONDS = 20, 120
+MEMORY = 2 * 1024**3
+CPU_SECONDS, WALL_SECONDS = 10, 120
 NO_TESTS = 5
 _PARTS_OF_A_SUM = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
@@ -295,7 +296,7 @@ def _outcome(module: ModuleType, code: CodeType | None, tests: Path) -> int:
     if not child:
         status = 1
         try:
-            _limit_time()
+            _limit()
             _silence()
             if code is not None:
                 _install(module, code)
@@ -313,9 +314,13 @@ def _run(tests: Path) -> int:
     return int(pytest.main([*options, "-c", os.devnull, f"--rootdir={tests.parent}", str(tests)]))
 
 
-def _limit_time() -> None:
-    """End a mutant that never ends: by its processor time, so that a busy machine kills nothing."""
+def _limit() -> None:
+    """End a mutant that never ends, or takes all there is.
+
+    What counts is its processor time, so that a busy machine kills nothing.
+    """
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.alarm(WALL_SECONDS)
 
 
