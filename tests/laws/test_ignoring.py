@@ -157,7 +157,8 @@ def test_an_unchanged_file_is_compiled_once() -> None:
 def test_nobody_pays_for_rules_where_there_are_none(tmp_path: Path) -> None:
     made(tmp_path, {})
     code = (
-        "import sys; from pathlib import Path; from fumishirube import Listing, Root;"
+        "import sys; from pathlib import Path; from fumishirube import Root; "
+        "from fumishirube.disk.survey import Listing; "
         "listing = Listing(ignore_files=('.fumishirubeignore',));"
         f"Root(Path({str(tmp_path)!r}), listing=listing).files();"
         "print('pathspec' in sys.modules)"

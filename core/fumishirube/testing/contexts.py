@@ -37,6 +37,7 @@ from fumishirube import (
 from fumishirube.disk import FolderEntry
 from fumishirube.engine.passages import passages
 from fumishirube.query import recorded
+from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
 from fumishirube.testing.corpora import MemoryCorpus
 from fumishirube.tools.definitions import Progress
@@ -79,6 +80,24 @@ class MemoryManual:
         if path not in self._documents:
             raise NotFound("no such file", path=path)
         return self._documents[path]
+
+
+class _NoFiles:
+    """The files of a context in memory: none, whatever an index holds."""
+
+    def sweep(self) -> Mapping[str, ClaimedFile]:
+        """Return nothing."""
+        return {}
+
+    def changes(
+        self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]
+    ) -> IndexChanges:
+        """Return every page as gone."""
+        return [path for path in pages if path not in claimed], []
+
+    def stamp(self, file: ClaimedFile) -> str:
+        """Return the stamp of a file."""
+        return file.stamp
 
 
 class MemoryContext:
@@ -144,8 +163,8 @@ class MemoryContext:
         return None
 
     def claimed_files(self) -> SurfaceFiles:
-        """Refuse: there are no files, and no loaders."""
-        raise NotFound("a desk in memory has no folder to follow")
+        """Return what follows no file: there is no folder, and there are no loaders."""
+        return _NoFiles()
 
     def store(self, name: str) -> SurfaceIndex:
         """Refuse: what a surface keeps of its own, it keeps on a disk."""
