@@ -99,6 +99,10 @@ class _NoFiles:
         """Return the stamp of a file."""
         return file.stamp
 
+    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
+        """Refuse: there is nothing to read."""
+        raise NotFound("a context in memory has no files")
+
 
 class MemoryContext:
     """Manuals made of documents, searched by the terms of the query, with traces that are kept.
