@@ -82,7 +82,7 @@ class MemoryManual:
         return self._documents[path]
 
 
-class _NoFiles:
+class _NoClaimedFiles:
     """The files of a context in memory: none, whatever an index holds."""
 
     def sweep(self) -> Mapping[str, ClaimedFile]:
@@ -99,7 +99,7 @@ class _NoFiles:
         """Return the stamp of a file."""
         return file.stamp
 
-    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
+    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:  # noqa: ARG002
         """Refuse: there is nothing to read."""
         raise NotFound("a context in memory has no files")
 
@@ -168,7 +168,7 @@ class MemoryContext:
 
     def claimed_files(self) -> SurfaceFiles:
         """Return what follows no file: there is no folder, and there are no loaders."""
-        return _NoFiles()
+        return _NoClaimedFiles()
 
     def store(self, name: str) -> SurfaceIndex:
         """Refuse: what a surface keeps of its own, it keeps on a disk."""
