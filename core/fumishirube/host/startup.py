@@ -52,9 +52,6 @@ def open_application(
     loaded = load_config(workspace, file, environ)
     if plugins is None:
         plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
-    else:
-        with closing(PluginGuard(loaded.folder("state"))) as guard:
-            guard.look_back()
     if former is not None:
         plugins.check_against(former.plugins)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}

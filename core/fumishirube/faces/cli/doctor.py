@@ -16,12 +16,11 @@ from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolE
 from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
 from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.workspace import Bar, folder, opened
+from fumishirube.faces.cli.workspace import Bar, folder, opened, plugins_for
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
-from fumishirube.host.startup import load_plugins_of
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import SURFACES
@@ -84,12 +83,7 @@ def _with_remedy(check: Check) -> str:
 
 
 def _plugins(options: Namespace) -> Iterator[Check]:
-    strangers = not options.no_plugins
-    try:
-        plugins = load_plugins_of(load_config(folder(options), options.config), strangers=strangers)
-    except ConfigError:  # which has a line of its own
-        plugins = load_plugins(strangers=strangers)
-    for report in plugins.reports:
+    for report in plugins_for(options).reports:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
