@@ -167,5 +167,5 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         raise HTTPException(404)
-    data = files("fumishirube.faces.inspect").joinpath("static", name).read_bytes()
+    data = files("fumishirube_inspect").joinpath("static", name).read_bytes()
     return Response(data, media_type=STATIC[name])

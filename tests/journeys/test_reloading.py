@@ -334,7 +334,7 @@ def test_a_plugin_that_ends_the_program_ends_nothing(workspace: Path, voiced: Pa
     with HttpServer(workspace, PYTHONPATH=f"{PROBE}{os.pathsep}{voiced}") as server:
         module.write_text(_PLUGIN.replace("return (Tool(", "raise SystemExit((") % "x" + "\n")
         refused = until(server, 1)[-1]
-        assert "something unexpected happened, SystemExit; --verbose shows the details" in refused
+        assert "reload refused: surface 'voice' of plugin voice: SystemExit" in refused
         assert server.post("/tools/voice", {}).json() == {"text": "first"}
         module.write_text(_PLUGIN % "mended")
         assert until(server, 2)[-1] == "reloaded"
@@ -374,7 +374,7 @@ def counted() -> tuple[int, int, int]:
 def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(editions, "LINGER", 0.0)
+    monkeypatch.setattr(editions, "LINGER_SECONDS", 0.0)
     chapter = tmp_path / "manuals" / "handbook" / "leave.md"
     chapter.parent.mkdir(parents=True)
     chapter.write_text("# Leave\nTen days.\n", "utf-8")

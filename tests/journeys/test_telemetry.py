@@ -31,8 +31,8 @@ NOBODY = """
 import sys
 sys.argv.pop(1)
 import fumishirube.faces.cli.serve as serve
-leave = serve.leave
-serve.leave = lambda: (print(*sorted(sys.modules), file=sys.stderr), leave())
+leave = serve.exit_now
+serve.exit_now = lambda: (print(*sorted(sys.modules), file=sys.stderr), leave())
 from fumishirube.faces.cli import main
 main()
 """

@@ -426,7 +426,6 @@ def test_a_stranger_s_embedder_serves_as_well(
     application = opened()
     application.plugins.registry["embedders"].put(RegisteredStage("mine", Hashing, "mine"))
     monkeypatch.setattr("fumishirube.host.startup.load_plugins", lambda **_: application.plugins)
-    application.plugins.manager.unregister(application.memory.statistics)
     again = opened("cache: {embedder: mine, similarity: 0.6}")
     assert modes(again, {}, {"text": f"{QUESTION}は"}) == ["miss", "semantic"]
 

@@ -68,7 +68,7 @@ class RefinerContract(StageContract[Refiner]):
         for query, refined in self._refined():
             assert _BEFORE in refined.left_out, f"{query.text!r}: {refined.left_out}"
 
-    def test_notes_of_earlier_stages_remain(self) -> None:
+    def test_diagnostics_of_earlier_stages_remain(self) -> None:
         """Notes of earlier stages reach the answer."""
         for query, refined in self._refined():
             assert refined.diagnostics.get("before") == "noted", (

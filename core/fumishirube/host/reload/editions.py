@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Any, TypeAlias
 
-from fumishirube.errors import FumishirubeError, InternalError
+from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions
@@ -197,6 +197,7 @@ class Reloader:
                 fresh.close([old.memory])
                 raise
             try:
+                _check_nothing_lost(old, fresh)
                 for callback in self._followers:
                     callback(fresh)
             except BaseException:
@@ -210,6 +211,14 @@ class Reloader:
         self._current = edition
         self.publisher.publish(edition.catalog, news=_is_news(self._spent[-1], edition))
         _tell(old, fresh)
+
+
+def _check_nothing_lost(old: Application, fresh: Application) -> None:
+    """Raise when the new code of a plugin fails where its old code did not."""
+    known = {problem for _, problem in old.plugins.left_out}
+    failing = [problem for _, problem in fresh.plugins.left_out if problem not in known]
+    if failing:
+        raise PluginError("; ".join(failing))
 
 
 def _is_news(old: ServedApplication, fresh: ServedApplication) -> bool:
