@@ -12,9 +12,9 @@ from fumishirube_manual.evidence.lines import (
     BRIEF,
     FULL,
     SHORT,
-    Evidence,
     EvidenceLine,
     Measure,
+    SectionEvidence,
     SectionLines,
 )
 from fumishirube_manual.evidence.own_texts import own_text
@@ -41,7 +41,7 @@ class ShownHit:
     """A row, its evidence, and the rows that say the same."""
 
     row: TraceRow
-    evidence: Evidence
+    evidence: SectionEvidence
     copies: list[Copy] = field(default_factory=list)
 
 
@@ -55,11 +55,11 @@ class EvidenceReader:
         self._trace = trace
         self._weights = weights
 
-    def evidence(self, row: TraceRow, measure: Measure) -> Evidence:
+    def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
         """Return the lines of a row; none when its text has changed or gone since."""
         text = own_text(self._context, self._trace.manual_id, row)
         if text is None:
-            return Evidence()
+            return SectionEvidence()
         titles = (row.title, *row.ancestors)
         lines = SectionLines(text, row.start_line, self._weights, titles, self._trace.text)
         return lines.evidence(measure)
@@ -98,10 +98,12 @@ def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
     worth = GAP_WORTH * max(hit.evidence.worth for hit in shown)
     for hit in shown[1:]:
         if hit.row.score < score or hit.evidence.worth < worth:
-            hit.evidence = Evidence(worth=hit.evidence.worth)
+            hit.evidence = SectionEvidence(worth=hit.evidence.worth)
 
 
-def _original(shown: Sequence[ShownHit], row: TraceRow, evidence: Evidence) -> ShownHit | None:
+def _original(
+    shown: Sequence[ShownHit], row: TraceRow, evidence: SectionEvidence
+) -> ShownHit | None:
     """Return the hit that a row repeats: the same text, or nearly the same lines."""
     for hit in shown:
         if hit.row.digest == row.digest:
@@ -113,10 +115,10 @@ def _original(shown: Sequence[ShownHit], row: TraceRow, evidence: Evidence) -> S
     return None
 
 
-def _said(evidence: Evidence) -> frozenset[str]:
+def _said(evidence: SectionEvidence) -> frozenset[str]:
     return frozenset(fold(line.text) for line in evidence.lines)
 
 
-def _differing(original: Evidence, copy: Evidence) -> tuple[EvidenceLine, ...]:
+def _differing(original: SectionEvidence, copy: SectionEvidence) -> tuple[EvidenceLine, ...]:
     known = _said(original)
     return tuple(line for line in copy.lines if fold(line.text) not in known)

@@ -39,6 +39,7 @@ QUERY_CHARS = 100_000
 TERM_CHARS = 200
 TIME_MS = 60_000
 CANDIDATES = 200
+ALTERNATIVES = 5
 INLINE_HITS = 5
 
 _TERMS = 2
@@ -109,6 +110,13 @@ class FindParams(Params):
         Field(description="One or two words."),
         AfterValidator(_terms),
     ]
+    alternatives: Annotated[
+        tuple[RequiredTerm, ...] | None,
+        Field(
+            max_length=ALTERNATIVES,
+            description="Up to 5 other wordings, as such a document would put it; or likely terms.",
+        ),
+    ] = None
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
@@ -202,6 +210,7 @@ def search(
     query = Query(
         text=params.query,
         required=params.required_terms,
+        alternatives=_alternatives(params),
         limit=limits.max_candidates or CANDIDATES,
         exclude=_seen(context, params, call),
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
@@ -210,7 +219,7 @@ def search(
     result = context.find(params.manual_id, query, call.progress)
     trace = result.trace
     if "lines" in settings.extras:
-        trace = with_weights(context, trace, result.corpus)
+        trace = with_weights(context, trace, result.corpus, query.alternatives)
     if "refers_to" in settings.extras:
         trace = with_pointers(context, trace)
     if "addressed" in settings.extras:
@@ -287,6 +296,12 @@ def assessment(
         tokens=tokens(answer),
         marginal_gain=marginal_gain(trace),
     )
+
+
+def _alternatives(params: FindParams) -> tuple[str, ...]:
+    """Return the other wordings, each once, without blank ones."""
+    texts = {fold(text): text.strip() for text in params.alternatives or ()}
+    return tuple(text for folded, text in texts.items() if folded and folded != fold(params.query))
 
 
 def _seen(context: SurfaceContext, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:

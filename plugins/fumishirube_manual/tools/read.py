@@ -28,8 +28,8 @@ from fumishirube.tools import (
     ReadPosition,
     Session,
     TextPage,
+    narrowed_params,
 )
-from fumishirube.tools.narrowing import narrowed_params
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
@@ -150,8 +150,9 @@ def read_tool(
 
 _SUMMARY = (
     "Read one section with its sub-sections: pass a hit's ref, or a path with a heading's line "
-    "from manual_toc. Asked again for the same section, it goes on after it. For JSON, or a file from "
-    "end to end, use manual_scan. Costs up to max_chars characters; Japanese is about a token each."
+    "from manual_toc. Asked again for the same section, it goes on after it. For JSON, or a file "
+    "from end to end, use manual_scan. Costs up to max_chars characters; Japanese is about a token "
+    "each."
 )
 _RANGES = " refs reads up to 8 ranges of lines at once, each line with its number."
 
