@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from fumishirube.corpus import Corpus, Holds
+from fumishirube.corpus import Bool, Clause, Corpus, Holds, Pages
 from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold, occurs
@@ -167,6 +167,12 @@ class Query:
             (name, make(getattr(self, name))) for name, make in _KEYS.items() if name != "text"
         )
         return QueryKey(text, rest)
+
+    def inside(self, clause: Clause) -> Clause:
+        """Return a clause that matches the same, but only in files that may be returned."""
+        if self.within is None:
+            return clause
+        return Bool(must=(clause, Pages(tuple(sorted(self.within)))))
 
     def record(self) -> dict[str, Any]:
         """Return the fields that are part of the identity, as a record of the search keeps them."""

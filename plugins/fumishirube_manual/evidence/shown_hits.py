@@ -57,7 +57,8 @@ class EvidenceReader:
 
     def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
         """Return the lines of a row; none when its text has changed or gone since."""
-        text = own_text(self._context, self._trace.manual_id, row)
+        manual_id, path = self._trace.file(row.path)
+        text = own_text(self._context, manual_id, row._replace(path=path))
         if text is None:
             return SectionEvidence()
         titles = (row.title, *row.ancestors)

@@ -21,18 +21,25 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.text import estimate_tokens, fold
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import LeanAnswer, narrowed_params
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.arguments import ManualId, after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import Coverage, coverage_of
-from fumishirube_manual.deliveries import delivered
 from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import weights_of, with_weights
 from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.rows import evident, integrated
+from fumishirube_manual.scopes import (
+    PathPrefix,
+    Scope,
+    after_discovery_or_everywhere,
+    files_below,
+    scope_id,
+    seen_before,
+)
 from fumishirube_manual.settings import ManualSettings
 
 QUERY_CHARS = 100_000
@@ -104,7 +111,7 @@ class FindParams(Params):
         Field(max_length=QUERY_CHARS, description="A question, or keywords."),
         AfterValidator(_not_blank),
     ]
-    manual_id: ManualId
+    manual_id: Scope
     required_terms: Annotated[
         tuple[RequiredTerm, ...],
         Field(description="One or two words."),
@@ -129,6 +136,7 @@ class FindParams(Params):
     ] = None
     use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None
+    path_prefix: PathPrefix = None
 
 
 class InlinePage(LeanAnswer):
@@ -151,7 +159,7 @@ class InlinePage(LeanAnswer):
 class FindAnswer(LeanAnswer):
     """The compact answer; ``manual_hits`` gives the rest by its trace id."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"coverage", "est_tokens", "degraded"})
+    omitted: ClassVar[frozenset[str]] = frozenset({"manuals", "coverage", "est_tokens", "degraded"})
 
     trace_id: str
     candidates: int
@@ -159,6 +167,9 @@ class FindAnswer(LeanAnswer):
     failure_reason: str | None
     next_actions: tuple[dict[str, JsonValue], ...]
     inline_hits: InlinePage
+    manuals: Annotated[
+        tuple[str, ...] | None, Field(description="The ids of the manuals, of several.")
+    ] = None
     coverage: Coverage | None = None
     est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
     degraded: str | None = None
@@ -174,7 +185,11 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
         answer = compact(context, trace, diagnosis, account, limit, settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
+        if trace.manuals and call.session is not None:
+            call.session.discovered = True
         return answer
+
+    everywhere = "everywhere" in settings.extras
 
     return Tool(
         name="manual_find",
@@ -186,10 +201,14 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
             "B' searches both sides. About 100 tokens a hit. Next: manual_read with a hit's ref; "
             "manual_hits(trace_id) for more."
         ),
-        params=FindParams,
+        params=narrowed_params(
+            FindParams,
+            () if "path_prefix" in settings.extras else ("path_prefix",),
+            {} if everywhere else {"manual_id": ManualId},
+        ),
         answer=FindAnswer,
         run=run,
-        before=after_discovery,
+        before=after_discovery_or_everywhere if everywhere else after_discovery,
         examples=(
             {
                 "query": "Who may claim the travel allowance?",
@@ -204,7 +223,7 @@ def search(
     context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
 ) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
-    manual_by_id(context, params.manual_id)
+    scope = scope_id(context, params.manual_id)
     limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
     query = Query(
@@ -212,11 +231,12 @@ def search(
         required=params.required_terms,
         alternatives=_alternatives(params),
         limit=limits.max_candidates or CANDIDATES,
-        exclude=_seen(context, params, call),
+        exclude=seen_before(context, scope, params.only_unscanned_from_trace_id, call.session),
+        within=files_below(context, scope, params.path_prefix),
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
-    result = context.find(params.manual_id, query, call.progress)
+    result = context.find(scope, query, call.progress)
     trace = result.trace
     if "lines" in settings.extras:
         trace = with_weights(context, trace, result.corpus, query.alternatives)
@@ -256,6 +276,7 @@ def compact(
             items=tuple(items),
             next_offset=covered_rows if covered_rows != len(items) else None,
         ),
+        manuals=trace.manuals or None,
         coverage=coverage_of(account, diagnosis.cutoff_reason) if covered else None,
         degraded=trace.degraded,
     )
@@ -302,16 +323,3 @@ def _alternatives(params: FindParams) -> tuple[str, ...]:
     """Return the other wordings, each once, without blank ones."""
     texts = {fold(text): text.strip() for text in params.alternatives or ()}
     return tuple(text for folded, text in texts.items() if folded and folded != fold(params.query))
-
-
-def _seen(context: SurfaceContext, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
-    trace_id = params.only_unscanned_from_trace_id
-    if trace_id is None:
-        return frozenset()
-    trace = context.trace(trace_id)
-    if trace.manual_id != params.manual_id:
-        raise InvalidParameter(
-            f"only_unscanned_from_trace_id is of another manual: {trace.manual_id}",
-            parameter="only_unscanned_from_trace_id",
-        )
-    return trace.seen | delivered(context, call.session, params.manual_id)
