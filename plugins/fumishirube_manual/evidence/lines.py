@@ -53,6 +53,7 @@ _FIGURES = 1.15
 _WORTHWHILE = 0.3
 _REPEATED = 0.25
 _STATEMENT = 3
+_HALF = 0.5
 
 
 class EvidenceLine(NamedTuple):
@@ -114,6 +115,16 @@ class SectionLines:
             for other in self._beside(at):
                 shown.setdefault(other, self._cut(other, OTHER_CHARS))
         return SectionEvidence(self._numbered(shown), worth=self._scores[best])
+
+    def present(self) -> set[str]:
+        """Return the concepts of which at least half stands in a line, or in the headings."""
+        above = shares(LineText.of("\n".join(self._titles)), self._weights)
+        every_line = [above, *(line for line in self._shares if line)]
+        return {
+            concept.text
+            for concept, among in zip(self._weights, zip(*every_line, strict=True), strict=True)
+            if max(among) >= _HALF
+        }
 
     def _said(self, at: int) -> bool:
         """Tell whether a line is the section's heading, which is the hit's title."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
-from fumishirube.text import fold
+from fumishirube.text import concepts, fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.lines import (
     BRIEF,
@@ -26,6 +26,7 @@ GAP_SCORE, GAP_WORTH = 0.55, 0.4
 
 _LOOK_AHEAD = 3
 _SAME = 0.5
+_MISSING = 8
 
 
 @dataclass
@@ -54,6 +55,7 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._weights = weights
+        self._present: set[str] = set()
 
     def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
         """Return the lines of a row; none when its text has changed or gone since."""
@@ -63,7 +65,16 @@ class EvidenceReader:
             return SectionEvidence()
         titles = (row.title, *row.ancestors)
         lines = SectionLines(text, row.start_line, self._weights, titles, self._trace.text)
+        self._present |= lines.present()
         return lines.evidence(measure)
+
+    def missing_words(self) -> list[str]:
+        """Return the words of the question that stand in none of the sections read so far."""
+        return [
+            concept.text
+            for concept in concepts(self._trace.text)
+            if concept.text not in self._present and not concept.single
+        ][:_MISSING]
 
 
 def shown_hits(
