@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 SURFACE = "manual"
 """The name under which the surface is registered."""
 
-Extra = Literal["coverage", "cite", "est_tokens", "refers_to", "addressed"]
+Extra = Literal["coverage", "cite", "est_tokens", "refers_to", "addressed", "titles"]
 
 
 class ManualSettings(NamedTuple):

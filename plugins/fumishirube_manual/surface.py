@@ -47,7 +47,11 @@ class ManualSurface(Stage):
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
     marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
     claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
-    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = ("coverage", "cite")
+    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = (
+        "coverage",
+        "cite",
+        "titles",
+    )
 
     @field_validator("extras", mode="before")
     @classmethod

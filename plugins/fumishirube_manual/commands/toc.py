@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
 def _toc_lines(answer: Any) -> Iterator[str]:
     items = answer["items"]
     for item in items:
-        yield item["path"]
+        yield ": ".join(filter(None, (item["path"], item.get("title"))))
         headings = item["headings"]
         yield from table([(f"  L{h['line_start']}", _indented(h)) for h in headings])
         more = item.get("headings_total", len(headings)) - len(headings)

@@ -22,7 +22,7 @@ def tools(
     """Return the six tools, in the order in which an agent meets them."""
     return (
         ls_tool(context),
-        toc_tool(context),
+        toc_tool(context, settings),
         find_tool(context, settings),
         hits_tool(context, settings),
         read_tool(context, settings),

@@ -69,8 +69,17 @@ class Markdown(Stage):
         """
         path = source.path
         text, _ = _decoded(root.read_bytes(path), self.undecodable or "skip")
-        sections = tuple(_sections(text, PurePosixPath(path).stem, self.heading_levels or 6))
-        return Document(path, "md", text, sections, navigation=is_navigation(path))
+        front = _front_matter(text)
+        stem = PurePosixPath(path).stem
+        return Document(
+            path=path,
+            file_type="md",
+            text=text,
+            sections=tuple(_sections(text, front, stem, self.heading_levels or 6)),
+            navigation=is_navigation(path),
+            facts={"title": front.title} if front.title else {},
+            content=front.end,
+        )
 
     def load_with_links(self, root: Root, source: Source) -> Document:
         """Read a file and divide it, with its links and what its front matter says.
@@ -131,9 +140,8 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
     return text.replace("\0", "�").replace("\r\n", "\n").replace("\r", "\n"), whole
 
 
-def _sections(text: str, stem: str, levels: int) -> Iterator[Section]:
+def _sections(text: str, front: _FrontMatter, stem: str, levels: int) -> Iterator[Section]:
     lines = Lines(text)
-    front = _front_matter(text)
     structure = parsed(text, front.end, lines)
     headings = [heading for heading in structure.headings if heading.level <= levels]
     return divide_at_headings(text, headings, front.title or stem, front.end, lines)
