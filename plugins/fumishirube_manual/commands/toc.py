@@ -20,6 +20,7 @@ from fumishirube.commands import (
     table,
 )
 from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.unread import unread_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -74,6 +75,7 @@ def _toc_lines(answer: Any) -> Iterator[str]:
         yield counted(total, "file")
     elif items:
         yield f"files {first + 1} to {first + len(items)} of {total}"
+    yield from unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
 
 
 def _indented(heading: Any) -> str:

@@ -32,6 +32,7 @@ from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.rows import integrated
 from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.unread import UnreadRow, unread_rows
 
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
@@ -135,7 +136,9 @@ class InlinePage(LeanAnswer):
 class FindAnswer(LeanAnswer):
     """The compact answer; ``manual_hits`` gives the rest by its trace id."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"coverage", "est_tokens", "degraded"})
+    omitted: ClassVar[frozenset[str]] = frozenset(
+        {"coverage", "est_tokens", "degraded", "unread_files"}
+    )
 
     trace_id: str
     candidates: int
@@ -146,6 +149,7 @@ class FindAnswer(LeanAnswer):
     coverage: Coverage | None = None
     est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
     degraded: str | None = None
+    unread_files: tuple[UnreadRow, ...] | None = None
 
 
 def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
@@ -157,6 +161,8 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
         answer = compact(trace, diagnosis, account, limit, settings)
+        unread = unread_rows(context, trace.manual_id, settings)
+        answer = answer.model_copy(update={"unread_files": unread})
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         return answer
 

@@ -26,6 +26,7 @@ from fumishirube.disk import clean_path
 from fumishirube.tools import Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FILES = 20
 _MOST_FILES = 200
@@ -123,13 +124,16 @@ class NextOffset(Answer):
     offset: int
 
 
-class TocAnswer(Answer):
-    """One page of files."""
+class TocAnswer(LeanAnswer):
+    """One page of files; the first also counts the manual's ``unread_files``."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"unread_files"})
 
     applied: TocApplied
     total_files: int
     next_cursor: NextOffset | None
     items: tuple[TocItem, ...]
+    unread_files: tuple[UnreadRow, ...] | None = None
 
 
 def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParams, TocAnswer]:
@@ -161,6 +165,7 @@ def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParam
             total_files=len(paths),
             next_cursor=NextOffset(offset=end) if end < len(paths) else None,
             items=items,
+            unread_files=None if applied.offset else unread_rows(context, manual.id, settings),
         )
 
     return Tool(

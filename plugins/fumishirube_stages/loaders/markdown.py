@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -29,6 +29,31 @@ from fumishirube_stages.loaders.sections import mended
 _FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
 _FRONT_MATTER_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FRONT_MATTER_LIMIT = 16_384
+_PLAIN_TEXT = [
+    ".adoc",
+    ".cfg",
+    ".conf",
+    ".csv",
+    ".ini",
+    ".log",
+    ".markdown",
+    ".mdown",
+    ".mdx",
+    ".mkd",
+    ".mkdn",
+    ".org",
+    ".qmd",
+    ".rmd",
+    ".rst",
+    ".tex",
+    ".text",
+    ".toml",
+    ".tsv",
+    ".txt",
+    ".xml",
+    ".yaml",
+    ".yml",
+]
 _SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 
 
@@ -40,6 +65,10 @@ class Markdown(Stage):
     that are studied are divided at three levels, and read as UTF-8 whatever they hold. The other
     two settings change that.
     """
+
+    reads_if: ClassVar[Mapping[str, str]] = {
+        suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
+    }
 
     suffixes: tuple[str, ...] = (".md",)
     include: tuple[str, ...] = ()
