@@ -36,6 +36,7 @@ from fumishirube import (
 )
 from fumishirube.disk import FolderEntry
 from fumishirube.engine.passages import passages
+from fumishirube.model import UnreadFiles
 from fumishirube.query import recorded
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
@@ -134,6 +135,14 @@ class MemoryContext:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return sorted(self._manuals)
+
+    def loose_files(self) -> Sequence[str]:
+        """Return nothing: no file lies anywhere."""
+        return ()
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:  # noqa: ARG002
+        """Return nothing: every document has been read."""
+        return ()
 
     def manual(self, manual_id: str) -> Manual:
         """Return one manual."""

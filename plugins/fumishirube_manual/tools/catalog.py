@@ -21,8 +21,8 @@ def tools(
 ) -> Sequence[Tool[Any, Any]]:
     """Return the six tools, in the order in which an agent meets them."""
     return (
-        ls_tool(context),
-        toc_tool(context),
+        ls_tool(context, settings),
+        toc_tool(context, settings),
         find_tool(context, settings),
         hits_tool(context, settings),
         read_tool(context, settings),
