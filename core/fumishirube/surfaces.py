@@ -38,13 +38,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search brought: its trace, and the ranking that the trace ends in.
+    """What a search brought: its trace, the ranking that it ends in, and what was searched.
 
     A ranking that comes from the cache is read from the index again when it is first asked for.
     """
 
     trace: Trace
     rank: Callable[[], Ranking]
+    corpus: Corpus
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -144,6 +145,10 @@ class SurfaceContext(Protocol):
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, run the pipeline, and keep the trace.
+
+        ``*`` searches all the manuals as one, and ids joined by slashes those; paths then begin
+        with the id of their manual, in the query and in the trace, whose ``file`` divides them.
+        What cannot be searched of several is named by the trace as ``degraded``.
 
         The answer to the same question may come from the cache, if the query allows it; it has a
         trace of its own.

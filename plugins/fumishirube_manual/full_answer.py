@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import LeanAnswer, narrowed_params
 from fumishirube_manual.actions import Action, next_actions
-from fumishirube_manual.arguments import after_discovery
+from fumishirube_manual.arguments import ManualId, after_discovery
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
 from fumishirube_manual.diagnosis import (
     Diagnosis,
@@ -118,7 +118,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual, and tell everything",
         summary="Search one manual, and say what was applied, how it went, and what to do next.",
-        params=FindParams,
+        params=narrowed_params(FindParams, (), {"manual_id": ManualId}),
         answer=FullAnswer,
         run=run,
         before=after_discovery,

@@ -99,6 +99,7 @@ class SearchScope(NamedTuple):
 
     @property
     def several(self) -> bool:
+        """Whether rows have to say which manual they are of."""
         return self.every or len(self.ids) > 1
 
 

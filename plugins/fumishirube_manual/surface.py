@@ -35,7 +35,7 @@ class ManualSurface(Stage):
             {"use": "proximity"},
             {"use": "numbers"},
         ],
-        "fusers": [{"use": "required-terms"}, {"use": "decompose"}],
+        "fusers": [{"use": "required-terms"}, {"use": "alternatives"}, {"use": "decompose"}],
         "refiners": [
             {"use": "siblings"},
             {"use": "exploration"},

@@ -21,22 +21,32 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.text import estimate_tokens, fold
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import LeanAnswer, narrowed_params
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.arguments import ManualId, after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import Coverage, coverage_of
-from fumishirube_manual.deliveries import delivered
 from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
+from fumishirube_manual.evidence.annotations import weights_of, with_weights
+from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.pointers import with_pointers
-from fumishirube_manual.rows import integrated
+from fumishirube_manual.rows import evident, integrated
+from fumishirube_manual.scopes import (
+    PathPrefix,
+    Scope,
+    after_discovery_or_everywhere,
+    files_below,
+    scope_id,
+    seen_before,
+)
 from fumishirube_manual.settings import ManualSettings
 
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
 TIME_MS = 60_000
 CANDIDATES = 200
+ALTERNATIVES = 5
 INLINE_HITS = 5
 
 _TERMS = 2
@@ -101,12 +111,19 @@ class FindParams(Params):
         Field(max_length=QUERY_CHARS, description="A question, or keywords."),
         AfterValidator(_not_blank),
     ]
-    manual_id: ManualId
+    manual_id: Scope
     required_terms: Annotated[
         tuple[RequiredTerm, ...],
         Field(description="One or two words."),
         AfterValidator(_terms),
     ]
+    alternatives: Annotated[
+        tuple[RequiredTerm, ...] | None,
+        Field(
+            max_length=ALTERNATIVES,
+            description="Up to 5 other wordings, as such a document would put it; or likely terms.",
+        ),
+    ] = None
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
@@ -119,10 +136,16 @@ class FindParams(Params):
     ] = None
     use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None
+    path_prefix: PathPrefix = None
 
 
 class InlinePage(LeanAnswer):
-    """The first page of ``integrated_top``."""
+    """The first page of ``integrated_top``.
+
+    Where copies are folded, ``next_offset`` is where ``manual_hits`` goes on.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"next_offset"})
 
     trace_id: str
     kind: Literal["integrated_top"]
@@ -130,12 +153,13 @@ class InlinePage(LeanAnswer):
     limit: int
     total: int
     items: tuple[dict[str, JsonValue], ...]
+    next_offset: int | None = None
 
 
 class FindAnswer(LeanAnswer):
     """The compact answer; ``manual_hits`` gives the rest by its trace id."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"coverage", "est_tokens", "degraded"})
+    omitted: ClassVar[frozenset[str]] = frozenset({"manuals", "coverage", "est_tokens", "degraded"})
 
     trace_id: str
     candidates: int
@@ -143,6 +167,9 @@ class FindAnswer(LeanAnswer):
     failure_reason: str | None
     next_actions: tuple[dict[str, JsonValue], ...]
     inline_hits: InlinePage
+    manuals: Annotated[
+        tuple[str, ...] | None, Field(description="The ids of the manuals, of several.")
+    ] = None
     coverage: Coverage | None = None
     est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
     degraded: str | None = None
@@ -156,9 +183,13 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         wanted = params.inline_hits.limit if params.inline_hits else None
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
-        answer = compact(trace, diagnosis, account, limit, settings)
+        answer = compact(context, trace, diagnosis, account, limit, settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
+        if trace.manuals and call.session is not None:
+            call.session.discovered = True
         return answer
+
+    everywhere = "everywhere" in settings.extras
 
     return Tool(
         name="manual_find",
@@ -170,10 +201,14 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
             "B' searches both sides. About 100 tokens a hit. Next: manual_read with a hit's ref; "
             "manual_hits(trace_id) for more."
         ),
-        params=FindParams,
+        params=narrowed_params(
+            FindParams,
+            () if "path_prefix" in settings.extras else ("path_prefix",),
+            {} if everywhere else {"manual_id": ManualId},
+        ),
         answer=FindAnswer,
         run=run,
-        before=after_discovery,
+        before=after_discovery_or_everywhere if everywhere else after_discovery,
         examples=(
             {
                 "query": "Who may claim the travel allowance?",
@@ -188,18 +223,23 @@ def search(
     context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
 ) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
-    manual_by_id(context, params.manual_id)
+    scope = scope_id(context, params.manual_id)
     limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
     query = Query(
         text=params.query,
         required=params.required_terms,
+        alternatives=_alternatives(params),
         limit=limits.max_candidates or CANDIDATES,
-        exclude=_seen(context, params, call),
+        exclude=seen_before(context, scope, params.only_unscanned_from_trace_id, call.session),
+        within=files_below(context, scope, params.path_prefix),
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
-    trace = context.find(params.manual_id, query, call.progress).trace
+    result = context.find(scope, query, call.progress)
+    trace = result.trace
+    if "lines" in settings.extras:
+        trace = with_weights(context, trace, result.corpus, query.alternatives)
     if "refers_to" in settings.extras:
         trace = with_pointers(context, trace)
     if "addressed" in settings.extras:
@@ -210,6 +250,7 @@ def search(
 
 
 def compact(
+    context: SurfaceContext,
     trace: Trace,
     diagnosis: Diagnosis,
     account: CoverageReport,
@@ -218,7 +259,7 @@ def compact(
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows = trace.search.rows
-    items: list[Any] = [integrated(trace, row, settings.extras) for row in rows[:limit]]
+    items, covered_rows = hit_items(context, trace, limit, settings)
     covered = "coverage" in settings.extras
     answer = FindAnswer(
         trace_id=trace.id,
@@ -233,13 +274,27 @@ def compact(
             limit=limit,
             total=len(rows),
             items=tuple(items),
+            next_offset=covered_rows if covered_rows != len(items) else None,
         ),
+        manuals=trace.manuals or None,
         coverage=coverage_of(account, diagnosis.cutoff_reason) if covered else None,
         degraded=trace.degraded,
     )
     if "est_tokens" in settings.extras:
         return answer.model_copy(update={"est_tokens": tokens(answer)})
     return answer
+
+
+def hit_items(
+    context: SurfaceContext, trace: Trace, limit: int, settings: ManualSettings
+) -> tuple[list[Any], int]:
+    """Return the best hits with their evidence, and how many rows they stand for."""
+    rows, extras = trace.search.rows, settings.extras
+    if "lines" not in extras:
+        return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit])
+    reader = EvidenceReader(context, trace, weights_of(trace))
+    hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
+    return [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits], covered
 
 
 def tokens(answer: Answer) -> int:
@@ -264,14 +319,7 @@ def assessment(
     )
 
 
-def _seen(context: SurfaceContext, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
-    trace_id = params.only_unscanned_from_trace_id
-    if trace_id is None:
-        return frozenset()
-    trace = context.trace(trace_id)
-    if trace.manual_id != params.manual_id:
-        raise InvalidParameter(
-            f"only_unscanned_from_trace_id is of another manual: {trace.manual_id}",
-            parameter="only_unscanned_from_trace_id",
-        )
-    return trace.seen | delivered(context, call.session, params.manual_id)
+def _alternatives(params: FindParams) -> tuple[str, ...]:
+    """Return the other wordings, each once, without blank ones."""
+    texts = {fold(text): text.strip() for text in params.alternatives or ()}
+    return tuple(text for folded, text in texts.items() if folded and folded != fold(params.query))
