@@ -61,13 +61,13 @@ class ManualSurface(Stage):
         return value
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the six tools, in the order in which an agent meets them."""
+        """Return the tools, in the order in which an agent meets them."""
         from fumishirube_manual.tools.catalog import tools
 
         return tools(context, self._settings(), self.scan_max_chars)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools whose whole answer callers inside the process may have."""
+        """Return the tools that callers inside the process have, whatever clients are offered."""
         from fumishirube_manual.tools.catalog import commands
 
         return commands(context, self._settings())
