@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
-from fumishirube.tools import LeanAnswer, narrowed_params
+from fumishirube.tools import LeanAnswer
 from fumishirube_manual.actions import Action, next_actions
-from fumishirube_manual.arguments import ManualId, after_discovery
+from fumishirube_manual.arguments import after_discovery, manual_by_id
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
 from fumishirube_manual.diagnosis import (
     Diagnosis,
@@ -15,6 +15,7 @@ from fumishirube_manual.diagnosis import (
     diagnose,
     top_hits,
 )
+from fumishirube_manual.scopes import narrowed
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find import FindParams, assessment, search
 
@@ -101,6 +102,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
     """Return ``manual_find`` with its full answer; no server offers it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
+        manual_by_id(context, str(params.manual_id))
         trace = search(context, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         paths = context.manual(trace.manual_id).paths()
@@ -118,7 +120,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual, and tell everything",
         summary="Search one manual, and say what was applied, how it went, and what to do next.",
-        params=narrowed_params(FindParams, (), {"manual_id": ManualId}),
+        params=narrowed(FindParams, ("path_prefix",)),
         answer=FullAnswer,
         run=run,
         before=after_discovery,

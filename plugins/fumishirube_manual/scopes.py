@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -13,12 +13,13 @@ from fumishirube import (
     InvalidParameter,
     InvalidPath,
     NotFound,
+    Params,
     SurfaceContext,
     Trace,
 )
 from fumishirube.disk import clean_name, clean_path
-from fumishirube.tools import FailsWith, Session
-from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id
+from fumishirube.tools import FailsWith, Session, narrowed_params
+from fumishirube_manual.arguments import CANDIDATES, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import delivered
 
 EVERY_MANUAL = "*"
@@ -47,6 +48,21 @@ PathPrefix = Annotated[
 ]
 
 
+P = TypeVar("P", bound=Params)
+
+
+def narrowed(params: type[P], extras: Collection[str]) -> type[P]:
+    """Return arguments with one ``manual_id``, and no ``path_prefix``, unless extras name more."""
+    withheld = () if "path_prefix" in extras else ("path_prefix",)
+    replaced = {} if "everywhere" in extras else {"manual_id": ManualId}
+    return narrowed_params(params, withheld, replaced)
+
+
+def precondition(extras: Collection[str]) -> Callable[[Call, object], None]:
+    """Return what is checked before a search."""
+    return after_discovery_or_everywhere if "everywhere" in extras else after_discovery
+
+
 def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
     """Refuse a session that has not discovered the manuals, unless all are to be searched."""
     named = arguments.get("manual_id") if isinstance(arguments, Mapping) else None
@@ -55,7 +71,7 @@ def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
         after_discovery(call, arguments)
 
 
-def scope_id(context: SurfaceContext, named: str | tuple[str, ...]) -> str:
+def scope_id(context: SurfaceContext, named: str | tuple[str, ...], extras: Collection[str]) -> str:
     """Return the id of all that is named; each manual has to be there.
 
     Raises:
@@ -63,9 +79,9 @@ def scope_id(context: SurfaceContext, named: str | tuple[str, ...]) -> str:
         InvalidParameter: when the id of the root is named.
     """
     scope = named if isinstance(named, str) else "/".join(named)
-    if scope == EVERY_MANUAL:
+    if scope == EVERY_MANUAL and "everywhere" in extras:
         return scope
-    for manual_id in manuals_in(context, scope):
+    for manual_id in scope.split("/"):
         try:
             manual_by_id(context, manual_id)
         except NotFound as error:

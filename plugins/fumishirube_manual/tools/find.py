@@ -21,10 +21,10 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.text import estimate_tokens, fold
-from fumishirube.tools import LeanAnswer, narrowed_params
+from fumishirube.tools import LeanAnswer
+from fumishirube_manual import scopes
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
-from fumishirube_manual.arguments import ManualId, after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import Coverage, coverage_of
 from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
@@ -32,14 +32,6 @@ from fumishirube_manual.evidence.annotations import weights_of, with_weights
 from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.rows import evident, integrated
-from fumishirube_manual.scopes import (
-    PathPrefix,
-    Scope,
-    after_discovery_or_everywhere,
-    files_below,
-    scope_id,
-    seen_before,
-)
 from fumishirube_manual.settings import ManualSettings
 
 QUERY_CHARS = 100_000
@@ -110,7 +102,7 @@ class FindParams(Params):
         Field(max_length=QUERY_CHARS, description="A question, or keywords."),
         AfterValidator(_not_blank),
     ]
-    manual_id: Scope
+    manual_id: scopes.Scope
     required_terms: Annotated[
         tuple[RequiredTerm, ...],
         Field(description="One or two words."),
@@ -128,7 +120,7 @@ class FindParams(Params):
     ] = None
     use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None
-    path_prefix: PathPrefix = None
+    path_prefix: scopes.PathPrefix = None
 
 
 class InlinePage(LeanAnswer):
@@ -181,8 +173,6 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
             call.session.discovered = True
         return answer
 
-    everywhere = "everywhere" in settings.extras
-
     return Tool(
         name="manual_find",
         title="Search a manual",
@@ -193,14 +183,10 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
             "B' searches both sides. About 100 tokens a hit. Next: manual_read with a hit's ref; "
             "manual_hits(trace_id) for more."
         ),
-        params=narrowed_params(
-            FindParams,
-            () if "path_prefix" in settings.extras else ("path_prefix",),
-            {} if everywhere else {"manual_id": ManualId},
-        ),
+        params=scopes.narrowed(FindParams, settings.extras),
         answer=FindAnswer,
         run=run,
-        before=after_discovery_or_everywhere if everywhere else after_discovery,
+        before=scopes.precondition(settings.extras),
         examples=(
             {
                 "query": "Who may claim the travel allowance?",
@@ -215,17 +201,17 @@ def search(
     context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
 ) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
-    scope = scope_id(context, params.manual_id)
+    scope = scopes.scope_id(context, params.manual_id, settings.extras)
     limits = params.budget or FindBudget()
-    follows = params.only_unscanned_from_trace_id is not None
+    before = params.only_unscanned_from_trace_id
     query = Query(
         text=params.query,
         required=params.required_terms,
         limit=limits.max_candidates or CANDIDATES,
-        exclude=seen_before(context, scope, params.only_unscanned_from_trace_id, call.session),
-        within=files_below(context, scope, params.path_prefix),
+        exclude=scopes.seen_before(context, scope, before, call.session),
+        within=scopes.files_below(context, scope, params.path_prefix),
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
-        cache=False if params.include_claim_graph or follows else params.use_cache,
+        cache=False if params.include_claim_graph or before else params.use_cache,
     )
     result = context.find(scope, query, call.progress)
     trace = result.trace
