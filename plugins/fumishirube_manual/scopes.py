@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -13,13 +13,12 @@ from fumishirube import (
     InvalidParameter,
     InvalidPath,
     NotFound,
-    Params,
     SurfaceContext,
     Trace,
 )
 from fumishirube.disk import clean_name, clean_path
-from fumishirube.tools import FailsWith, Session, narrowed_params
-from fumishirube_manual.arguments import CANDIDATES, ManualId, after_discovery, manual_by_id
+from fumishirube.tools import FailsWith, Session
+from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import delivered
 
 EVERY_MANUAL = "*"
@@ -46,21 +45,6 @@ PathPrefix = Annotated[
     FailsWith(InvalidPath),
     Field(description="A file or a folder: search there only."),
 ]
-
-
-P = TypeVar("P", bound=Params)
-
-
-def narrowed(params: type[P], extras: Collection[str]) -> type[P]:
-    """Return arguments with one ``manual_id``, and no ``path_prefix``, unless extras name more."""
-    withheld = () if "path_prefix" in extras else ("path_prefix",)
-    replaced = {} if "everywhere" in extras else {"manual_id": ManualId}
-    return narrowed_params(params, withheld, replaced)
-
-
-def precondition(extras: Collection[str]) -> Callable[[Call, object], None]:
-    """Return what is checked before a search."""
-    return after_discovery_or_everywhere if "everywhere" in extras else after_discovery
 
 
 def after_discovery_or_everywhere(call: Call, arguments: object) -> None:

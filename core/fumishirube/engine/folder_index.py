@@ -10,6 +10,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from fumishirube.corpus import Corpus, Pages
+from fumishirube.documents import EMPTY_MAPPING
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.passages import passages
@@ -35,6 +36,8 @@ _PATIENCE = 0.05
 class IndexState(NamedTuple):
     """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
 
+    ``pages`` are the files in the corpus, by path.
+
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
     says that there is more to index, and that nobody in this process is at it. ``manuals`` names
     those of a state that is of several.
@@ -47,6 +50,7 @@ class IndexState(NamedTuple):
     fingerprint: str
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
+    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
     manuals: tuple[str, ...] = ()
 
 
@@ -173,7 +177,7 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
         files = len(pages) + len(skipped) - len(self._committed[0].skipped)
         aside = self._manual.aside()._replace(headings=headings)
-        return IndexState(corpus, files, skipped, degraded, fingerprint, aside)
+        return IndexState(corpus, files, skipped, degraded, fingerprint, aside, pages=pages)
 
     def close(self) -> None:
         """Let go of the index, once no update is under way."""

@@ -71,7 +71,7 @@ def report_search(
         returned=len(ranking.hits),
         left_out=dict(omitted),
         at_least=at_least
-        or bool(query.exclude)
+        or bool(query.exclude or query.alternatives)
         or known > number
         or _beyond_query(query, terms, applied),
         scan_capped=scan_capped,

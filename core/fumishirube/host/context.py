@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +19,7 @@ from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
 from fumishirube.engine.library import Library, ManualFolder
+from fumishirube.engine.manual_texts import manual_texts
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
@@ -26,12 +27,15 @@ from fumishirube.engine.reports import report_as_asked
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, Forbidden, IndexDamaged, NotFound, ToolError
 from fumishirube.host.fences import unlisted_by
+from fumishirube.host.readers import unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
-from fumishirube.model import Ranking
-from fumishirube.query import Query, SearchState, recorded
+from fumishirube.model import Ranking, UnreadFiles
+from fumishirube.query import Budget, Query, SearchState, recorded
 from fumishirube.report import SearchReport
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
+from fumishirube.text.file_texts import ManualTexts
+from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import (
     CacheOutcome,
@@ -82,6 +86,19 @@ class PipelineContext:
         """Return one manual."""
         return self._library.manual(manual_id)
 
+    def loose_files(self) -> Sequence[str]:
+        """Return the names of files that lie beside the manuals."""
+        return self._library.loose_files()
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
+        """Count the files of a manual that no loader reads, by suffix, and say which one would."""
+        return unread_files(
+            self._library.manual(manual_id).unread(),
+            [*self._configured.plugins.registry["loaders"]],
+            [named.name for named in self._configured.stages["loaders"]],
+            f"pipelines.{self._configured.pipeline_name}",
+        )
+
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
         with self._background.call() if self._background else nullcontext():
@@ -92,6 +109,20 @@ class PipelineContext:
                 # Nothing that the stages noted of the damaged index is to count.
                 again = replace(query, state=SearchState())
                 return self._find(manual_id, again, self.prepare(manual_id, again, progress))
+
+    def texts(
+        self,
+        manual_id: str,
+        readings: Sequence[Reading],
+        budget: Budget,
+        progress: Progress | None = None,
+        below: str = "",
+    ) -> ManualTexts:
+        """Bring the manual's index up to date, and return the files that may match."""
+        with self._background.call() if self._background else nullcontext():
+            query = Query(" ".join(reading.text for reading in readings), budget=budget)
+            state = self.prepare(manual_id, query, progress)
+            return manual_texts(self.manual(manual_id), state, budget, below)
 
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
         request = self._request(manual_id, query, state, query.within)
@@ -133,8 +164,13 @@ class PipelineContext:
         """Return the pipeline's tokenizer, if it has one."""
         return next((named.stage for named in self._stages["tokenizers"]), None)
 
-    def scorer(self, name: str) -> Scorer:
-        """Return a scorer of the pipeline, running, by its name there."""
+    def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
+        """Return a scorer of the pipeline, running, by its name there, or one made anew."""
+        if settings is not None:
+            chosen = self._shared.stage("scorers", name, settings)
+            begun = running("scorers", chosen, self._running, self._shared.fences, "scorer")
+            scorer: Scorer = begun.stage
+            return scorer
         for named in self._pipeline.scorers:
             if named.name == name:
                 return named.stage
@@ -146,7 +182,7 @@ class PipelineContext:
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:
         """Return the pipeline's embedder, if it has one, or the named one."""
         if name is not None:
-            chosen = self._shared.embedder(name)
+            chosen = self._shared.stage("embedders", name, {})
             begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
             return named_embedder([chosen], [begun])
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])

@@ -110,11 +110,11 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         name="manual_hits",
         title="Page through hits",
         summary=(
-            "Page through what a manual_find found. kind: 'candidates' all hits; "
-            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, and "
-            "why; 'gaps' what is missing; 'claims', 'evidences', 'edges' the graph of "
-            "include_claim_graph; 'gate_runs', 'fusion_debug' how the ranking came about. About "
-            "60 tokens a hit. Next: manual_read with a hit's ref."
+            "Returns what a manual_find found, page by page. kind: 'candidates' all hits; "
+            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, "
+            "and why; 'gaps'; 'claims', 'evidences', 'edges' the graph of "
+            "include_claim_graph; 'gate_runs', 'fusion_debug' how it was ranked. About 60 "
+            "tokens a hit."
         ),
         params=HitsParams,
         answer=HitsAnswer,
