@@ -194,7 +194,16 @@ def _others_answer(workspace: Path) -> None:
 # --- below a path ---------------------------------------------------------------------------
 
 
-def test_only_files_below_the_path_are_searched(server: Fumishirube) -> None:
+@pytest.fixture
+def accounting(workspace: Path) -> Iterator[Fumishirube]:
+    """A server whose answers tell how far they went."""
+    extras = "everywhere,path_prefix,coverage"
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=extras) as client:
+        yield client
+
+
+def test_only_files_below_the_path_are_searched(accounting: Fumishirube) -> None:
+    server = accounting
     server.ok("manual_ls")
     leave = asked("leave", "有給休暇の日数", required_terms=["有給休暇"])
     whole = server.ok("manual_find", **leave)
@@ -209,8 +218,8 @@ def test_only_files_below_the_path_are_searched(server: Fumishirube) -> None:
     assert found(server.ok("manual_find", **leave, path_prefix="  ")) == found(whole)
 
 
-def test_a_path_is_looked_for_in_each_manual(server: Fumishirube) -> None:
-    answer = server.ok("manual_find", **asked("*", path_prefix="rules.md"))
+def test_a_path_is_looked_for_in_each_manual(accounting: Fumishirube) -> None:
+    answer = accounting.ok("manual_find", **asked("*", path_prefix="rules.md"))
     assert found(answer) == [("leave", "rules.md", 3)]
     assert answer["coverage"]["scope"]["files"] == 1
 

@@ -21,7 +21,7 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import FailsWith, MaxChars
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.arguments import ManualId, manual_by_id
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -31,6 +31,7 @@ from fumishirube_manual.line_answers import (
 )
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.scopes import after_discovery_or_everywhere
 
 PAGE = 10_000
 TIME_MS = 60_000
@@ -75,7 +76,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
-        scope = _scope(context, params, call)
+        scope = _scope(context, params)
         budget = Budget.of(TIME_MS, call.budget.cancelled)
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
@@ -115,6 +116,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         params=GrepParams,
         answer=GrepAnswer,
         run=run,
+        before=after_discovery_or_everywhere,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
@@ -122,16 +124,11 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
     )
 
 
-def _scope(context: SurfaceContext, params: GrepParams, call: Call) -> SearchScope:
-    """Return the manuals that are meant.
-
-    Raises:
-        InvalidParameter: when single ones are, and the session has not yet listed any.
-    """
+def _scope(context: SurfaceContext, params: GrepParams) -> SearchScope:
+    """Return the manuals that are meant."""
     wanted = (params.manual_id,) if isinstance(params.manual_id, str) else params.manual_id
     if wanted == (EVERY_MANUAL,):
         return SearchScope(tuple(context.manuals()), every=True)
-    after_discovery(call, params)
     ids = (manual_by_id(context, manual_id).id for manual_id in wanted)
     return SearchScope(tuple(dict.fromkeys(ids)), every=False)
 
