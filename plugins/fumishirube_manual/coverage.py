@@ -16,6 +16,7 @@ SkipReason: TypeAlias = Literal[
     "heading_only",
     "time_budget",
     "excluded_by_trace",
+    "excluded_by_read",
     "navigation_file",
     "undecodable",
     "too_large",

@@ -120,7 +120,8 @@ def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | N
     lopsided = lopsided and bias >= trace.thresholds.file_bias
     if len(paths) < max(1, trace.thresholds.candidate_low) or lopsided:
         return "stage_cap"
-    return "dynamic_cutoff" if report.left_out.get("dynamic_cutoff") else None
+    weak = report.left_out.get("dynamic_cutoff") or report.left_out.get("unranked")
+    return "dynamic_cutoff" if weak else None
 
 
 def _gaps(

@@ -28,6 +28,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "must": st.lists(WORDS, max_size=2, unique=True).map(tuple),
     "limit": st.none() | st.integers(1, 5),
     "exclude": st.frozensets(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(1, 3))),
+    "read": st.frozensets(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(1, 3))),
     "case_sensitive": st.booleans(),
     "within": st.none() | st.frozensets(st.sampled_from(["a.md", "b.md", "c.md"])),
     "stage_arguments": st.dictionaries(

@@ -197,11 +197,13 @@ def search(
     manual_by_id(context, params.manual_id)
     limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
+    seen, read = _seen(context, params, call)
     query = Query(
         text=params.query,
         required=params.required_terms,
         limit=limits.max_candidates or CANDIDATES,
-        exclude=_seen(context, params, call),
+        exclude=seen | read,
+        read=read,
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
@@ -270,14 +272,19 @@ def assessment(
     )
 
 
-def _seen(context: SurfaceContext, params: FindParams, call: Call) -> frozenset[tuple[str, int]]:
+def _seen(
+    context: SurfaceContext, params: FindParams, call: Call
+) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]:
+    """Return what the trace and those before it returned, and what else has been read."""
     trace_id = params.only_unscanned_from_trace_id
     if trace_id is None:
-        return frozenset()
+        return frozenset(), frozenset()
     trace = context.trace(trace_id)
     if trace.manual_id != params.manual_id:
         raise InvalidParameter(
             f"only_unscanned_from_trace_id is of another manual: {trace.manual_id}",
             parameter="only_unscanned_from_trace_id",
         )
-    return trace.seen | delivered(context, call.session, params.manual_id)
+    before = trace.origin.query.read
+    returned = trace.seen - before
+    return returned, (before | delivered(context, call.session, params.manual_id)) - returned

@@ -14,6 +14,7 @@ from fumishirube import (
     Env,
     Hit,
     Holds,
+    IndexMatch,
     MatchCount,
     Part,
     Passage,
@@ -93,7 +94,7 @@ class Lexical(Stage):
             limit = min(limit, _LATE)
         cutoff = ScoreCutoff(self.sure, self.promising)
         clause = self._candidate_clause(query, analysis, extras)
-        matches = corpus.search(clause, limit + len(query.exclude), cutoff)
+        matches = _best(corpus, clause, limit, cutoff, query.exclude)
         hits = self._scored([match.passage for match in matches], query, analysis, extras)
         if query.must:
             return hits
@@ -278,6 +279,16 @@ class Lexical(Stage):
     def _penalty(self, length: int) -> float:
         over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
         return self.length_penalty_weight * min(_LENGTH_WORST, over)
+
+
+def _best(
+    corpus: Corpus, clause: Clause, limit: int, cutoff: ScoreCutoff, exclude: frozenset[_Key]
+) -> Sequence[IndexMatch]:
+    """Return the best matches; a cut-off is by the best of those that are not excluded."""
+    if not exclude:
+        return corpus.search(clause, limit, cutoff)
+    found = corpus.search(clause, limit + len(exclude))
+    return cutoff.apply([match for match in found if match.passage.key not in exclude][:limit])
 
 
 def _names(fields: Mapping[str, str]) -> str:
