@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fumishirube.model import LeftOut, Skipped
@@ -21,7 +21,8 @@ class CoverageReport:
     out or ranked. ``matched`` sections hold something of what was asked; ``at_least`` says that
     there may be more. ``unread`` names what was left out by place, whole files last. Of what no
     stage has named ``unranked`` sections hold a required term or a whole concept of the query, and
-    a follow-up returns them; ``partial`` ones share less, and are only counted.
+    a follow-up returns them; ``partial`` ones share less, and are only counted. ``left_out`` is
+    how many matching sections were not returned, by reason: all of these, and nothing else.
     """
 
     files: int
@@ -35,6 +36,7 @@ class CoverageReport:
     unread: tuple[LeftOut, ...]
     unranked: int
     partial: int
+    left_out: Mapping[str, int]
     terms: tuple[TermReport, ...]
 
     @classmethod
@@ -53,6 +55,7 @@ class CoverageReport:
             unread=(*omitted_sections(trace.search), *trace.skipped),
             unranked=report.left_out.get(UNRANKED, 0),
             partial=report.left_out.get(PARTIAL, 0),
+            left_out=report.left_out,
             terms=report.terms,
         )
 
