@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -24,17 +25,25 @@ class UnreadRow(LeanAnswer):
 
 
 def unread_rows(
-    context: SurfaceContext, manual_id: str, settings: ManualSettings
+    context: SurfaceContext, settings: ManualSettings, *manual_ids: str
 ) -> tuple[UnreadRow, ...] | None:
     """Return a row each suffix, the most frequent first; nothing where all files were read."""
-    return (every_row(context, manual_id) or None) if "unread" in settings.extras else None
+    return (every_row(context, *manual_ids) or None) if "unread" in settings.extras else None
 
 
-def every_row(context: SurfaceContext, manual_id: str) -> tuple[UnreadRow, ...]:
+def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...]:
     """Return the rows whatever the settings; none where all files were read."""
-    files = [*context.unread_files(manual_id)]
-    rows = [UnreadRow(suffix=f.suffix, count=f.number, reader=f.reader) for f in files[:_MOST]]
-    if others := sum(row.number for row in files[_MOST:]):
+    counts: Counter[str] = Counter()
+    readers: dict[str, str | None] = {}
+    for row in (row for manual_id in manual_ids for row in context.unread_files(manual_id)):
+        counts[row.suffix] += row.number
+        readers[row.suffix] = row.reader
+    suffixes = counts.most_common()
+    rows = [
+        UnreadRow(suffix=suffix, count=number, reader=readers[suffix])
+        for suffix, number in suffixes[:_MOST]
+    ]
+    if others := sum(number for _, number in suffixes[_MOST:]):
         rows.append(UnreadRow(suffix=OTHERS, count=others))
     return tuple(rows)
 

@@ -33,7 +33,9 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    application = opened(write(tmp_path_factory.mktemp("account"), FILES))
+    application = opened(
+        write(tmp_path_factory.mktemp("account"), FILES), FUMISHIRUBE_SURFACE_EXTRAS="coverage"
+    )
     yield application
     application.close()
 

@@ -17,6 +17,8 @@ from fumishirube.tools.definitions import Call, Session
 
 Key = tuple[str, int]
 
+EXTRAS = {"FUMISHIRUBE_SURFACE_EXTRAS": "coverage"}
+
 ENGLISH = [
     "refund",
     "policy",
@@ -108,7 +110,7 @@ def test_follow_ups_enumerate_every_section_that_matches_each_once(
 ) -> None:
     manual = written(seed)
     (tmp_path / "fumishirube.yaml").write_text("version: 1\ntraces: {keep: 1}\n")
-    application = opened(write(tmp_path, manual.files))
+    application = opened(write(tmp_path, manual.files), **EXTRAS)
     query, required, words = question(seed)
     answers, returned = [], []
     for answer in chain(application, query=query, required_terms=required):
@@ -130,7 +132,7 @@ def test_follow_ups_enumerate_every_section_that_matches_each_once(
 @pytest.mark.parametrize("seed", range(4))
 def test_what_was_read_in_between_is_counted_and_not_returned(tmp_path: Path, seed: int) -> None:
     manual = written(seed)
-    application = opened(write(tmp_path, manual.files))
+    application = opened(write(tmp_path, manual.files), **EXTRAS)
     query, required, words = question(seed)
     session = Session()
     call_tool(application.tools["manual_ls"], {}, Call(session=session))
@@ -156,7 +158,7 @@ def test_long_chapters_beside_short_answers_can_be_reached(tmp_path: Path) -> No
     short = {f"m/faq{n:02}.md": f"# Question {n}\nrefund refund refund\n" for n in range(25)}
     filler = "The policy describes many things at length. " * 200
     long = {f"m/policy{n}.md": f"# Chapter {n}\n{filler}refund {filler}\n" for n in range(10)}
-    application = opened(write(tmp_path, {**short, **long}))
+    application = opened(write(tmp_path, {**short, **long}), **EXTRAS)
     asked = {"query": "refund", "required_terms": ["refund"]}
     first = full(application, manual_id="m", **asked)
     assert first["summary"]["integration_status"] == "needs_followup"
@@ -167,7 +169,7 @@ def test_long_chapters_beside_short_answers_can_be_reached(tmp_path: Path) -> No
 
 def test_a_word_among_many_absent_ones_is_still_found(tmp_path: Path) -> None:
     files = {f"m/{n:03}.md": f"# Page {n}\nThe sensor of page {n}.\n" for n in range(150)}
-    application = opened(write(tmp_path, files))
+    application = opened(write(tmp_path, files), **EXTRAS)
     absent = "alpha bravo charlie delta echo foxtrot golf hotel india juliett"
     answer = ask(
         application, "manual_find", manual_id="m", query=f"{absent} sensor", required_terms=["zulu"]

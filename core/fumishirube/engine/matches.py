@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
-from fumishirube.corpus import Bool, Clause, Corpus, Count, Holds, Pages, Term
+from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
 from fumishirube.model import Hit, Passage
 from fumishirube.query import Query
 from fumishirube.text.folding import fold, occurs
@@ -25,16 +25,13 @@ class SureMatches:
         named = (*query.required, *(concept.text for concept in concepts(query.text)))
         texts = dict.fromkeys(filter(None, map(fold, named)))
         self.texts = tuple(islice(texts, _MOST_TEXTS))
-        filters: list[Clause] = [Bool(should=tuple(map(Holds, self.texts)))]
-        if query.within is not None:
-            filters.append(Pages(tuple(sorted(query.within))))
-        self._filters = tuple(filters)
+        self._clause = query.inside(Bool(should=tuple(map(Holds, self.texts))))
 
     def count(self) -> Count:
         """Count them, those without a text of their own left out."""
         if not self.texts:
             return Count(0)
-        return self._corpus.count(Bool(must=self._filters), searched=True)
+        return self._corpus.count(self._clause, searched=True)
 
     def held(self, passage: Passage) -> tuple[str, ...]:
         """Return the required terms and concepts that a passage holds; it matches if any."""
@@ -65,7 +62,7 @@ class SureMatches:
         if not self.texts or room < 1:
             return ()
         terms = dict.fromkeys(term for text in self.texts for term in self._corpus.terms(text))
-        clause = Bool(should=tuple(map(Term, terms)), must=self._filters)
+        clause = Bool(should=tuple(map(Term, terms)), must=(self._clause,))
         hits = []
         for passage, _ in self._corpus.search(clause, len(known) + room):
             held = self.held(passage)

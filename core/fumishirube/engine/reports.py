@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from fumishirube.corpus import Corpus, Count
+from fumishirube.corpus import Corpus, Count, Holds
 from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.spellings import near_spellings
 from fumishirube.model import MatchCount, Passage, Ranking, TermUse
@@ -81,7 +81,7 @@ def report_search(
         returned=len(ranking.hits),
         left_out=dict(omitted),
         at_least=at_least
-        or bool(query.exclude)
+        or bool(query.exclude or query.alternatives)
         or known > number
         or _beyond_query(query, terms, applied),
         scan_capped=scan_capped,
@@ -97,7 +97,10 @@ def report_as_asked(report: SearchReport, query: Query) -> SearchReport:
 
 
 def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
-    sections = query.state.sections_with(name, corpus)
+    if query.within is None:
+        sections = query.state.sections_with(name, corpus)
+    else:
+        sections = corpus.count(query.inside(Holds(name))).number
     look = not sections and not query.budget.spent
     return TermReport(name, sections, tuple(near_spellings(name, corpus)) if look else ())
 

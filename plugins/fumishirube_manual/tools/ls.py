@@ -73,17 +73,15 @@ def ls_tool(
         return ManualLsAnswer(
             id=wanted,
             items=tuple(items),
-            unread_files=unread_rows(context, wanted, settings) if manual else None,
+            unread_files=unread_rows(context, settings, wanted) if manual else None,
         )
 
     return Tool(
         name="manual_ls",
         title="List manuals",
         summary=(
-            "List the manuals, or what lies directly inside one. Call this first: the other "
-            "manual_* tools need its ids. Without arguments it lists all manuals; with the id of "
-            "a manual or a folder its folders and files. Cheap. Next: manual_find to search, "
-            "manual_toc for files and headings."
+            "Lists the manuals, or what lies directly inside one of them or a folder: the "
+            "ids that the other manual_* tools take. Cheap."
         ),
         params=ManualLsParams,
         answer=ManualLsAnswer,
