@@ -36,6 +36,7 @@ from fumishirube_manual.tools.find_arguments import (
     FindBudget,
     FindParams,
     offered_arguments,
+    other_wordings,
 )
 
 
@@ -92,7 +93,7 @@ def search(
     query = Query(
         text=params.query,
         required=params.required_terms,
-        alternatives=params.other_wordings,
+        alternatives=other_wordings(params),
         limit=limits.max_candidates or CANDIDATES,
         exclude=exclude,
         read=read_since(context, earlier, exclude),
