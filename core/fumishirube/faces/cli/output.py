@@ -23,6 +23,7 @@ _MEANINGS = {
     "time_budget": "there was no time left to index it",
     "heading_only": "no text of their own",
     "excluded_by_trace": "an earlier search returned them",
+    "excluded_by_read": "they have been read",
     "symlink": "symbolic links are not followed",
     "pool_full": "there was no room for more",
     "per_file_cap": "better sections of its file were enough",
