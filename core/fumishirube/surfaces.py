@@ -14,7 +14,7 @@ from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
-from fumishirube.model import Ranking
+from fumishirube.model import Ranking, UnreadFiles
 from fumishirube.query import Budget, Query
 from fumishirube.stages import (
     ClaimedFile,
@@ -140,6 +140,18 @@ class SurfaceContext(Protocol):
         Raises:
             NotFound: when there is none of this id.
             Forbidden: when it is a symlink.
+        """
+        ...
+
+    def loose_files(self) -> Sequence[str]:
+        """Return the names of files that lie beside the manuals, and so in none of them."""
+        ...
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
+        """Count the files of a manual that no loader reads, by suffix, and say which one would.
+
+        Raises:
+            NotFound: when there is no manual of this id.
         """
         ...
 

@@ -61,7 +61,7 @@ def answerable(trace: Trace) -> Answerable:
     """Say whether the words of the question stand together in the best section.
 
     The share of the question that it covers decides, and a little how far ahead of the second it
-    is. Calibrated on questions whose answer had been taken out of their manual: see docs/quality.md.
+    is. Calibrated on questions whose answer had been taken out of their manual (docs/quality.md).
     """
     rows = trace.search.rows
     if not rows or rows[0].score <= 0:

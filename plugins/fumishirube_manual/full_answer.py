@@ -16,7 +16,8 @@ from fumishirube_manual.diagnosis import (
     top_hits,
 )
 from fumishirube_manual.settings import ManualSettings
-from fumishirube_manual.tools.find import FindParams, assessment, search
+from fumishirube_manual.tools.find import assessment, search
+from fumishirube_manual.tools.find_arguments import FindParams
 
 _RATIO_DIGITS = 4
 _UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})

@@ -50,8 +50,8 @@ class IndexState(NamedTuple):
     fingerprint: str
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
-    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
     manuals: tuple[str, ...] = ()
+    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
 
 
 class SearchExtent(NamedTuple):

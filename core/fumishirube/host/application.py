@@ -150,6 +150,15 @@ class Application:
         if any(entry.work for entry in self._served):
             self.drop_faulty_tools()
 
+    def loose_files(self) -> Sequence[str]:
+        """Return the files that lie beside the manuals, each below the name of their root."""
+        files: set[str] = set()
+        for surface in (surface for surface in self.surfaces if surface.of_manuals):
+            with suppress(ToolError):  # a root that cannot be read has a finding of its own
+                names = self.contexts[surface.name].loose_files()
+                files |= {f"{surface.surface.root}/{name}" for name in names}
+        return sorted(files)
+
     def rejected_folders(self) -> Sequence[str]:
         """Say which folders are no manuals although they may be meant to be."""
         messages = set()

@@ -27,8 +27,9 @@ from fumishirube.engine.reports import report_as_asked
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, Forbidden, IndexDamaged, NotFound, ToolError
 from fumishirube.host.fences import unlisted_by
+from fumishirube.host.readers import unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
-from fumishirube.model import Ranking
+from fumishirube.model import Ranking, UnreadFiles
 from fumishirube.query import Budget, Query, SearchState, recorded
 from fumishirube.report import SearchReport
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
@@ -84,6 +85,19 @@ class PipelineContext:
     def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual."""
         return self._library.manual(manual_id)
+
+    def loose_files(self) -> Sequence[str]:
+        """Return the names of files that lie beside the manuals."""
+        return self._library.loose_files()
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
+        """Count the files of a manual that no loader reads, by suffix, and say which one would."""
+        return unread_files(
+            self._library.manual(manual_id).unread(),
+            [*self._configured.plugins.registry["loaders"]],
+            [named.name for named in self._configured.stages["loaders"]],
+            f"pipelines.{self._configured.pipeline_name}",
+        )
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""

@@ -38,6 +38,7 @@ from fumishirube import (
 from fumishirube.disk import FolderEntry
 from fumishirube.engine.manual_texts import file_text, is_below
 from fumishirube.engine.passages import passages
+from fumishirube.model import UnreadFiles
 from fumishirube.query import recorded
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
@@ -138,6 +139,14 @@ class MemoryContext:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return sorted(self._manuals)
+
+    def loose_files(self) -> Sequence[str]:
+        """Return nothing: no file lies anywhere."""
+        return ()
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:  # noqa: ARG002
+        """Return nothing: every document has been read."""
+        return ()
 
     def manual(self, manual_id: str) -> Manual:
         """Return one manual."""

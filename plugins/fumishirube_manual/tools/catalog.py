@@ -23,8 +23,8 @@ def tools(
     """Return the tools, in the order in which an agent meets them."""
     every_place = (grep_tool(context),) if "grep" in settings.extras else ()
     return (
-        ls_tool(context),
-        toc_tool(context),
+        ls_tool(context, settings),
+        toc_tool(context, settings),
         find_tool(context, settings),
         *every_place,
         hits_tool(context, settings),

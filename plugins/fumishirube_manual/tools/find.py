@@ -2,177 +2,40 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import AfterValidator, Field, JsonValue
-
 from fumishirube import (
     Answer,
     Budget,
     Call,
     CoverageReport,
-    InvalidParameter,
-    Params,
     Query,
     SearchAssessment,
     SurfaceContext,
     Tool,
     Trace,
 )
-from fumishirube.text import estimate_tokens, fold
-from fumishirube.tools import LeanAnswer, narrowed_params
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
-from fumishirube_manual.arguments import ManualId, after_discovery
+from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
-from fumishirube_manual.coverage import Coverage, coverage_of
-from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
-from fumishirube_manual.evidence.annotations import weights_of, with_weights
-from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
+from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
+from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.pointers import with_pointers
-from fumishirube_manual.rows import evident, integrated
 from fumishirube_manual.scopes import (
-    PathPrefix,
-    Scope,
     after_discovery_or_everywhere,
     files_below,
     scope_id,
     seen_before,
 )
 from fumishirube_manual.settings import ManualSettings
-
-QUERY_CHARS = 100_000
-TERM_CHARS = 200
-TIME_MS = 60_000
-CANDIDATES = 200
-ALTERNATIVES = 5
-INLINE_HITS = 5
-
-_TERMS = 2
-
-
-def _not_blank(value: str) -> str:
-    if not fold(value):
-        raise InvalidParameter("query must not be blank", parameter="query")
-    return value
-
-
-def _terms(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Trim the terms, and keep each once."""
-    distinct: dict[str, str] = {}
-    for value in values:
-        if not fold(value):
-            raise InvalidParameter(
-                "required_terms must not hold blank terms", parameter="required_terms"
-            )
-        distinct.setdefault(fold(value), value.strip())
-    if not 1 <= len(distinct) <= _TERMS:
-        raise InvalidParameter(
-            "required_terms must hold 1 or 2 different terms",
-            parameter="required_terms",
-            min=1,
-            max=_TERMS,
-        )
-    return tuple(distinct.values())
-
-
-def _trace_id(value: str) -> str:
-    if not value.strip():
-        raise InvalidParameter(
-            "only_unscanned_from_trace_id must not be blank",
-            parameter="only_unscanned_from_trace_id",
-        )
-    return value.strip()
-
-
-Positive = Annotated[int, Field(ge=1)]
-RequiredTerm = Annotated[str, Field(max_length=TERM_CHARS)]
-
-
-class FindBudget(Params):
-    """How much a search may return, and how long it may take."""
-
-    max_candidates: Annotated[Positive | None, Field(description="Default 200.")] = None
-    time_ms: Annotated[Positive | None, Field(description="Default 60000.")] = None
-
-
-class InlineHits(Params):
-    """How many hits the answer itself holds."""
-
-    limit: Annotated[Positive | None, Field(description="1 to 5; more counts as 5.")] = None
-
-
-class FindParams(Params):
-    """What to search, and where."""
-
-    query: Annotated[
-        str,
-        Field(max_length=QUERY_CHARS, description="A question, or keywords."),
-        AfterValidator(_not_blank),
-    ]
-    manual_id: Scope
-    required_terms: Annotated[
-        tuple[RequiredTerm, ...],
-        Field(description="One or two words."),
-        AfterValidator(_terms),
-    ]
-    alternatives: Annotated[
-        tuple[RequiredTerm, ...] | None,
-        Field(
-            max_length=ALTERNATIVES,
-            description="Up to 5 other wordings, as such a document would put it; or likely terms.",
-        ),
-    ] = None
-    expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
-    only_unscanned_from_trace_id: Annotated[
-        Annotated[str, AfterValidator(_trace_id)] | None,
-        Field(description="A trace_id: leave out what it returned, and what has been read."),
-    ] = None
-    budget: FindBudget | None = None
-    include_claim_graph: Annotated[
-        bool | None,
-        Field(description="Draw the graph of claims too."),
-    ] = None
-    use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
-    inline_hits: InlineHits | None = None
-    path_prefix: PathPrefix = None
-
-
-class InlinePage(LeanAnswer):
-    """The first page of ``integrated_top``.
-
-    Where copies are folded, ``next_offset`` is where ``manual_hits`` goes on.
-    """
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"next_offset"})
-
-    trace_id: str
-    kind: Literal["integrated_top"]
-    offset: int
-    limit: int
-    total: int
-    items: tuple[dict[str, JsonValue], ...]
-    next_offset: int | None = None
-
-
-class FindAnswer(LeanAnswer):
-    """The compact answer; ``manual_hits`` gives the rest by its trace id."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"manuals", "coverage", "est_tokens", "degraded"})
-
-    trace_id: str
-    candidates: int
-    status: Status
-    failure_reason: str | None
-    next_actions: tuple[dict[str, JsonValue], ...]
-    inline_hits: InlinePage
-    manuals: Annotated[
-        tuple[str, ...] | None, Field(description="The ids of the manuals, of several.")
-    ] = None
-    coverage: Coverage | None = None
-    est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
-    degraded: str | None = None
+from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
+from fumishirube_manual.tools.find_arguments import (
+    CANDIDATES,
+    INLINE_HITS,
+    TIME_MS,
+    FindBudget,
+    FindParams,
+    offered_arguments,
+)
 
 
 def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
@@ -201,11 +64,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
             "B' searches both sides. About 100 tokens a hit. Next: manual_read with a hit's ref; "
             "manual_hits(trace_id) for more."
         ),
-        params=narrowed_params(
-            FindParams,
-            () if "path_prefix" in settings.extras else ("path_prefix",),
-            {} if everywhere else {"manual_id": ManualId},
-        ),
+        params=offered_arguments(settings),
         answer=FindAnswer,
         run=run,
         before=after_discovery_or_everywhere if everywhere else after_discovery,
@@ -229,7 +88,7 @@ def search(
     query = Query(
         text=params.query,
         required=params.required_terms,
-        alternatives=_alternatives(params),
+        alternatives=params.other_wordings,
         limit=limits.max_candidates or CANDIDATES,
         exclude=seen_before(context, scope, params.only_unscanned_from_trace_id, call.session),
         within=files_below(context, scope, params.path_prefix),
@@ -249,60 +108,6 @@ def search(
     return trace
 
 
-def compact(
-    context: SurfaceContext,
-    trace: Trace,
-    diagnosis: Diagnosis,
-    account: CoverageReport,
-    limit: int,
-    settings: ManualSettings,
-) -> FindAnswer:
-    """Return the answer that every client gets, with the extra keys that the settings name."""
-    rows = trace.search.rows
-    items, covered_rows = hit_items(context, trace, limit, settings)
-    covered = "coverage" in settings.extras
-    answer = FindAnswer(
-        trace_id=trace.id,
-        candidates=len(rows),
-        status=diagnosis.status,
-        failure_reason=diagnosis.failure_reason,
-        next_actions=(),
-        inline_hits=InlinePage(
-            trace_id=trace.id,
-            kind="integrated_top",
-            offset=0,
-            limit=limit,
-            total=len(rows),
-            items=tuple(items),
-            next_offset=covered_rows if covered_rows != len(items) else None,
-        ),
-        manuals=trace.manuals or None,
-        coverage=coverage_of(account, diagnosis.cutoff_reason) if covered else None,
-        degraded=trace.degraded,
-    )
-    if "est_tokens" in settings.extras:
-        return answer.model_copy(update={"est_tokens": tokens(answer)})
-    return answer
-
-
-def hit_items(
-    context: SurfaceContext, trace: Trace, limit: int, settings: ManualSettings
-) -> tuple[list[Any], int]:
-    """Return the best hits with their evidence, and how many rows they stand for."""
-    rows, extras = trace.search.rows, settings.extras
-    if "lines" not in extras:
-        return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit])
-    reader = EvidenceReader(context, trace, weights_of(trace))
-    hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
-    return [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits], covered
-
-
-def tokens(answer: Answer) -> int:
-    """Return about how many tokens an answer costs, as the one line of JSON that it is sent as."""
-    shown = answer.model_dump(mode="json")
-    return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
-
-
 def assessment(
     trace: Trace, diagnosis: Diagnosis, account: CoverageReport, answer: Answer
 ) -> SearchAssessment:
@@ -317,9 +122,3 @@ def assessment(
         tokens=tokens(answer),
         marginal_gain=marginal_gain(trace),
     )
-
-
-def _alternatives(params: FindParams) -> tuple[str, ...]:
-    """Return the other wordings, each once, without blank ones."""
-    texts = {fold(text): text.strip() for text in params.alternatives or ()}
-    return tuple(text for folded, text in texts.items() if folded and folded != fold(params.query))

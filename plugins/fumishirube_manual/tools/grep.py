@@ -6,13 +6,13 @@ import hashlib
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from fumishirube import (
     Budget,
     Call,
     InvalidParameter,
-    InvalidPath,
+    NotFound,
     Params,
     SurfaceContext,
     Tool,
@@ -20,8 +20,7 @@ from fumishirube import (
 )
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
-from fumishirube.tools import FailsWith, MaxChars
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube.tools import MaxChars
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -31,17 +30,20 @@ from fumishirube_manual.line_answers import (
 )
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.scopes import (
+    EVERY_MANUAL,
+    PathPrefix,
+    Scope,
+    after_discovery_or_everywhere,
+    manuals_in,
+    scope_id,
+)
 
 PAGE = 10_000
 TIME_MS = 60_000
 TEXTS, TEXT_CHARS = 8, 200
-EVERY_MANUAL = "*"
 
 _CURSOR = re.compile(r"(\d{1,9})\.([0-9a-f]{8})")
-
-
-def _path_prefix(value: str) -> str:
-    return clean_path(value.rstrip("/"), "path_prefix") if value.strip() else ""
 
 
 class GrepParams(Params):
@@ -54,15 +56,8 @@ class GrepParams(Params):
     regex: Annotated[
         str | None, Field(max_length=2_000, description="Instead of any; matched line by line.")
     ] = None
-    manual_id: Annotated[
-        ManualId | Annotated[tuple[ManualId, ...], Field(min_length=1)],
-        Field(description="An id, several, or '*' for all."),
-    ]
-    path_prefix: Annotated[
-        Annotated[str, AfterValidator(_path_prefix)] | None,
-        FailsWith(InvalidPath),
-        Field(description="A file or a folder."),
-    ] = None
+    manual_id: Scope
+    path_prefix: PathPrefix = None
     context: Annotated[int | None, Field(ge=0, le=3, description="Lines around each.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
@@ -75,7 +70,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
-        scope = _scope(context, params, call)
+        scope = _scope(context, params.manual_id)
         budget = Budget.of(TIME_MS, call.budget.cancelled)
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
@@ -97,6 +92,12 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
                 "cursor; ask again without it",
                 parameter="cursor",
             )
+        if params.path_prefix and not account.files and not account.unread:
+            raise NotFound(
+                "no file is at or below path_prefix; manual_ls and manual_toc list the files",
+                parameter="path_prefix",
+                path=params.path_prefix,
+            )
         if scope.every and call.session is not None:
             call.session.discovered = True
         texts, counting = params.any or (), bool(params.count_only)
@@ -115,6 +116,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         params=GrepParams,
         answer=GrepAnswer,
         run=run,
+        before=after_discovery_or_everywhere,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
@@ -122,18 +124,10 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
     )
 
 
-def _scope(context: SurfaceContext, params: GrepParams, call: Call) -> SearchScope:
-    """Return the manuals that are meant.
-
-    Raises:
-        InvalidParameter: when single ones are, and the session has not yet listed any.
-    """
-    wanted = (params.manual_id,) if isinstance(params.manual_id, str) else params.manual_id
-    if wanted == (EVERY_MANUAL,):
-        return SearchScope(tuple(context.manuals()), every=True)
-    after_discovery(call)
-    ids = (manual_by_id(context, manual_id).id for manual_id in wanted)
-    return SearchScope(tuple(dict.fromkeys(ids)), every=False)
+def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
+    """Return the manuals that are meant; each has to be there."""
+    scope = scope_id(context, named)
+    return SearchScope(tuple(manuals_in(context, scope)), every=scope == EVERY_MANUAL)
 
 
 def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
@@ -166,7 +160,8 @@ def _search(
 ) -> None:
     """Look through one manual."""
     matcher, page, account = results
-    below = params.path_prefix or ""
+    prefix = (params.path_prefix or "").strip()
+    below = clean_path(prefix, "path_prefix") if prefix else ""
     texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
     account.files += texts.files
     account.sections += texts.sections

@@ -46,7 +46,7 @@ class ReadRef(Params):
     path: FilePath
     start_line: Annotated[
         int | None,
-        Field(ge=1, description="Line of its heading; default the first."),
+        Field(ge=1, description="Line of its heading; default the first with text."),
     ] = None
 
 
@@ -173,7 +173,8 @@ def _read_section(
         read = TextPage.of(document.text, before, before + most)
         truncated, mode = not read.eof, "scan_fallback"
     else:
-        read = TextPage.of(document.text, section.start, min(section.extent, section.start + most))
+        start = section.start if ref.start_line else _top(document, section)
+        read = TextPage.of(document.text, start, min(section.extent, start + most))
         truncated, mode = read.next_offset < section.extent, "read"
     position = ReadPosition(section.start_line, read.next_offset, hash(document.text))
     _remember(call.session, place, position)
@@ -195,14 +196,23 @@ def _read_section(
 
 
 def _section(document: Document, start_line: int | None) -> Section:
+    """Return the section that starts on this line; without a line, the first that holds text."""
+    if start_line is None and document.sections:
+        return next(filter(document.holds_text, document.sections), document.sections[0])
     for section in document.sections:
-        if start_line is None or section.start_line == start_line:
+        if section.start_line == start_line:
             return section
     raise NotFound(
         "no section starts on this line; take line_start from manual_toc(depth='deep')",
         path=document.path,
         start_line=start_line,
     )
+
+
+def _top(document: Document, section: Section) -> int:
+    """Return where reading the first section with text starts: at the front matter, if any."""
+    first = document.sections[0]
+    return first.start if first.start < document.content else section.start
 
 
 def _before(
