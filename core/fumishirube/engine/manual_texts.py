@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 
 from fumishirube.corpus import Corpus
-from fumishirube.documents import Document
+from fumishirube.documents import Document, Section
 from fumishirube.engine.claimed_files import UNSURE
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.passages import passages
 from fumishirube.engine.text_narrowing import candidates, is_text_of
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
+from fumishirube.model import Passage
 from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer
 from fumishirube.text.encoding import decode
-from fumishirube.text.file_texts import FileText, ManualTexts, SectionStart, UnreadFile
+from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
 from fumishirube.text.readings import Reading
 
 _LATE = "time_budget"
@@ -42,11 +45,13 @@ def manual_texts(
         if (page := state.pages.get(path)) and _is_current(page, file, state)
     }
     maybe = candidates(readings, state.corpus, tokenizer, current)
-    wanted = [claimed[path] for path in sorted(claimed) if path in maybe or path not in current]
+    wanted = [
+        claimed[path] for path in sorted(claimed) if path in maybe.paths or path not in current
+    ]
     return ManualTexts(
         files=len(claimed),
         sections=sum(page.sections for page in current.values()),
-        texts=_texts(manual, wanted, current, state.corpus, budget),
+        texts=_texts(manual, wanted, current, maybe.passages, state.corpus, budget),
         unlisted=unlisted,
         degraded=state.degraded,
     )
@@ -67,6 +72,7 @@ def _texts(
     manual: ManualFolder,
     wanted: Sequence[ClaimedFile],
     current: Mapping[str, IndexedFile],
+    matching: Mapping[str, Sequence[Passage]],
     corpus: Corpus,
     budget: Budget,
 ) -> Iterator[FileText | UnreadFile]:
@@ -77,7 +83,7 @@ def _texts(
             yield UnreadFile(path, _LATE)
             continue
         try:
-            yield _text(manual, file, current.get(path), corpus)
+            yield _text(manual, file, current.get(path), matching.get(path, ()), corpus)
         except Unreadable as error:
             yield UnreadFile(path, error.reason)
         except ToolError as error:
@@ -85,7 +91,11 @@ def _texts(
 
 
 def _text(
-    manual: ManualFolder, file: ClaimedFile, page: IndexedFile | None, corpus: Corpus
+    manual: ManualFolder,
+    file: ClaimedFile,
+    page: IndexedFile | None,
+    matching: Sequence[Passage],
+    corpus: Corpus,
 ) -> FileText | UnreadFile:
     """Return a file's text: without its loader where the index knows that it is as it is written.
 
@@ -98,27 +108,42 @@ def _text(
     if page is not None and page.about is not None:
         text = decode(manual.root.read_bytes(path))
         if is_text_of(page, text):
-            return FileText(path, text, partial(_indexed_sections, corpus, manual, file))
+            headings = _IndexedHeadings(matching, partial(_page, corpus, manual, file))
+            return FileText(path, text, headings.of_line)
     return file_text(manual.load(file))
 
 
-def _indexed_sections(
-    corpus: Corpus, manual: ManualFolder, file: ClaimedFile
-) -> Sequence[SectionStart]:
-    try:
-        passages = corpus.page(file.source.path)
-    except IndexDamaged:  # the next search builds it anew
-        return _sections(manual.load(file))
-    return [SectionStart(p.start_line, (*p.ancestors, p.title)) for p in passages]
-
-
 def file_text(document: Document) -> FileText:
-    """Return the text of a document, with its sections."""
-    return FileText(document.path, document.text, partial(_sections, document))
+    """Return the text of a document, with its headings."""
+    return FileText(document.path, document.text, partial(_headings, document.sections))
 
 
-def _sections(document: Document) -> Sequence[SectionStart]:
-    return [
-        SectionStart(section.start_line, (*section.ancestors, section.title))
-        for section in document.sections
-    ]
+class _IndexedHeadings:
+    """The headings of an indexed file: of the sections that matched, or of all if need be."""
+
+    def __init__(self, matching: Sequence[Passage], every: Callable[[], Sequence[Passage]]) -> None:
+        self._matching = matching
+        self._every = every
+
+    def of_line(self, line: int) -> Sequence[str]:
+        for passage in self._matching:
+            if passage.start_line <= line <= passage.end_line:
+                return (*passage.ancestors, passage.title)
+        return _headings(self._page, line)
+
+    @cached_property
+    def _page(self) -> Sequence[Passage]:
+        return self._every()
+
+
+def _headings(sections: Sequence[Section] | Sequence[Passage], line: int) -> Sequence[str]:
+    """Return the headings of the last section that begins at a line, or before it."""
+    place = bisect_right(sections, line, key=lambda section: section.start_line) - 1
+    return (*sections[place].ancestors, sections[place].title) if place >= 0 else ()
+
+
+def _page(corpus: Corpus, manual: ManualFolder, file: ClaimedFile) -> Sequence[Passage]:
+    try:
+        return corpus.page(file.source.path)
+    except IndexDamaged:  # the next search builds it anew
+        return passages(manual.load(file))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
-from fumishirube.documents import Document
+from fumishirube.documents import EMPTY_MAPPING, Document
 from fumishirube.engine.passages import digest
 from fumishirube.errors import IndexDamaged
 from fumishirube.model import Passage
@@ -19,7 +21,7 @@ _TEXT, _BESIDE = "text", "beside"
 _SHORTEST = 3
 """Shorter parts of words stand in too many terms for the index to look through."""
 _SECTIONS = 500
-_SHARE = 0.1
+_SHARE = 0.05
 """Where more sections match, and more than this share of all, reading every file costs less."""
 
 
@@ -46,27 +48,35 @@ def is_text_of(page: IndexedFile, text: str) -> bool:
     return isinstance(page.about, dict) and page.about.get(_TEXT) == digest(text)
 
 
+class Candidates(NamedTuple):
+    """The indexed files in which a reading may match, with the sections that surely may."""
+
+    paths: Collection[str]
+    passages: Mapping[str, Sequence[Passage]] = EMPTY_MAPPING
+
+
 def candidates(
     readings: Sequence[Reading],
     corpus: Corpus,
     tokenizer: Tokenizer | None,
     pages: Mapping[str, IndexedFile],
-) -> Collection[str]:
+) -> Candidates:
     """Return the indexed files in which one of the readings may match; surely in no other one.
 
     Where the index cannot tell, those are all.
     """
     if tokenizer is None or not readings:
-        return pages.keys()
-    paths: set[str] = set()
-    for reading in readings:
-        clauses = dict(_clauses(reading, tokenizer))
-        matching = _matching(corpus, tuple(clauses.values()))
-        if matching is None:
-            return pages.keys()
-        paths |= matching
-        paths |= {path for path, page in pages.items() if _may_hold(page, clauses)}
-    return paths
+        return Candidates(pages.keys())
+    clauses = [dict(_clauses(reading, tokenizer)) for reading in readings]
+    matching = _matching(corpus, [tuple(by_stem.values()) for by_stem in clauses])
+    if matching is None:
+        return Candidates(pages.keys())
+    passages: defaultdict[str, list[Passage]] = defaultdict(list)
+    for passage in matching:
+        passages[passage.path].append(passage)
+    stems = {stem for by_stem in clauses for stem in by_stem}
+    beside = {path for path, page in pages.items() if _may_hold(page, stems)}
+    return Candidates(beside | passages.keys(), passages)
 
 
 def _may_hold(page: IndexedFile, stems: Collection[str]) -> bool:
@@ -75,20 +85,18 @@ def _may_hold(page: IndexedFile, stems: Collection[str]) -> bool:
     return not isinstance(beside, str) or any(stem in beside for stem in stems)
 
 
-def _matching(corpus: Corpus, clauses: tuple[Clause, ...]) -> set[str] | None:
-    """Return the files with a section that matches them all; ``None`` where there are many."""
-    if not clauses:
+def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Passage] | None:
+    """Return the sections that match all clauses of a reading; ``None`` where there are many."""
+    if not all(readings):
         return None
-    clause = clauses[0] if len(clauses) == 1 else Bool(must=clauses)
     most = max(_SECTIONS, int(corpus.size * _SHARE))
+    clause = Bool(should=tuple(Bool(must=clauses) for clauses in readings))
     try:
-        count = corpus.count(clause, most, searched=True)
-        if count.at_least:
-            return None
-        matches = corpus.search(clause, count.number) if count.number else ()
+        # To count them first takes as long as to search.
+        matches = corpus.search(clause, most + 1)
     except IndexDamaged:  # the next search builds it anew; this one reads the files
         return None
-    return {match.passage.path for match in matches}
+    return None if len(matches) > most else [match.passage for match in matches]
 
 
 def _clauses(reading: Reading, tokenizer: Tokenizer) -> Iterator[tuple[str, Clause]]:
