@@ -21,9 +21,11 @@ class ManualSurface(Stage):
 
     root: ClassVar[str] = "manuals"
     instructions: ClassVar[str] = (
-        "Manuals: call manual_ls first. Then search one manual with manual_find, naming one or two "
-        "required_terms; read hits with manual_read by their ref, and go on with manual_scan. For "
-        "more hits use manual_hits with the trace_id."
+        "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
+        "one is used; manual_find and manual_grep take '*' for all without it. A question: "
+        "manual_find, with guesses at the document's own words as alternatives; parts of a long "
+        "question as alternatives too. Every place of a word or a pattern: manual_grep. More of "
+        "the text: manual_read with refs, several ranges at once."
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],

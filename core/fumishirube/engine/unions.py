@@ -193,7 +193,7 @@ def united_state(
         hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         _united_outside([state.aside for state in states.values()]),
         any(state.unfinished for state in states.values()),
-        tuple(states),
+        manuals=tuple(states),
     )
 
 

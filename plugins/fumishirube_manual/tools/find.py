@@ -58,11 +58,12 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual",
         summary=(
-            "Search one manual and get the best sections, ranked. Ask in the user's own words "
-            "and the manual's language, and name one or two required_terms that the right "
-            "section should hold: they guide the ranking, and status says what they did. 'A and "
-            "B' searches both sides. About 100 tokens a hit. Next: manual_read with a hit's ref; "
-            "manual_hits(trace_id) for more."
+            "Returns the best sections of a manual, of several, or of all ('*'): each with "
+            "its numbered lines that bear most on the question, often the answer itself. "
+            "Finds most when query is put in the words that such a document would use, with "
+            "the user's own words and other guesses as alternatives; required_terms are "
+            "words that the passage surely holds. answerable and missing say what was not "
+            "found. 100 to 300 tokens a hit."
         ),
         params=offered_arguments(settings),
         answer=FindAnswer,

@@ -51,14 +51,12 @@ class GrepParams(Params):
 
     any: Annotated[
         tuple[Annotated[str, Field(max_length=TEXT_CHARS)], ...] | None,
-        Field(min_length=1, max_length=TEXTS, description="Texts; a line with one of them counts."),
+        Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
-    regex: Annotated[
-        str | None, Field(max_length=2_000, description="Instead of any; matched line by line.")
-    ] = None
+    regex: Annotated[str | None, Field(max_length=2_000, description="Instead of any.")] = None
     manual_id: Scope
     path_prefix: PathPrefix = None
-    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around each.")] = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Only count.")] = None
@@ -107,11 +105,11 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         name="manual_grep",
         title="Find every place",
         summary=(
-            "Every line that holds one of some texts (any) or matches a regex, with its number, "
-            "by file and section; equal lines once. Width, case, plurals and spaces between words "
-            "or before units do not count, but numbers are whole; a space at an end is a word's "
-            "border. The total is exact; what was not searched is named. Up to max_chars, then "
-            "next_cursor and what remains by file; count_only gives counts by file."
+            "Returns every line that holds one of some texts (any) or matches a regex, by file and "
+            "section, equal lines once (also), with the exact total and what was not searched. "
+            "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
+            "space at an end of a text is a border of a word. Costs up to max_chars characters; "
+            "count_only counts by file."
         ),
         params=GrepParams,
         answer=GrepAnswer,

@@ -80,10 +80,8 @@ def ls_tool(
         name="manual_ls",
         title="List manuals",
         summary=(
-            "List the manuals, or what lies directly inside one. Call this first: the other "
-            "manual_* tools need its ids. Without arguments it lists all manuals; with the id of "
-            "a manual or a folder its folders and files. Cheap. Next: manual_find to search, "
-            "manual_toc for files and headings."
+            "Lists the manuals, or what lies directly inside one of them or a folder: the "
+            "ids that the other manual_* tools take. Cheap."
         ),
         params=ManualLsParams,
         answer=ManualLsAnswer,

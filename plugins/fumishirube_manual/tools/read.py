@@ -149,12 +149,10 @@ def read_tool(
 
 
 _SUMMARY = (
-    "Read one section with its sub-sections: pass a hit's ref, or a path with a heading's line "
-    "from manual_toc. Asked again for the same section, it goes on after it. For JSON, or a file "
-    "from end to end, use manual_scan. Costs up to max_chars characters; Japanese is about a token "
-    "each."
+    "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
+    "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars characters."
 )
-_RANGES = " refs reads up to 8 ranges of lines at once, each line with its number."
+_RANGES = " With refs: up to 8 ranges of lines at once, JSON too, each line numbered."
 
 
 def _read_section(

@@ -172,10 +172,8 @@ def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParam
         name="manual_toc",
         title="List files and headings",
         summary=(
-            "List a manual's files; with depth='deep', which needs a path_prefix, also their "
-            "headings with line numbers. For a section by its place; by content, use "
-            "manual_find. About 15 tokens a heading. Go on with next_cursor. Next: manual_read "
-            "with a path and a heading's line_start."
+            "Lists the files of a manual; with depth='deep', which needs a path_prefix, "
+            "also their headings with line numbers. About 15 tokens a heading."
         ),
         params=TocParams,
         answer=TocAnswer,
