@@ -1,7 +1,7 @@
 """Texts as they are read and compared: encodings, folding, forms, concepts, references."""
 
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
-from fumishirube.text.file_texts import FileText, ManualTexts, SectionStart, UnreadFile
+from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
 from fumishirube.text.folding import (
     Lines,
     estimate_tokens,
@@ -41,7 +41,6 @@ __all__ = [
     "Projection",
     "Reading",
     "References",
-    "SectionStart",
     "TextForm",
     "TextRange",
     "TextRanges",

@@ -23,8 +23,6 @@ from fumishirube_manual.unread import UnreadRow, unread_rows
 _EXPECTED = frozenset(
     {"heading_only", "excluded_by_trace", "navigation_file", *get_args(UnlistedReason)}
 )
-    {"heading_only", "excluded_by_trace", "navigation_file", *get_args(UnlistedReason)}
-)
 
 
 class InlinePage(LeanAnswer):
