@@ -1,5 +1,6 @@
 """Texts as they are read and compared: encodings, folding, forms, concepts, references."""
 
+from fumishirube.text.controls import printable, unseen_character, without_unseen
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
 from fumishirube.text.folding import (
     Lines,
@@ -52,9 +53,12 @@ __all__ = [
     "nfc",
     "occurrences",
     "occurs",
+    "printable",
     "project",
     "rarity",
     "runs",
     "unify_line_ends",
+    "unseen_character",
+    "without_unseen",
     "words",
 ]
