@@ -63,6 +63,7 @@ EXAMPLES = {
     "occurrences": "occurrences('red red', 'red')",
     "occurs": "occurs('bluebird', 'blue')",
     "printable": "printable('red\\x1b[0m')",
+    "printable_json": "printable_json('\"red\\u202e\"')",
     "project": "project('休 暇', LOOSE).text",
     "rarity": "round(rarity(100, 3), 2)",
     "runs": "[run[0] for run in runs('休暇 leave')]",

@@ -1,6 +1,6 @@
 """Texts as they are read and compared: encodings, folding, forms, concepts, references."""
 
-from fumishirube.text.controls import printable, unseen_character, without_unseen
+from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
 from fumishirube.text.folding import (
     Lines,
@@ -54,6 +54,7 @@ __all__ = [
     "occurrences",
     "occurs",
     "printable",
+    "printable_json",
     "project",
     "rarity",
     "runs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -34,6 +35,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(
         lambda match: match[0] if match.start() in flags else _escaped(match[0]), text
     )
+
+
+def printable_json(text: str) -> str:
+    """Return the text of a JSON value with the same escaped as JSON has it: it stays equal."""
+    return _UNPRINTABLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def unseen_character(name: str) -> str | None:

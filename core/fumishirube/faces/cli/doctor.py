@@ -292,5 +292,5 @@ _UNEXPECTED: dict[str, str] = {
     "special": "move it elsewhere",
     "symlink": "put the file itself there",
     "too_deep": "move it up, or raise limits.depth",
-    "unspeakable": "rename it, in UTF-8",
+    "unspeakable": "rename it, in UTF-8 and without control characters",
 }

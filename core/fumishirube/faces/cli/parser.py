@@ -177,7 +177,9 @@ def add_common(parser: Parser, default: str | None) -> None:
     common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
     help_text = "tell on standard error what goes on, stack traces included"
     common.add_argument("--verbose", action="store_true", default=flag, help=help_text)
-    parser.known += ["--workspace", "--config", "--no-plugins", "--verbose"]
+    help_text = "print control characters as they are; else they are printed as escapes"
+    common.add_argument("--raw", action="store_true", default=flag, help=help_text)
+    parser.known += ["--raw", "--workspace", "--config", "--no-plugins", "--verbose"]
 
 
 def add_json(parser: ArgumentParser) -> None:

@@ -26,6 +26,7 @@ from fumishirube.host.startup import load_plugins_of, open_application
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import SurfaceContext
+from fumishirube.text.controls import printable
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ class Bar:
             bar = self._bar = tqdm(
                 total=total, unit="file", file=sys.stderr, leave=False, ncols=columns, nrows=2
             )
-        bar.set_description(what)
+        bar.set_description(printable(what))
         bar.total = total
         bar.update(done - bar.n)
         if done >= total:
