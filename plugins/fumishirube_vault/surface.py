@@ -24,6 +24,7 @@ class VaultSurface(Stage):
     """
 
     root: ClassVar[str] = "vault"
+    trusted_settings: ClassVar[tuple[str, ...]] = ("allow_hidden",)
     instructions: ClassVar[str] = (
         "Vault: notes that outlast the conversation. vault_create writes a new one, vault_replace "
         "changes one; vault_ls, vault_read and vault_scan show what was written before."

@@ -13,6 +13,7 @@ from fumishirube.text import Lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
@@ -24,7 +25,7 @@ _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
 _OPAQUE = frozenset({"fence", "code_block", "html_block"})
 _STEPS_LEFT = "fumishirube_steps_left"
-_TERMINATORS = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+_TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 """The rules that ask others, at each of their lines, whether another block begins there."""
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 
