@@ -12,7 +12,7 @@ counts whole, as a model reads it whole.
 * shell: `rg A | rg B` for each two of the question's five rarest words, then `rg` for each of
   its words, the rarest first: 20 lines, cut at 300 characters; after each search `sed -n` for the
   eight lines before and after the four printed lines that hold most words of the question. For an
-  exhaustive question first `rg` over everything, uncut.
+  exhaustive question first `rg` over everything, with all lines.
 
 Both search for the same texts in the same order, and both know for nothing how rare a word is.
 What an exhaustive question puts in quotation marks is searched for first, together. A policy that

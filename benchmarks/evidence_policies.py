@@ -106,7 +106,8 @@ class ShellReader:
         """Search and read until the transcript has enough, or there is nothing to search for."""
         if question.kind == EXHAUSTIVE:
             for texts in _exhaustive_texts(question, self._vocabulary):
-                transcript.show("\n".join(self._search(texts, question.manual)))
+                lines = self._search(texts, question.manual)
+                transcript.show("\n".join(line[:COLUMNS] for line in lines))
         words = rare_words(question, self._vocabulary)
         covered: set[tuple[str, int]] = set()
         for wanted in [*combinations(words[:PAIRED], 2), *zip(words, strict=True)]:
