@@ -36,13 +36,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search brought: its trace, and the ranking that the trace ends in.
+    """What a search brought: its trace, the ranking that it ends in, and what was searched.
 
     A ranking that comes from the cache is read from the index again when it is first asked for.
     """
 
     trace: Trace
     rank: Callable[[], Ranking]
+    corpus: Corpus
 
     @cached_property
     def ranking(self) -> Ranking:

@@ -7,13 +7,17 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Trace, TraceRow
+from fumishirube import Trace, TraceRow
 from fumishirube_manual.addressed_tags import tags
+from fumishirube_manual.evidence.lines import EvidenceLine
+from fumishirube_manual.evidence.shown_hits import Copy, ShownHit
 from fumishirube_manual.pointers import pointers
 
 Json = dict[str, JsonValue]
 
 SCORE_DIGITS = 4
+CITED_DIGITS = 6
+HEADING_SEPARATOR = " > "
 
 _SIGNALS = frozenset(
     {
@@ -61,6 +65,27 @@ def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     return item | _extra(trace, row, extras)
 
 
+def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
+    """Return a row with its evidence, and with where else the same is said."""
+    extra: Json = {}
+    if hit.evidence.lines:
+        extra["lines"] = _numbered(hit.evidence.lines)
+    if hit.copies:
+        extra["also"] = [_copy(copy, folded_from) for copy in hit.copies]
+    return item | extra
+
+
+def _copy(copy: Copy, path: str) -> JsonValue:
+    """Return where a copy stands, by its line alone in the hit's own file; and what differs."""
+    place = "" if copy.row.path == path else copy.row.path
+    ref = f"{place}#L{copy.row.start_line}"
+    return {"at": ref, "lines": _numbered(copy.lines)} if copy.lines else ref
+
+
+def _numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
+    return [[line.number, line.text] for line in lines]
+
+
 def signals(row: TraceRow) -> list[str]:
     """Return the reasons for a row that the contract knows, sorted."""
     return sorted(_SIGNALS.intersection(row.labels))
@@ -74,9 +99,12 @@ def _longest(spans: Sequence[str]) -> list[JsonValue]:
 
 def _extra(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     extra: Json = {}
+    if "cite" in extras or "lines" in extras:
+        extra["end_line"] = row.end_line
     if "cite" in extras:
-        cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
-        extra["cite"] = str(cited)
+        extra["cite"] = f"@{row.digest[:CITED_DIGITS]}"
+    if "lines" in extras and row.ancestors:
+        extra["headings"] = HEADING_SEPARATOR.join(row.ancestors)
     if "refers_to" in extras and (places := pointers(trace, row)):
         extra["refers_to"] = [*places]
     if "addressed" in extras and (lines := tags(trace, row)):

@@ -9,12 +9,13 @@ from pydantic import Field, field_validator
 
 from fumishirube import Env, Stage, SurfaceContext, Tool
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
-from fumishirube_manual.settings import Extra, ManualSettings
+from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings
 
 
 class ManualSurface(Stage):
-    """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers.
+    """Offers the ``manual_*`` tools.
 
+    ``extras`` names what joins those of the contract: keys, parameters and a tool.
     ``claim_graph`` is whether a call that asks for the graph of claims gets one.
     """
 
@@ -47,7 +48,7 @@ class ManualSurface(Stage):
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
     marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
     claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
-    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = ("coverage", "cite")
+    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = DEFAULT_EXTRAS
 
     @field_validator("extras", mode="before")
     @classmethod

@@ -104,11 +104,12 @@ class PipelineContext:
             trace = request.trace(
                 search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )
-            finding = SearchResult(trace, partial(self._restored, trace, query, state.corpus))
+            ranked = partial(self._restored, trace, query, state.corpus)
+            finding = SearchResult(trace, ranked, state.corpus)
         else:
             ranking, span, report = self._pipeline.run(query, state.corpus)
             trace = request.trace(span, report, CacheOutcome(surveyed.mode, surveyed.score))
-            finding = SearchResult(trace, lambda: ranking)
+            finding = SearchResult(trace, lambda: ranking, state.corpus)
             if question and not trace.degraded and not report.out_of_time:
                 cached_search = CachedSearch(trace.id, span, _since(began), report)
                 self._shared.cache.keep(question, cached_search)
@@ -178,7 +179,7 @@ class PipelineContext:
         trace = replace(request.trace(span, report, CacheOutcome("bypass")), own=True)
         self._shared.traces.put(trace, written=written)
         self._shared.observe(trace)
-        return SearchResult(trace, lambda: ranking)
+        return SearchResult(trace, lambda: ranking, corpus)
 
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, or the workspace."""

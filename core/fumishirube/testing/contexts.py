@@ -156,7 +156,7 @@ class MemoryContext:
             origin=Origin(query=recorded(query)),
         )
         self._traces[trace.id] = trace
-        return SearchResult(trace, lambda: ranking)
+        return SearchResult(trace, lambda: ranking, corpus)
 
     def tokenizer(self) -> Tokenizer | None:
         """Return no tokenizer: a desk in memory knows words only."""
@@ -258,7 +258,8 @@ def _corpus(manual: Manual) -> MemoryCorpus:
 def _row(hit: Hit) -> TraceRow:
     section = hit.passage
     place = (section.path, section.start_line, section.end_line, section.title, section.digest)
-    return TraceRow(*place, hit.score, hit.coverage, hit.labels, hit.matched, hit.signals)
+    scored = (hit.score, hit.coverage, hit.labels, hit.matched, hit.signals)
+    return TraceRow(*place, *scored, section.ancestors)
 
 
 def _is_a_context(context: MemoryContext) -> SurfaceContext:

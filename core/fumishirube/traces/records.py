@@ -111,7 +111,7 @@ class Span:
 
 
 class TraceRow(NamedTuple):
-    """A hit as a trace keeps it: all but the text."""
+    """A hit as a trace keeps it: all but the text. ``ancestors`` are the headings above it."""
 
     path: str
     start_line: int
@@ -123,6 +123,7 @@ class TraceRow(NamedTuple):
     labels: frozenset[str]
     matched: tuple[str, ...]
     signals: Mapping[str, float]
+    ancestors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,10 @@ from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import Coverage, coverage_of
 from fumishirube_manual.deliveries import delivered
 from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, recall_ok
+from fumishirube_manual.evidence.annotations import weights_of, with_weights
+from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.pointers import with_pointers
-from fumishirube_manual.rows import integrated
+from fumishirube_manual.rows import evident, integrated
 from fumishirube_manual.settings import ManualSettings
 
 QUERY_CHARS = 100_000
@@ -122,7 +124,12 @@ class FindParams(Params):
 
 
 class InlinePage(LeanAnswer):
-    """The first page of ``integrated_top``."""
+    """The first page of ``integrated_top``.
+
+    Where copies are folded, ``next_offset`` is where ``manual_hits`` goes on.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"next_offset"})
 
     trace_id: str
     kind: Literal["integrated_top"]
@@ -130,6 +137,7 @@ class InlinePage(LeanAnswer):
     limit: int
     total: int
     items: tuple[dict[str, JsonValue], ...]
+    next_offset: int | None = None
 
 
 class FindAnswer(LeanAnswer):
@@ -156,7 +164,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         wanted = params.inline_hits.limit if params.inline_hits else None
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         limit = min(wanted or INLINE_HITS, INLINE_HITS)
-        answer = compact(trace, diagnosis, account, limit, settings)
+        answer = compact(context, trace, diagnosis, account, limit, settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         return answer
 
@@ -199,7 +207,10 @@ def search(
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
-    trace = context.find(params.manual_id, query, call.progress).trace
+    result = context.find(params.manual_id, query, call.progress)
+    trace = result.trace
+    if "lines" in settings.extras:
+        trace = with_weights(context, trace, result.corpus)
     if "refers_to" in settings.extras:
         trace = with_pointers(context, trace)
     if "addressed" in settings.extras:
@@ -210,6 +221,7 @@ def search(
 
 
 def compact(
+    context: SurfaceContext,
     trace: Trace,
     diagnosis: Diagnosis,
     account: CoverageReport,
@@ -218,7 +230,7 @@ def compact(
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows = trace.search.rows
-    items: list[Any] = [integrated(trace, row, settings.extras) for row in rows[:limit]]
+    items, covered_rows = hit_items(context, trace, limit, settings)
     covered = "coverage" in settings.extras
     answer = FindAnswer(
         trace_id=trace.id,
@@ -233,6 +245,7 @@ def compact(
             limit=limit,
             total=len(rows),
             items=tuple(items),
+            next_offset=covered_rows if covered_rows != len(items) else None,
         ),
         coverage=coverage_of(account, diagnosis.cutoff_reason) if covered else None,
         degraded=trace.degraded,
@@ -240,6 +253,18 @@ def compact(
     if "est_tokens" in settings.extras:
         return answer.model_copy(update={"est_tokens": tokens(answer)})
     return answer
+
+
+def hit_items(
+    context: SurfaceContext, trace: Trace, limit: int, settings: ManualSettings
+) -> tuple[list[Any], int]:
+    """Return the best hits with their evidence, and how many rows they stand for."""
+    rows, extras = trace.search.rows, settings.extras
+    if "lines" not in extras:
+        return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit])
+    reader = EvidenceReader(context, trace, weights_of(trace))
+    hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
+    return [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits], covered
 
 
 def tokens(answer: Answer) -> int:
