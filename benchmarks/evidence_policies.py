@@ -194,7 +194,6 @@ class ToolsReader:
         """Which of the abilities that the policy can use the server has."""
         return {
             "manual_grep": "manual_grep" in self._schemas,
-            "refs": "refs" in self._schemas["manual_read"],
             "all manuals at once": self._all_at_once,
         }
 
@@ -238,12 +237,11 @@ class ToolsReader:
         return items
 
     def _grep(self, texts: Sequence[str], manual: str, transcript: Transcript) -> None:
-        for place in self._places(manual):
-            wanted: dict[str, Any] = {"any": list(texts), "manual_id": place}
-            while wanted:
-                answer = self._call("manual_grep", wanted, transcript)
-                following = answer.get("next_cursor")
-                wanted = {**wanted, "cursor": following} if following else {}
+        wanted: dict[str, Any] = {"any": list(texts), "manual_id": manual}
+        while wanted:
+            answer = self._call("manual_grep", wanted, transcript)
+            following = answer.get("next_cursor")
+            wanted = {**wanted, "cursor": following} if following else {}
 
     def _call(self, tool: str, arguments: Mapping[str, Any], transcript: Transcript) -> Any:
         request = {"name": tool, "arguments": dict(arguments)}
