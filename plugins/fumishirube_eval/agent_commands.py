@@ -31,7 +31,7 @@ class AgentCommand:
             ConfigError: when it is empty, not well quoted, or has an unknown placeholder.
         """
         try:
-            words = shlex.split(line, posix=os.name != "nt")
+            words = _split(line)
         except ValueError as error:
             raise ConfigError(f"{option}: {error}") from error
         if not words:
@@ -50,3 +50,11 @@ class AgentCommand:
         ]
         in_words = any(f"{{{PROMPT}}}" in word for word in self.template)
         return filled, "" if in_words else values[PROMPT]
+
+
+def _split(line: str) -> list[str]:
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    if os.name == "nt":
+        lexer.escape = ""  # it separates folders there
+    return list(lexer)

@@ -1,4 +1,4 @@
-"""An agent without a model: it finds the rarest-looking words of a question and quotes what it sees.
+"""An agent without a model: it searches for a question's longest words, and quotes what it sees.
 
 scripted_agent.py mcp CONFIG PROMPT     speaks MCP to the server that the configuration names
 scripted_agent.py shell TOOLS PROMPT    runs commands through the wrapper
@@ -75,8 +75,8 @@ def with_mcp(config: Path, manual: str, question: str) -> str:
         terms = words_of(question)[:1]
         answer = server.call("manual_find", query=question, manual_id=name, required_terms=terms)
         texts.append(answer)
-        for hit in json.loads(answer)["inline_hits"]["items"][:1]:
-            texts.append(server.call("manual_read", ref=hit["ref"]))
+        hits = json.loads(answer)["inline_hits"]["items"]
+        texts += [server.call("manual_read", ref=hit["ref"]) for hit in hits[:1]]
     server.close()
     return "\n".join(texts)
 
@@ -97,9 +97,10 @@ def main() -> None:
     place = re.search(r"in the manual '([^']+)'", prompt)
     manual = place[1] if place else ""
     if camp == "mcp":
-        print(with_mcp(Path(given), manual, question))
+        answer = with_mcp(Path(given), manual, question)
     else:
-        print(with_shell(given, manual, question))
+        answer = with_shell(given, manual, question)
+    sys.stdout.write(answer)
 
 
 if __name__ == "__main__":
