@@ -41,9 +41,11 @@ _SIGNALS = frozenset(
 
 
 def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    """Return a row of ``candidates``; the manual's id stands above the rows."""
+    """Return a row of ``candidates``; the id of a single manual stands above the rows."""
     item: dict[str, Any] = {
-        "ref": {"path": row.path, "start_line": row.start_line},
+        "ref": ref_of(trace, row.path, row.start_line)
+        if trace.manuals
+        else {"path": row.path, "start_line": row.start_line},
         "score": round(row.score, SCORE_DIGITS),
         "matched_tokens": _longest(row.matched),
     }
@@ -53,16 +55,18 @@ def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
 def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``integrated_top``: complete in itself, with the title."""
     item: dict[str, Any] = {
-        "ref": {
-            "manual_id": trace.manual_id,
-            "path": row.path,
-            "start_line": row.start_line,
-        },
+        "ref": ref_of(trace, row.path, row.start_line),
         "title": row.title,
         "score": round(row.score, SCORE_DIGITS),
         "matched_tokens": _longest(row.matched),
     }
     return item | _extra(trace, row, extras)
+
+
+def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
+    """Return the place of a section, or of a file, as other tools take it."""
+    manual_id, inner = trace.file(path)
+    return {"manual_id": manual_id, "path": inner, "start_line": start_line}
 
 
 def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:

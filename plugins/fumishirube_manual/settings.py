@@ -16,6 +16,9 @@ Extra = Literal[
     "path_prefix",
     "refs",
     "grep",
+    "titles",
+    "unread",
+    "terms",
     "coverage",
     "cite",
     "est_tokens",
@@ -25,7 +28,9 @@ Extra = Literal[
 """What the contract of the tools does not name: keys, parameters, and a tool."""
 
 DEFAULT_EXTRAS: tuple[Extra, ...] = tuple(
-    extra for extra in get_args(Extra) if extra not in ("est_tokens", "refers_to", "addressed")
+    extra
+    for extra in get_args(Extra)
+    if extra not in ("coverage", "est_tokens", "refers_to", "addressed")
 )
 
 

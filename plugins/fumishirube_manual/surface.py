@@ -21,9 +21,11 @@ class ManualSurface(Stage):
 
     root: ClassVar[str] = "manuals"
     instructions: ClassVar[str] = (
-        "Manuals: call manual_ls first. Then search one manual with manual_find, naming one or two "
-        "required_terms; read hits with manual_read by their ref, and go on with manual_scan. For "
-        "more hits use manual_hits with the trace_id."
+        "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
+        "one is used; manual_find and manual_grep take '*' for all without it. A question: "
+        "manual_find, with guesses at the document's own words as alternatives; parts of a long "
+        "question as alternatives too. Every place of a word or a pattern: manual_grep. More of "
+        "the text: manual_read with refs, several ranges at once."
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
@@ -35,7 +37,7 @@ class ManualSurface(Stage):
             {"use": "proximity"},
             {"use": "numbers"},
         ],
-        "fusers": [{"use": "required-terms"}, {"use": "decompose"}],
+        "fusers": [{"use": "required-terms"}, {"use": "alternatives"}, {"use": "decompose"}],
         "refiners": [
             {"use": "siblings"},
             {"use": "exploration"},
@@ -59,13 +61,13 @@ class ManualSurface(Stage):
         return value
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the six tools, in the order in which an agent meets them."""
+        """Return the tools, in the order in which an agent meets them."""
         from fumishirube_manual.tools.catalog import tools
 
         return tools(context, self._settings(), self.scan_max_chars)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools whose whole answer callers inside the process may have."""
+        """Return the tools that callers inside the process have, whatever clients are offered."""
         from fumishirube_manual.tools.catalog import commands
 
         return commands(context, self._settings())

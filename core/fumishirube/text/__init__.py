@@ -1,6 +1,7 @@
 """Texts as they are read and compared: encodings, folding, forms, concepts, references."""
 
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
+from fumishirube.text.file_texts import FileText, ManualTexts, SectionStart, UnreadFile
 from fumishirube.text.folding import (
     Lines,
     estimate_tokens,
@@ -24,6 +25,7 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
+from fumishirube.text.readings import Reading, reading, reading_form
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 
@@ -32,13 +34,18 @@ __all__ = [
     "NORMAL",
     "Concept",
     "DecodedText",
+    "FileText",
     "Lines",
+    "ManualTexts",
     "OffsetMap",
     "Projection",
+    "Reading",
     "References",
+    "SectionStart",
     "TextForm",
     "TextRange",
     "TextRanges",
+    "UnreadFile",
     "chunks",
     "concepts",
     "decode",
@@ -54,6 +61,8 @@ __all__ = [
     "occurs",
     "project",
     "rarity",
+    "reading",
+    "reading_form",
     "runs",
     "unify_line_ends",
     "words",

@@ -30,4 +30,4 @@ def weights_of(trace: Trace) -> Sequence[ConceptWeight]:
     noted = trace.annotations.get(ANNOTATION)
     if not isinstance(noted, list):
         return ()
-    return [ConceptWeight(*one) for one in noted]  # type: ignore[misc]
+    return [ConceptWeight(*concept) for concept in noted]  # type: ignore[misc]

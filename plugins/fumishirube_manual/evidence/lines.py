@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from fumishirube.text import fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
+from fumishirube_manual.evidence.excerpts import excerpt
 
 WHOLE_LINES = 15
 """A section of no more lines is shown whole, if it has few characters too."""
@@ -39,7 +39,6 @@ _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _OPEN = re.compile(r"[(\[{,\\]\s*$")
-_SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
 _ASKS_FIGURE = re.compile(
     r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"
@@ -54,6 +53,7 @@ _FIGURES = 1.15
 _WORTHWHILE = 0.3
 _REPEATED = 0.25
 _STATEMENT = 3
+_HALF = 0.5
 
 
 class EvidenceLine(NamedTuple):
@@ -63,7 +63,7 @@ class EvidenceLine(NamedTuple):
     text: str
 
 
-class Evidence(NamedTuple):
+class SectionEvidence(NamedTuple):
     """The lines that are shown of a section, in order; ``whole`` when that is all of its text.
 
     ``worth`` is the score of the best line: the weights of what stands in it.
@@ -94,15 +94,17 @@ class SectionLines:
         }
         self._figures = bool(_ASKS_FIGURE.search(query))
 
-    def evidence(self, measure: Measure = FULL) -> Evidence:
+    def evidence(self, measure: Measure = FULL) -> SectionEvidence:
         """Return the lines that bear most on the question; a short text whole."""
         filled = [at for at, line in enumerate(self._lines) if line.strip() and not self._said(at)]
         if self._short(filled, measure):
             shown = {at: self._lines[at].rstrip() for at in filled}
-            return Evidence(self._numbered(shown), whole=True, worth=max(self._scores, default=0.0))
+            return SectionEvidence(
+                self._numbered(shown), whole=True, worth=max(self._scores, default=0.0)
+            )
         chosen = self._chosen(measure.lines)
         if not chosen:
-            return Evidence()
+            return SectionEvidence()
         best = max(chosen, key=self._scores.__getitem__)
         limits = {at: measure.best if at == best else OTHER_CHARS for at in chosen}
         shown = {at: self._cut(at, limit) for at, limit in limits.items()}
@@ -112,7 +114,17 @@ class SectionLines:
         for at in chosen:
             for other in self._beside(at):
                 shown.setdefault(other, self._cut(other, OTHER_CHARS))
-        return Evidence(self._numbered(shown), worth=self._scores[best])
+        return SectionEvidence(self._numbered(shown), worth=self._scores[best])
+
+    def present(self) -> set[str]:
+        """Return the concepts of which at least half stands in a line, or in the headings."""
+        above = shares(LineText.of("\n".join(self._titles)), self._weights)
+        every_line = [above, *(line for line in self._shares if line)]
+        return {
+            concept.text
+            for concept, among in zip(self._weights, zip(*every_line, strict=True), strict=True)
+            if max(among) >= _HALF
+        }
 
     def _said(self, at: int) -> bool:
         """Tell whether a line is the section's heading, which is the hit's title."""
@@ -152,8 +164,8 @@ class SectionLines:
     def _scores(self) -> Sequence[float]:
         """Score each line: what stands in it, and part of what else stands in the lines beside."""
         scores = []
-        for at, held in enumerate(self._shares):
-            own = sum(worth * share for worth, share in zip(self._worths, held, strict=False))
+        for at, present in enumerate(self._shares):
+            own = sum(worth * share for worth, share in zip(self._worths, present, strict=False))
             if own:
                 beside = [self._more(at, other) for other in (at - 1, at + 1)]
                 own += _NEAR * max(beside)
@@ -260,51 +272,3 @@ class SectionLines:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
-    """Return the sentences of a line around what matters, in about so many characters.
-
-    ``…`` says that something was cut off. A sentence that is too long itself is cut around the
-    densest stretch.
-    """
-    sentences = [match for match in _SENTENCE.finditer(line) if match.group()]
-    scores = [_worth(match.group(), weights) for match in sentences]
-    best = max(range(len(sentences)), key=scores.__getitem__)
-    start, end = sentences[best].span()
-    if end - start > most:
-        start = _densest(line, start, end, most, weights)
-        return _dotted(line, start, min(start + most, end))
-    first = last = best
-    while True:
-        longer = [
-            (scores[at], -at, at)
-            for at in (first - 1, last + 1)
-            if 0 <= at < len(sentences)
-            and max(end, sentences[at].end()) - min(start, sentences[at].start()) <= most
-        ]
-        if not longer:
-            return _dotted(line, start, end)
-        at = max(longer)[2]
-        first, last = min(first, at), max(last, at)
-        start, end = sentences[first].start(), sentences[last].end()
-
-
-def _worth(text: str, weights: Sequence[ConceptWeight]) -> float:
-    line = LineText.of(text)
-    return math.fsum(concept.weight * line.share(concept) for concept in weights)
-
-
-def _densest(line: str, start: int, end: int, most: int, weights: Sequence[ConceptWeight]) -> int:
-    """Return where the stretch begins that holds the most, looked for in steps."""
-    step = max(1, most // 4)
-    places = [*range(start, max(start + 1, end - most), step), max(start, end - most)]
-    ranked: list[tuple[float, int]] = [
-        (_worth(line[at : at + most], weights), -at) for at in places
-    ]
-    return -max(ranked)[1]
-
-
-def _dotted(line: str, start: int, end: int) -> str:
-    before, after = "…" * bool(line[:start].strip()), "…" * bool(line[end:].strip())
-    return f"{before}{line[start:end].strip()}{after}"

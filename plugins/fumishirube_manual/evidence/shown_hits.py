@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
-from fumishirube.text import fold
+from fumishirube.text import concepts, fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.lines import (
     BRIEF,
     FULL,
     SHORT,
-    Evidence,
     EvidenceLine,
     Measure,
+    SectionEvidence,
     SectionLines,
 )
 from fumishirube_manual.evidence.own_texts import own_text
@@ -26,6 +26,7 @@ GAP_SCORE, GAP_WORTH = 0.55, 0.4
 
 _LOOK_AHEAD = 3
 _SAME = 0.5
+_MISSING = 8
 
 
 @dataclass
@@ -41,7 +42,7 @@ class ShownHit:
     """A row, its evidence, and the rows that say the same."""
 
     row: TraceRow
-    evidence: Evidence
+    evidence: SectionEvidence
     copies: list[Copy] = field(default_factory=list)
 
 
@@ -54,15 +55,26 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._weights = weights
+        self._present: set[str] = set()
 
-    def evidence(self, row: TraceRow, measure: Measure) -> Evidence:
+    def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
         """Return the lines of a row; none when its text has changed or gone since."""
-        text = own_text(self._context, self._trace.manual_id, row)
+        manual_id, path = self._trace.file(row.path)
+        text = own_text(self._context, manual_id, row._replace(path=path))
         if text is None:
-            return Evidence()
+            return SectionEvidence()
         titles = (row.title, *row.ancestors)
         lines = SectionLines(text, row.start_line, self._weights, titles, self._trace.text)
+        self._present |= lines.present()
         return lines.evidence(measure)
+
+    def missing_words(self) -> list[str]:
+        """Return the words of the question that stand in none of the sections read so far."""
+        return [
+            concept.text
+            for concept in concepts(self._trace.text)
+            if concept.text not in self._present and not concept.single
+        ][:_MISSING]
 
 
 def shown_hits(
@@ -98,10 +110,12 @@ def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
     worth = GAP_WORTH * max(hit.evidence.worth for hit in shown)
     for hit in shown[1:]:
         if hit.row.score < score or hit.evidence.worth < worth:
-            hit.evidence = Evidence(worth=hit.evidence.worth)
+            hit.evidence = SectionEvidence(worth=hit.evidence.worth)
 
 
-def _original(shown: Sequence[ShownHit], row: TraceRow, evidence: Evidence) -> ShownHit | None:
+def _original(
+    shown: Sequence[ShownHit], row: TraceRow, evidence: SectionEvidence
+) -> ShownHit | None:
     """Return the hit that a row repeats: the same text, or nearly the same lines."""
     for hit in shown:
         if hit.row.digest == row.digest:
@@ -113,10 +127,10 @@ def _original(shown: Sequence[ShownHit], row: TraceRow, evidence: Evidence) -> S
     return None
 
 
-def _said(evidence: Evidence) -> frozenset[str]:
+def _said(evidence: SectionEvidence) -> frozenset[str]:
     return frozenset(fold(line.text) for line in evidence.lines)
 
 
-def _differing(original: Evidence, copy: Evidence) -> tuple[EvidenceLine, ...]:
+def _differing(original: SectionEvidence, copy: SectionEvidence) -> tuple[EvidenceLine, ...]:
     known = _said(original)
     return tuple(line for line in copy.lines if fold(line.text) not in known)

@@ -33,6 +33,7 @@ from fumishirube_manual.rows import (
     Json,
     candidate,
     integrated,
+    ref_of,
     signals,
 )
 from fumishirube_manual.settings import ManualSettings
@@ -101,7 +102,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
             offset=offset,
             limit=limit if len(items) == len(wanted) else len(items),
             total=len(rows),
-            manual_id=trace.manual_id if kind == "candidates" else None,
+            manual_id=trace.manual_id if kind == "candidates" and not trace.manuals else None,
             items=items,
         )
 
@@ -109,11 +110,11 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         name="manual_hits",
         title="Page through hits",
         summary=(
-            "Page through what a manual_find found. kind: 'candidates' all hits; "
-            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, and "
-            "why; 'gaps' what is missing; 'claims', 'evidences', 'edges' the graph of "
-            "include_claim_graph; 'gate_runs', 'fusion_debug' how the ranking came about. About "
-            "60 tokens a hit. Next: manual_read with a hit's ref."
+            "Returns what a manual_find found, page by page. kind: 'candidates' all hits; "
+            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, "
+            "and why; 'gaps'; 'claims', 'evidences', 'edges' the graph of "
+            "include_claim_graph; 'gate_runs', 'fusion_debug' how it was ranked. About 60 "
+            "tokens a hit."
         ),
         params=HitsParams,
         answer=HitsAnswer,
@@ -146,9 +147,7 @@ def _unscanned(trace: Trace) -> list[Json]:
     """List what was found but not returned, and the files that were not searched."""
     return [
         {
-            "manual_id": trace.manual_id,
-            "path": out.path,
-            "start_line": out.start_line,
+            **ref_of(trace, out.path, out.start_line),
             "reason": unread_reason(out.reason, whole_file=out.start_line is None),
         }
         for out in CoverageReport.of(trace).unread
@@ -211,15 +210,10 @@ def _fusion_debug(trace: Trace) -> list[Json]:
         ]
         items.append(
             {
-                "candidate_key": f"{trace.manual_id}|{row.path}|{row.start_line}",
+                "candidate_key": f"{'|'.join(trace.file(row.path))}|{row.start_line}",
                 "rank": place,
                 "score": round(row.score, SCORE_DIGITS),
-                "ref": {
-                    "manual_id": trace.manual_id,
-                    "path": row.path,
-                    "start_line": row.start_line,
-                    "signals": [*signals(row)],
-                },
+                "ref": ref_of(trace, row.path, row.start_line) | {"signals": [*signals(row)]},
                 "contributions": contributions,
                 "guaranteed_top": "pinned" in row.labels,
             }

@@ -28,8 +28,8 @@ from fumishirube.tools import (
     ReadPosition,
     Session,
     TextPage,
+    narrowed_params,
 )
-from fumishirube.tools.narrowing import narrowed_params
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
@@ -46,7 +46,7 @@ class ReadRef(Params):
     path: FilePath
     start_line: Annotated[
         int | None,
-        Field(ge=1, description="Line of its heading; default the first."),
+        Field(ge=1, description="Line of its heading; default the first with text."),
     ] = None
 
 
@@ -149,11 +149,10 @@ def read_tool(
 
 
 _SUMMARY = (
-    "Read one section with its sub-sections: pass a hit's ref, or a path with a heading's line "
-    "from manual_toc. Asked again for the same section, it goes on after it. For JSON, or a file from "
-    "end to end, use manual_scan. Costs up to max_chars characters; Japanese is about a token each."
+    "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
+    "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars characters."
 )
-_RANGES = " refs reads up to 8 ranges of lines at once, each line with its number."
+_RANGES = " With refs: up to 8 ranges of lines at once, JSON too, each line numbered."
 
 
 def _read_section(
@@ -172,7 +171,8 @@ def _read_section(
         read = TextPage.of(document.text, before, before + most)
         truncated, mode = not read.eof, "scan_fallback"
     else:
-        read = TextPage.of(document.text, section.start, min(section.extent, section.start + most))
+        start = section.start if ref.start_line else _top(document, section)
+        read = TextPage.of(document.text, start, min(section.extent, start + most))
         truncated, mode = read.next_offset < section.extent, "read"
     position = ReadPosition(section.start_line, read.next_offset, hash(document.text))
     _remember(call.session, place, position)
@@ -194,14 +194,23 @@ def _read_section(
 
 
 def _section(document: Document, start_line: int | None) -> Section:
+    """Return the section that starts on this line; without a line, the first that holds text."""
+    if start_line is None and document.sections:
+        return next(filter(document.holds_text, document.sections), document.sections[0])
     for section in document.sections:
-        if start_line is None or section.start_line == start_line:
+        if section.start_line == start_line:
             return section
     raise NotFound(
         "no section starts on this line; take line_start from manual_toc(depth='deep')",
         path=document.path,
         start_line=start_line,
     )
+
+
+def _top(document: Document, section: Section) -> int:
+    """Return where reading the first section with text starts: at the front matter, if any."""
+    first = document.sections[0]
+    return first.start if first.start < document.content else section.start
 
 
 def _before(
