@@ -72,10 +72,12 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
     figures: dict[str, Any] = {"questions": len(rows), "limit": rows[0].ours.limit}
     ours, shell = [row.ours for row in rows], [row.shell for row in rows]
     figures["first"] = _compared([item.first for item in ours], [item.first for item in shell])
+    figures["last"] = _compared([max(item.every) for item in ours], [max(i.every) for i in shell])
     figures["lines"] = _compared(_lines(ours), _lines(shell))
     for name, camp in (("ours", ours), ("shell", shell)):
         lines = sum(len(item.reached) for item in camp) / figures["lines"]["count"]
         figures["first"][f"{name}_reached"] = sum(bool(item.reached) for item in camp) / len(rows)
+        figures["last"][f"{name}_reached"] = sum(item.complete for item in camp) / len(rows)
         figures["lines"][f"{name}_reached"] = lines
     return figures
 
@@ -124,6 +126,7 @@ def summary_lines(figures: dict[str, Any]) -> Iterator[str]:
     """Yield the summary as text."""
     for name, label in (
         ("first", "until one gold line of a question"),
+        ("last", "until every gold line of a question"),
         ("lines", "until each gold line"),
     ):
         item = figures[name]

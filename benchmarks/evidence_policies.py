@@ -72,8 +72,13 @@ class Transcript:
         for quote in self.question.quotes:
             if quote not in self.reached and any(quote in view for view in views):
                 self.reached[quote] = self.spent
-        if len(self.reached) == len(self.question.quotes) or self.spent >= self.limit:
+        if self.complete or self.spent >= self.limit:
             raise Stopped
+
+    @property
+    def complete(self) -> bool:
+        """Whether every quote was printed."""
+        return len(self.reached) == len(self.question.quotes)
 
     @property
     def first(self) -> int:

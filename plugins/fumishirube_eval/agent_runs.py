@@ -231,7 +231,7 @@ def _furnish(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple
     config = base / "mcp.json"
     config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     (workspace / ".gemini").mkdir(parents=True)
-    trusted = {name: {"command": one["command"], "trust": True} for name, one in servers.items()}
+    trusted = {name: {"command": str(tools), "trust": True} for name in servers}
     settings = json.dumps({"mcpServers": trusted})
     (workspace / ".gemini" / "settings.json").write_text(settings, encoding="utf-8")
     return tools, config
