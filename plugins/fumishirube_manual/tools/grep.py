@@ -107,11 +107,11 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         name="manual_grep",
         title="Find every place",
         summary=(
-            "Every line that holds one of some texts (any) or matches a regex, with its number, "
-            "by file and section; equal lines once. Width, case, plurals and spaces between words "
-            "or before units do not count, but numbers are whole; a space at an end is a word's "
-            "border. The total is exact; what was not searched is named. Up to max_chars, then "
-            "next_cursor and what remains by file; count_only gives counts by file."
+            "Returns every line that holds one of some texts (any) or matches a regex, by file and "
+            "section, equal lines once (also), with the exact total and what was not searched. "
+            "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
+            "space at an end of a text is a border of a word. Costs up to max_chars characters; "
+            "count_only counts by file."
         ),
         params=GrepParams,
         answer=GrepAnswer,
