@@ -10,11 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
-from pydantic import BaseModel
-=======
-from pydantic import JsonValue
->>>>>>> main
+from pydantic import BaseModel, JsonValue
 
 from fumishirube.config.classic import settings
 from fumishirube.config.classic_surfaces import with_classic_settings
@@ -304,7 +300,6 @@ class Application:
         self.warnings += deprecated_settings(stage, where)
         return NamedStage(use.name, stage, offer.plugin)
 
-<<<<<<< HEAD
     def _check_trust(self) -> None:
         """See that what surfaces read and write is inside, or trusted, before they do."""
         used = {surface.surface.root for surface in self.surfaces} - set(ALWAYS_USED)
@@ -315,13 +310,12 @@ class Application:
                     where = f"surfaces[{place}].with"
                     self.outside += outside_settings(self.loaded, surface.surface, where)
         self.loaded.trust.check(self.outside)
-=======
+
     def _further_stage(
         self, kind_name: str, name: str, settings: Mapping[str, JsonValue]
     ) -> NamedStage[Any]:
         use = Use.model_validate({"use": name, "with": settings})
         return self._stage(kind_name, use, kind_name.removesuffix("s"))
->>>>>>> main
 
     def _check_names(self) -> None:
         if self.loaded.alone_as:
