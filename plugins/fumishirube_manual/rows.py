@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from fumishirube import Trace, TraceRow
 from fumishirube_manual.addressed_tags import tags
+from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine
 from fumishirube_manual.evidence.shown_hits import Copy, ShownHit
 from fumishirube_manual.pointers import pointers
@@ -72,6 +73,8 @@ def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
 def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
     """Return a row with its evidence, and with where else the same is said."""
     extra: Json = {}
+    if wording := wording_of(hit.row):
+        extra["alternative"] = wording
     if hit.evidence.lines:
         extra["lines"] = _numbered(hit.evidence.lines)
     if hit.copies:

@@ -3,31 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import Corpus, SurfaceContext, Trace
+from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
 
 ANNOTATION = "concepts"
+ALTERNATIVE = "alternative-"
+"""The label of a hit that another wording brought, before its number."""
+
+_OTHERS = 0.25
 
 
 def with_weights(
-    context: SurfaceContext, trace: Trace, corpus: Corpus, more: Iterable[str] = ()
+    context: SurfaceContext, trace: Trace, corpus: Corpus, alternatives: Iterable[str] = ()
 ) -> Trace:
-    """Note in a trace what the concepts of its question, and of further words, are worth."""
+    """Note in a trace what the concepts of its question, and of each other wording, are worth."""
     if ANNOTATION in trace.annotations:
         return trace
-    weights = concept_weights((trace.text, *trace.required, *more), corpus)
-    noted: list[JsonValue] = [
-        [concept.text, round(concept.weight, 4), dict(concept.shares)] for concept in weights
-    ]
-    return context.annotate(trace, ANNOTATION, noted)
+    wordings = [(trace.text, *trace.required), *((text,) for text in alternatives)]
+    return context.annotate(trace, ANNOTATION, [_noted(texts, corpus) for texts in wordings])
 
 
-def weights_of(trace: Trace) -> Sequence[ConceptWeight]:
-    """Return what was noted; nothing of a search that was not made for it."""
+def weights_of(trace: Trace, row: TraceRow) -> Sequence[ConceptWeight]:
+    """Return what the concepts are worth for a hit: those of its own wording, and less the others.
+
+    There are none for a search that was not made to show evidence.
+    """
     noted = trace.annotations.get(ANNOTATION)
-    if not isinstance(noted, list):
-        return ()
-    return [ConceptWeight(*concept) for concept in noted]  # type: ignore[misc]
+    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
+    own = wording_of(row)
+    weights: dict[str, ConceptWeight] = {}
+    order = sorted(range(len(wordings)), key=lambda number: number != own)
+    for number in order:
+        for text, weight, shares in wordings[number]:
+            share = 1.0 if number == own else _OTHERS
+            weights.setdefault(text, ConceptWeight(text, share * weight, shares))
+    return [*weights.values()]
+
+
+def wording_of(row: TraceRow) -> int:
+    """Return the number of the alternative that brought a hit; 0 for the question itself."""
+    numbers = [
+        int(label.removeprefix(ALTERNATIVE))
+        for label in row.labels
+        if label.startswith(ALTERNATIVE) and label.removeprefix(ALTERNATIVE).isdecimal()
+    ]
+    return min(numbers, default=0)
+
+
+def _noted(texts: Iterable[str], corpus: Corpus) -> list[JsonValue]:
+    return [
+        [concept.text, round(concept.weight, 4), dict(concept.shares)]
+        for concept in concept_weights(texts, corpus)
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold
-from fumishirube_manual.evidence.concept_weights import ConceptWeight
+from fumishirube_manual.evidence.annotations import weights_of, wording_of
 from fumishirube_manual.evidence.lines import (
     BRIEF,
     FULL,
@@ -23,6 +23,9 @@ MEASURES = (FULL, SHORT, SHORT)
 """How much the first hits show, by rank; the others show one line."""
 GAP_SCORE, GAP_WORTH = 0.55, 0.4
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
+
+PINNED = "pinned_top"
+"""The label of the best hit of one side, or one wording, of a question."""
 
 _LOOK_AHEAD = 3
 _SAME = 0.5
@@ -49,12 +52,9 @@ class ShownHit:
 class EvidenceReader:
     """Reads the evidence of the rows of one search."""
 
-    def __init__(
-        self, context: SurfaceContext, trace: Trace, weights: Sequence[ConceptWeight]
-    ) -> None:
+    def __init__(self, context: SurfaceContext, trace: Trace) -> None:
         self._context = context
         self._trace = trace
-        self._weights = weights
         self._present: set[str] = set()
 
     def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
@@ -64,9 +64,16 @@ class EvidenceReader:
         if text is None:
             return SectionEvidence()
         titles = (row.title, *row.ancestors)
-        lines = SectionLines(text, row.start_line, self._weights, titles, self._trace.text)
+        lines = SectionLines(
+            text, row.start_line, weights_of(self._trace, row), titles, self._asked(row)
+        )
         self._present |= lines.present()
         return lines.evidence(measure)
+
+    def _asked(self, row: TraceRow) -> str:
+        """Return the wording that brought a hit."""
+        wordings = (self._trace.text, *self._trace.origin.query.alternatives)
+        return wordings[min(wording_of(row), len(wordings) - 1)]
 
     def missing_words(self) -> list[str]:
         """Return the words of the question that stand in none of the sections read so far."""
@@ -89,6 +96,8 @@ def shown_hits(
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
         measure = MEASURES[rank] if rank < len(MEASURES) else BRIEF
+        if PINNED in row.labels:
+            measure = FULL
         evidence = reader.evidence(row, measure)
         original = _original(shown, row, evidence) if folded else None
         if original is not None:
@@ -109,6 +118,8 @@ def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
     score = GAP_SCORE * max(hit.row.score for hit in shown)
     worth = GAP_WORTH * max(hit.evidence.worth for hit in shown)
     for hit in shown[1:]:
+        if PINNED in hit.row.labels:
+            continue
         if hit.row.score < score or hit.evidence.worth < worth:
             hit.evidence = SectionEvidence(worth=hit.evidence.worth)
 

@@ -14,7 +14,6 @@ from fumishirube.text import estimate_tokens
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
-from fumishirube_manual.evidence.annotations import weights_of
 from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.rows import evident, integrated
 from fumishirube_manual.settings import ManualSettings
@@ -132,7 +131,7 @@ def _hit_items(
     rows = trace.search.rows
     if "lines" not in extras:
         return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit]), []
-    reader = EvidenceReader(context, trace, weights_of(trace))
+    reader = EvidenceReader(context, trace)
     hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
     items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
     return items, covered, reader.missing_words()

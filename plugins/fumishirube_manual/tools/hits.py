@@ -29,7 +29,6 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
-from fumishirube_manual.evidence.annotations import weights_of
 from fumishirube_manual.evidence.lines import BRIEF
 from fumishirube_manual.evidence.shown_hits import EvidenceReader, ShownHit
 from fumishirube_manual.rows import (
@@ -102,7 +101,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
             shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
-            wanted = _with_lines(EvidenceReader(context, trace, weights_of(trace)), shown)
+            wanted = _with_lines(EvidenceReader(context, trace), shown)
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,

@@ -59,11 +59,14 @@ class Alternatives(Stage):
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
+        first = {o.ranking.hits[0].passage.key for o in outcomes[1:] if o.ranking.hits}
         scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
         hits = []
         for fused in merge_rankings(outcomes, self.k):
             (best, name), *others = sorted(shares[fused.hit.passage.key], reverse=True)
             more = self.agreement * sum(share for share, _ in others)
-            labels = (name,) if name.startswith(LABEL) else ()
+            labels = [name] if name.startswith(LABEL) else []
+            if fused.hit.passage.key in first:
+                labels.append("pinned_top")
             hits.append(fused.hit.scored(scale * (best + more) / (1 + self.agreement), *labels))
         return fused_ranking(hits, outcomes)
