@@ -212,5 +212,5 @@ def _integration(
         for out in account.unread
     )
     capped = diagnosis.cutoff_reason in ("time_budget", "candidate_cap")
-    open_ends = diagnosis.gaps or diagnosis.conflicts or unread or capped
+    open_ends = diagnosis.gaps or diagnosis.conflicts or unread or capped or account.unranked
     return "needs_followup" if open_ends else "ready"

@@ -56,7 +56,6 @@ LineRanges = Annotated[
     WithJsonSchema(
         {
             "type": "array",
-            "minItems": 1,
             "maxItems": MOST_RANGES,
             "items": {
                 "anyOf": [
@@ -65,16 +64,15 @@ LineRanges = Annotated[
                         "properties": {
                             "manual_id": {"type": "string"},
                             "path": {"type": "string"},
-                            "start_line": {"type": "integer", "minimum": 1},
-                            "end_line": {"type": "integer", "minimum": 1},
+                            "start_line": {"type": "integer"},
+                            "end_line": {"type": "integer"},
                         },
                         "required": ["manual_id", "path"],
-                        "additionalProperties": False,
                     },
                     {"type": "string"},
                 ]
             },
-            "description": "Instead of ref: up to 8 ranges of lines, or citations.",
+            "description": "Instead of ref: ranges of lines, or citations.",
         }
     ),
 ]

@@ -134,6 +134,16 @@ def seen_before(
     }
 
 
+def read_since(
+    context: SurfaceContext, trace_id: str | None, exclude: frozenset[tuple[str, int]]
+) -> frozenset[tuple[str, int]]:
+    """Return those of the sections left out that were read, and that no earlier search returned."""
+    if trace_id is None:
+        return frozenset()
+    trace = context.trace(trace_id)
+    return exclude - (trace.seen - trace.origin.query.read)
+
+
 def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:
     """Read the file that a path of a search is of.
 

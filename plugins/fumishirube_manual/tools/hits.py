@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, JsonValue
@@ -16,6 +16,7 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Trace,
+    TraceRow,
 )
 from fumishirube.tools import LeanAnswer, fitting
 from fumishirube_manual.claim_graph import graph_of
@@ -28,10 +29,14 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
+from fumishirube_manual.evidence.annotations import weights_of
+from fumishirube_manual.evidence.lines import BRIEF
+from fumishirube_manual.evidence.shown_hits import EvidenceReader, ShownHit
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
     candidate,
+    evident,
     integrated,
     ref_of,
     signals,
@@ -95,6 +100,9 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         # Beyond the last row all offsets are one; some would be no exact JSON number.
         offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
         wanted = rows[offset : offset + limit]
+        if kind == "integrated_top" and "lines" in settings.extras:
+            shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
+            wanted = _with_lines(EvidenceReader(context, trace, weights_of(trace)), shown)
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
@@ -111,7 +119,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         title="Page through hits",
         summary=(
             "Returns what a manual_find found, page by page. kind: 'candidates' all hits; "
-            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, "
+            "'integrated_top' with titles and lines; 'unscanned' what was ranked but not returned, "
             "and why; 'gaps'; 'claims', 'evidences', 'edges' the graph of "
             "include_claim_graph; 'gate_runs', 'fusion_debug' how it was ranked. About 60 "
             "tokens a hit."
@@ -121,6 +129,13 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         run=run,
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
+
+
+def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
+    """Return rows of an answer, each with the line that bears most on the question."""
+    return [
+        evident(item, ShownHit(row, reader.evidence(row, BRIEF)), row.path) for row, item in rows
+    ]
 
 
 def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
