@@ -164,17 +164,17 @@ def _search(
     context: SurfaceContext, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
     """Search one manual, or several as one."""
-    asked = [*dict.fromkeys(manuals)]
-    scope = "/".join(sorted(asked)) if options.manual or len(asked) == 1 else EVERY_MANUAL
+    wanted = [*dict.fromkeys(manuals)]
+    scope = "/".join(sorted(wanted)) if options.manual or len(wanted) == 1 else EVERY_MANUAL
     bar = Bar()
     query = Query(options.query, required, budget=Budget.of(TIME_MS))
     try:
         trace = context.find(scope, query, bar.progress).trace
     finally:
         bar.close()
-    unread = {name: every_row(context, name) for name in trace.manuals or asked}
+    unread = {name: every_row(context, name) for name in trace.manuals or wanted}
     loose = () if options.manual else context.loose_files()
-    return SearchResults(options.query, required, options.limit, trace, asked, unread, loose)
+    return SearchResults(options.query, required, options.limit, trace, wanted, unread, loose)
 
 
 def _result_lines(

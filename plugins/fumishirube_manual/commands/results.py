@@ -32,7 +32,7 @@ class TracedHit(NamedTuple):
 class SearchResults(NamedTuple):
     """The search of one query, and what is said of it.
 
-    ``asked`` are the manuals that were to be searched. ``unread`` counts the files of each manual
+    ``wanted`` are the manuals that were to be searched. ``unread`` counts the files of each manual
     that no loader reads; ``loose`` ones are in none.
     """
 
@@ -40,7 +40,7 @@ class SearchResults(NamedTuple):
     required: tuple[str, ...]
     limit: int
     trace: Trace
-    asked: Sequence[str]
+    wanted: Sequence[str]
     unread: Mapping[str, Sequence[UnreadRow]] = {}
     loose: Sequence[str] = ()
 
@@ -57,7 +57,7 @@ class SearchResults(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether all the manuals were searched."""
-        return {*self.asked} <= {*self.manuals}
+        return {*self.wanted} <= {*self.manuals}
 
     def shown(self) -> list[TracedHit]:
         """Return the hits that are shown."""
@@ -71,8 +71,8 @@ class SearchResults(NamedTuple):
         """Return what was not as it should be; of several manuals it names the one it is about."""
         trace = self.trace
         late = "time ran out before every stage was done" if trace.report.out_of_time else None
-        told = [line for line in (trace.degraded, late) if line]
-        return told if trace.manuals else [f"{trace.manual_id}: {line}" for line in told]
+        lines = [line for line in (trace.degraded, late) if line]
+        return lines if trace.manuals else [f"{trace.manual_id}: {line}" for line in lines]
 
     def terms(self) -> list[str]:
         """Return the terms of the search: the caller's, or those picked for it."""
