@@ -164,16 +164,13 @@ class Query:
     def key(self) -> QueryKey:
         """Return what makes two queries the same; it can be hashed, and terms have no order."""
         text = self.text if self.case_sensitive else fold(self.text)
-        rest = tuple(
-            (name, make(getattr(self, name))) for name, make in _KEYS.items() if name != "text"
-        )
+        rest = tuple((n, make(getattr(self, n))) for n, make in _KEYS.items() if n != "text")
         return QueryKey(text, rest)
 
     def inside(self, clause: Clause) -> Clause:
         """Return a clause that matches the same, but only in files that may be returned."""
-        if self.within is None:
-            return clause
-        return Bool(must=(clause, Pages(tuple(sorted(self.within)))))
+        files = Pages(tuple(sorted(self.within or ())))
+        return clause if self.within is None else Bool(must=(clause, files))
 
     def record(self) -> dict[str, Any]:
         """Return the fields that are part of the identity, as a record of the search keeps them."""

@@ -80,6 +80,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=help_text)
     help_text = "let searches be answered from the cache, and tell how often they are"
     parser.add_argument("--cache", action="store_true", help=help_text)
+    help_text = "search all manuals at once for each case, not only the one it is of"
+    parser.add_argument("--everywhere", action="store_true", help=help_text)
     help_text = "write what came of each case there, as JSON Lines"
     parser.add_argument("--rows", metavar="FILE", type=Path, help=help_text)
     help_text = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
@@ -198,7 +200,13 @@ def _measured(
     applications = [item for item in (ours, theirs) if item is not None]
     clients = [InProcessClient.of(item, indexing.progress) for item in applications]
     try:
-        runs = run_cases(clients, cases, bar.progress, use_cache=options.cache)
+        runs = run_cases(
+            clients,
+            cases,
+            bar.progress,
+            use_cache=options.cache,
+            everywhere=options.everywhere,
+        )
     finally:
         indexing.close()
         bar.close()

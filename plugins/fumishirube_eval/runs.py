@@ -21,6 +21,8 @@ from fumishirube_eval.metrics import CaseResult, case_metrics
 FIRST_TIME_MS = 600_000
 """How long the first search of a manual may take: it may have to index it."""
 
+EVERY_MANUAL = "*"
+
 _PAGE = 1000
 _CUT_SHORT = frozenset({"time_budget", "candidate_cap"})
 _LEFT = _CUT_SHORT | {"per_file_cap"}
@@ -74,12 +76,13 @@ def run_cases(
     progress: Progress | None = None,
     *,
     use_cache: bool = False,
+    everywhere: bool = False,
 ) -> list[list[CaseResult]]:
     """Run every case through each client, and return what came of it, client by client.
 
     The clients take turns, and at being the first as well: a machine that is slow for a while, or
     faster at what it has just done, is so for all of them. Indexes are brought up to date first,
-    and outside the measured time.
+    and outside the measured time. With ``everywhere`` all manuals are searched for each case.
     """
     for client in clients:
         _warm_up(client, cases)
@@ -87,18 +90,22 @@ def run_cases(
     turns = list(zip(clients, measured, strict=True))
     for number, case in enumerate(cases, start=1):
         for client, results in turns:
-            results.append(run_case(client, case, use_cache=use_cache))
+            results.append(run_case(client, case, use_cache=use_cache, everywhere=everywhere))
         turns.reverse()
         if progress:
             progress(number, len(cases), "cases")
     return measured
 
 
-def run_case(client: ToolClient, case: Case, *, use_cache: bool = False) -> CaseResult:
+def run_case(
+    client: ToolClient, case: Case, *, use_cache: bool = False, everywhere: bool = False
+) -> CaseResult:
     """Search for one case, page through all that was found, and return it to be judged."""
     started = time.perf_counter()
     try:
-        reply = client.call("manual_find", _question(case, use_cache=use_cache))
+        manual_id = EVERY_MANUAL if everywhere else case.manual_id
+        question = _question(case, use_cache=use_cache, manual_id=manual_id)
+        reply = client.call("manual_find", question)
     except ToolError as error:
         passed = _milliseconds_since(started)
         payload = compact(error.payload())
@@ -153,7 +160,7 @@ def result_line(measured: CaseResult, k: int, run: str) -> str:
 
 
 def _warm_up(client: ToolClient, cases: Sequence[Case]) -> None:
-    """Discover, and search each manual once, whatever comes of it."""
+    """Discover, and search each manual of the cases once, whatever comes of it."""
     client.call("manual_ls", {"id": "manuals"})
     for case in {case.manual_id: case for case in reversed(cases)}.values():
         try:
@@ -209,8 +216,15 @@ def _is_left(row: Mapping[str, Any]) -> bool:
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], case: Case) -> tuple[SectionKey, ...]:
-    places = [(nfc(row["ref"]["path"]), int(row["ref"]["start_line"])) for row in rows]
+    places = [(_path(row["ref"], case), int(row["ref"]["start_line"])) for row in rows]
     return tuple(place for place in places if place[0] not in case.ignored_paths)
+
+
+def _path(ref: Mapping[str, Any], case: Case) -> str:
+    """Return a hit's path; in another manual than the case's it begins with that one's id."""
+    path: str = nfc(ref["path"])
+    manual_id = ref.get("manual_id", case.manual_id)
+    return path if manual_id == case.manual_id else f"{manual_id}/{path}"
 
 
 def _milliseconds_since(started: float) -> float:

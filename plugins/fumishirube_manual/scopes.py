@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, JsonValue
 
 from fumishirube import (
     Call,
@@ -152,6 +152,13 @@ def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:
     """
     manual_id, inner = trace.file(path)
     return context.manual(manual_id).document(inner)
+
+
+def named_again(trace: Trace) -> JsonValue:
+    """Return what ``manual_id`` has to be for a search of the same."""
+    if not trace.manuals or trace.manual_id == EVERY_MANUAL:
+        return trace.manual_id
+    return [*trace.manual_id.split("/")]
 
 
 def _named(trace: Trace) -> str:

@@ -152,11 +152,44 @@ def test_the_account_of_a_find_is_a_command_away(own: Path) -> None:
         assert "nothing that matched is unread" in fumishirube(*words[1:], cwd=own).out
     (own / "manuals" / "m2").mkdir()
     (own / "manuals" / "m2" / "a.md").write_text("# 対象\n対象である。\n", encoding="utf-8")
-    both = fumishirube("find", "対象", cwd=own).out.splitlines()[-2]
-    assert both.startswith("account: fumishirube coverage TRACE; traces: ")
-    ids = re.findall(r"([0-9a-f]{32}) \((m[12])\)", both)
-    assert [manual for _, manual in ids] == ["m1", "m2"]
-    assert "of m2: 対象" in fumishirube("coverage", ids[1][0], cwd=own).out
+    both = fumishirube("find", "対象", "--limit", "1", cwd=own)
+    assert "of 2 manuals" in both.out
+    words = shlex.split(both.out.splitlines()[-2].removeprefix("account: "))
+    assert "of *: 対象" in fumishirube(*words[1:], cwd=own).out
+    place = (*words[1:], "--why-not", "manual://m1/rules.md#L3")
+    told = fumishirube(*place, cwd=own).out
+    assert "manual://m1/rules.md#L3" in told
+    assert "it ranks " in told
+    told = fumishirube("coverage", words[-1], "--why-not", "manual://m3/a.md#L1", cwd=own)
+    assert (told.code, "of other manuals" in told.err) == (1, True)
+
+
+def test_a_manual_that_cannot_be_searched_is_named_and_the_others_answer(own: Path) -> None:
+    (own / "manuals" / "m2").mkdir()
+    (own / "manuals" / "m2" / "a.md").write_text("# 対象\n対象である。\n", encoding="utf-8")
+    index = own / ".fumishirube" / "index"
+    index.mkdir(parents=True)
+    (index / "m2").write_text("no folder", encoding="utf-8")
+    done = fumishirube("find", "対象", cwd=own)
+    assert done.code == 1
+    assert "manual://m1/rules.md" in done.out
+    assert "of 1 manual;" in done.out
+    assert "degraded: m2: not searched: " in done.out
+
+
+def test_find_in_several_named_manuals_is_one_search(own: Path) -> None:
+    for name in ("m2", "m3"):
+        (own / "manuals" / name).mkdir()
+        (own / "manuals" / name / "a.md").write_text("# 対象\n対象である。\n", encoding="utf-8")
+    words = ("find", "対象", "--manual", "m3", "--manual", "m2", "--manual", "m3", "--json")
+    found = fumishirube(*words, cwd=own).json
+    assert found["manuals"] == ["m2", "m3"]
+    assert [hit["ref"]["manual_id"] for hit in found["hits"]] == ["m2", "m3"]
+    assert [hit["cite"].partition("#")[0] for hit in found["hits"]] == [
+        "manual://m2/a.md",
+        "manual://m3/a.md",
+    ]
+    assert found["traces"].keys() == found["terms"].keys() == {"m2/m3"}
 
 
 def test_find_looks_in_all_manuals_and_orders_by_score(workspace: Path) -> None:
@@ -164,7 +197,8 @@ def test_find_looks_in_all_manuals_and_orders_by_score(workspace: Path) -> None:
     assert len({hit["ref"]["manual_id"] for hit in found["hits"]}) > 1
     scores = [hit["score"] for hit in found["hits"]]
     assert scores == sorted(scores, reverse=True)
-    assert found["coverage"]["manuals"] == len(found["traces"]) == 4
+    assert found["coverage"]["manuals"] == len(found["manuals"]) == 4
+    assert found["traces"].keys() == {"*"}
     assert found["coverage"]["returned"] == len(scores) <= found["coverage"]["matched"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from manuals import opened, write
+from manuals import fumishirube, opened, write
 
 from fumishirube import Budget, NotFound, Query, Trace
 from fumishirube.engine.unions import JoinedProgress
@@ -134,3 +135,25 @@ def test_progress_goes_on_from_one_manual_to_the_next() -> None:
             joined(done, 2, name)
         joined.finish_manual()
     assert passed == [(1, 2, "a"), (2, 2, "a"), (3, 4, "b"), (4, 4, "b")]
+
+
+def test_a_case_asked_everywhere_is_right_in_its_own_manual_only(tmp_path: Path) -> None:
+    held = {
+        "a": {"rules.md": "# 手当\n在宅勤務の手当。\n"},
+        "b": {"rules.md": "# 手当\n出張の手当と在宅勤務の手当。在宅勤務の手当。\n"},
+    }
+    (workspace(str(tmp_path), held) / "cases.jsonl").write_text(
+        '{"case_id": "c1", "facet": "f", "query": "在宅勤務の手当", "manual_id": "a",'
+        ' "required_terms": ["在宅勤務"], "expected_paths": ["rules.md"]}\n',
+        encoding="utf-8",
+    )
+    words = ("eval", "cases.jsonl", "--gate", "none", "--rows", "rows.jsonl")
+    rankings = []
+    for more in ((), ("--everywhere",)):
+        done = fumishirube(*words, *more, cwd=tmp_path)
+        assert done.code == 0, done.err
+        rankings.append(
+            json.loads((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))["ranking"]
+        )
+    assert rankings[0] == [["rules.md", 1]]
+    assert sorted(rankings[1]) == [["b/rules.md", 1], ["rules.md", 1]]

@@ -40,7 +40,7 @@ class UnionCorpus:
     """The sections of several manuals; a section's path begins with the id of its manual.
 
     What is rare or common is so in all of them together, so that scores can be compared. An
-    index estimates by its own statistics; each is asked with the weights that make up for it.
+    index estimates by its own statistics; each is translated with the weights that make up for it.
     """
 
     def __init__(self, manual_id: str, parts: Mapping[str, Corpus]) -> None:
@@ -61,20 +61,20 @@ class UnionCorpus:
     ) -> Sequence[IndexMatch]:
         """Return the best matches of all the manuals, best first, ties by path and line."""
         # What is worth enough among all is worth enough in its own manual too.
-        found = [
+        matches = [
             part.named(match)
-            for part, asked in zip(self._parts, self._for_parts(clause), strict=True)
-            for match in part.corpus.search(asked, limit, cutoff)
+            for part, translated in zip(self._parts, self._for_parts(clause), strict=True)
+            for match in part.corpus.search(translated, limit, cutoff)
         ]
-        found.sort(key=lambda match: (-match.estimate, match.passage.key))
-        return cutoff.apply(found[:limit]) if cutoff else found[:limit]
+        matches.sort(key=lambda match: (-match.estimate, match.passage.key))
+        return cutoff.apply(matches[:limit]) if cutoff else matches[:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the sections that match a clause, up to a cap if one is given."""
         number = 0
-        for part, asked in zip(self._parts, self._for_parts(clause), strict=True):
+        for part, translated in zip(self._parts, self._for_parts(clause), strict=True):
             left = None if cap is None else cap - number
-            counted = part.corpus.count(asked, left, searched=searched)
+            counted = part.corpus.count(translated, left, searched=searched)
             if counted.at_least:
                 return Count(number + counted.number, at_least=True)
             number += counted.number
@@ -99,13 +99,13 @@ class UnionCorpus:
         return [part.prefixed(passage) for passage in part.corpus.page(inner)] if part else []
 
     def _for_parts(self, clause: Clause) -> Sequence[Clause]:
-        return [self._asked(clause, part) for part in self._parts]
+        return [self._translate(clause, part) for part in self._parts]
 
-    def _asked(self, clause: Clause, part: _UnionPart) -> Clause:
+    def _translate(self, clause: Clause, part: _UnionPart) -> Clause:
         """Return a clause in the paths of a part, with weights by what is rare in the union."""
         match clause:
             case Bool():
-                return part.translated(clause, lambda inner: self._asked(inner, part))
+                return part.translated(clause, lambda inner: self._translate(inner, part))
             case Pages(paths):
                 return Pages(tuple(p[len(part.prefix) :] for p in paths if part.holds(p)))
             case Term(term):

@@ -32,6 +32,7 @@ from fumishirube.commands import (
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+from fumishirube_manual.scopes import named_again
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -52,11 +53,13 @@ def run(options: Namespace) -> int:
     with opened(options) as application:
         trace = application.traces.get(options.trace.strip())
         if options.why_not is not None:
-            if options.why_not.manual_id != trace.manual_id:
-                raise InvalidParameter(f"the trace is of another manual: {trace.manual_id}")
             cite: Citation = options.why_not
+            if cite.manual_id not in (trace.manuals or (trace.manual_id,)):
+                others = "other manuals" if trace.manuals else "another manual"
+                raise InvalidParameter(f"the trace is of {others}: {trace.manual_id}")
+            path = f"{cite.manual_id}/{cite.path}" if trace.manuals else cite.path
             document = search_context(application).manual(cite.manual_id).document(cite.path)
-            fate = section_fate(trace, cite.path, section_at(document, cite.start_line))
+            fate = section_fate(trace, path, section_at(document, cite.start_line))
             lines, plain = fate_lines(fate), fate_json(fate)
         else:
             lines, plain = _lines(trace, options), _plain(trace)
@@ -123,14 +126,20 @@ def _follow_up(trace: Trace, account: CoverageReport) -> dict[str, JsonValue] | 
         return None
     return {
         "query": trace.text,
-        "manual_id": trace.manual_id,
+        "manual_id": named_again(trace),
         "required_terms": terms,
         "only_unscanned_from_trace_id": trace.id,
     }
 
 
 def _place(trace: Trace, out: LeftOut) -> str:
-    return str(Citation(trace.manual_id, out.path, out.start_line))
+    return str(Citation(*trace.file(out.path), out.start_line))
+
+
+def _ref(trace: Trace, out: LeftOut) -> dict[str, JsonValue]:
+    """Return which file it is; of several manuals, in which of them."""
+    manual_id, path = trace.file(out.path)
+    return {"manual_id": manual_id, "path": path} if trace.manuals else {"path": path}
 
 
 def _plain(trace: Trace) -> JsonValue:
@@ -153,7 +162,7 @@ def _plain(trace: Trace) -> JsonValue:
             for item in account.terms
         ],
         "unread": [
-            {"path": out.path, "start_line": out.start_line, "reason": out.reason}
+            {**_ref(trace, out), "start_line": out.start_line, "reason": out.reason}
             for out in account.unread
         ],
         "unranked": account.unranked,

@@ -37,6 +37,7 @@ from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json, picked
 from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
+from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.unread import every_row
 
 TIME_MS = 60_000
@@ -96,13 +97,13 @@ def run(options: Namespace) -> int:
         manuals = chosen_manuals(context, _wanted(context, options))
         results = _search(context, manuals, required, options)
         if options.why_not:
-            return _print_fate(results.traces[0], context, options)
+            return _print_fate(results.trace, context, options)
         if options.json:
             print_json(as_json(results, explain=options.explain))
         else:
             for line in _result_lines(results, context, options):
                 print(line)
-    return 1 if results.failed else 0
+    return 0 if results.complete else 1
 
 
 def _wanted(context: SurfaceContext, options: Namespace) -> list[str]:
@@ -162,22 +163,18 @@ def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> in
 def _search(
     context: SurfaceContext, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
-    traces: list[Trace] = []
-    failed: list[tuple[str, str]] = []
-    for manual in manuals:
-        bar = Bar()
-        query = Query(options.query, required, budget=Budget.of(TIME_MS))
-        try:
-            traces.append(context.find(manual, query, bar.progress).trace)
-        except ToolError as error:
-            if len(manuals) == 1:
-                raise
-            failed.append((manual, str(error)))
-        finally:
-            bar.close()
-    unread = {trace.manual_id: every_row(context, trace.manual_id) for trace in traces}
+    """Search one manual, or several as one."""
+    wanted = [*dict.fromkeys(manuals)]
+    scope = "/".join(sorted(wanted)) if options.manual or len(wanted) == 1 else EVERY_MANUAL
+    bar = Bar()
+    query = Query(options.query, required, budget=Budget.of(TIME_MS))
+    try:
+        trace = context.find(scope, query, bar.progress).trace
+    finally:
+        bar.close()
+    unread = {name: every_row(context, name) for name in trace.manuals or wanted}
     loose = () if options.manual else context.loose_files()
-    return SearchResults(options.query, required, options.limit, traces, failed, unread, loose)
+    return SearchResults(options.query, required, options.limit, trace, wanted, unread, loose)
 
 
 def _result_lines(
@@ -189,16 +186,14 @@ def _result_lines(
         if options.explain:
             yield _INDENT + signals_line(hit.row)
         yield ""
-    if not results.ranked():
+    if not results.trace.search.rows:
         yield "nothing found"
     yield from terms_lines(results)
     yield from coverage_lines(results)
     if options.explain:
-        for trace in results.traces:
-            yield from tree_lines(trace)
+        yield from tree_lines(results.trace)
         yield LEGEND
-    if results.traces:
-        yield account_line(results, options)
+    yield account_line(results, options)
     yield next_line(results, options)
 
 
@@ -209,9 +204,10 @@ def _hit_lines(rank: int, hit: TracedHit, context: SurfaceContext, columns: int)
     yield head + clipped(strip_controls(row.title), columns - len(head) - len(tail)) + tail
     yield _INDENT + hit.cite
     try:
-        body = body_of(row, context.root.child(hit.trace.manual_id))
+        manual_id, path = hit.place
+        body = body_of(row._replace(path=path), context.root.child(manual_id))
         if body is None:
-            document = context.manual(hit.trace.manual_id).document(row.path)
+            document = context.manual(manual_id).document(path)
             body = body_in(document, row.start_line)
     except ToolError:
         return  # the file has gone since it was searched; the hit itself is still true

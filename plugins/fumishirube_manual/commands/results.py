@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, CoverageReport, LeftOut, Span, Trace, TraceRow
+from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
 from fumishirube_manual.unread import UnreadRow
 
 
@@ -18,84 +18,65 @@ class TracedHit(NamedTuple):
     row: TraceRow
 
     @property
+    def place(self) -> tuple[str, str]:
+        """The manual that the hit is of, and the path there."""
+        return self.trace.file(self.row.path)
+
+    @property
     def cite(self) -> str:
         """The citation: which lines of which file of which manual, and a hash of them."""
         row = self.row
-        place = (row.path, row.start_line, row.end_line, row.digest)
-        return str(Citation(self.trace.manual_id, *place))
-
-
-def _worth(row: TraceRow) -> float:
-    return row.score * row.coverage
+        return str(Citation(*self.place, row.start_line, row.end_line, row.digest))
 
 
 class SearchResults(NamedTuple):
-    """The searches of one query, a trace a manual; and what kept a manual from being searched.
+    """The search of one query, and what is said of it.
 
-    ``unread`` counts the files of each manual that no loader reads; ``loose`` ones are in none.
+    ``wanted`` are the manuals that were to be searched. ``unread`` counts the files of each manual
+    that no loader reads; ``loose`` ones are in none.
     """
 
     query: str
     required: tuple[str, ...]
     limit: int
-    traces: Sequence[Trace]
-    failed: Sequence[tuple[str, str]] = ()
+    trace: Trace
+    wanted: Sequence[str]
     unread: Mapping[str, Sequence[UnreadRow]] = {}
     loose: Sequence[str] = ()
 
-    def ranked(self) -> list[TracedHit]:
-        """Return the hits of all manuals, best first.
+    @property
+    def manuals(self) -> Sequence[str]:
+        """The manuals that were searched."""
+        return self.trace.manuals or (self.trace.manual_id,)
 
-        Scores depend on what is rare in a manual. Between manuals, how much of the query a section
-        covers counts as well; within one, the order stays as it is.
-        """
-        best = [trace for trace in self.traces if trace.search.rows]
-        worth = {trace.id: _worth(trace.search.rows[0]) for trace in best}
-        weighted = [
-            (worth[trace.id] * row.score / trace.search.rows[0].score, TracedHit(trace, row))
-            for trace in best
-            for row in trace.search.rows
-        ]
-        return [hit for _, hit in sorted(weighted, key=lambda pair: -pair[0])]
+    @property
+    def account(self) -> CoverageReport:
+        """How far the search went."""
+        return CoverageReport.of(self.trace)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all the manuals were searched."""
+        return {*self.wanted} <= {*self.manuals}
 
     def shown(self) -> list[TracedHit]:
         """Return the hits that are shown."""
-        return self.ranked()[: self.limit]
+        return [TracedHit(self.trace, row) for row in self.trace.search.rows[: self.limit]]
 
-    def matched(self) -> int:
-        """Return how many sections matched the query at all, as far as the stages tell."""
-        return sum(account.matched for account in self.accounts())
-
-    def least(self) -> str:
-        """Return what stands before that number where there may be more."""
-        return "at least " if any(account.at_least for account in self.accounts()) else ""
-
-    def accounts(self) -> list[CoverageReport]:
-        """Return the account of each search."""
-        return [CoverageReport.of(trace) for trace in self.traces]
-
-    def skipped(self) -> list[tuple[str, LeftOut]]:
-        """Return the files that were not searched, with their manuals."""
-        return [(trace.manual_id, row) for trace in self.traces for row in trace.skipped]
-
-    def searched_files(self) -> int:
-        """Return how many files were searched."""
-        return sum(account.scanned_files for account in self.accounts())
-
-    def sections(self) -> int:
-        """Return how many sections were searched."""
-        return sum(trace.sections for trace in self.traces)
+    def skipped(self) -> list[tuple[str, str, str]]:
+        """Return the files that were not searched: the manual, the path and the reason."""
+        return [(*self.trace.file(row.path), row.reason) for row in self.trace.skipped]
 
     def degraded(self) -> list[str]:
-        """Return what was not as it should be, a line a manual."""
-        stale = [f"{trace.manual_id}: {trace.degraded}" for trace in self.traces if trace.degraded]
-        late = [t.manual_id for t in self.traces if t.report.out_of_time]
-        stale += [f"{manual}: time ran out before every stage was done" for manual in late]
-        return stale + [f"{manual}: not searched: {reason}" for manual, reason in self.failed]
+        """Return what was not as it should be; of several manuals it names the one it is about."""
+        trace = self.trace
+        late = "time ran out before every stage was done" if trace.report.out_of_time else None
+        lines = [line for line in (trace.degraded, late) if line]
+        return lines if trace.manuals else [f"{trace.manual_id}: {line}" for line in lines]
 
-    def terms(self, trace: Trace) -> list[str]:
-        """Return the terms of one search: the caller's, or those picked for it."""
-        return list(self.required) or picked(trace) or []
+    def terms(self) -> list[str]:
+        """Return the terms of the search: the caller's, or those picked for it."""
+        return list(self.required) or picked(self.trace) or []
 
 
 def picked(trace: Trace) -> list[str] | None:
@@ -105,22 +86,24 @@ def picked(trace: Trace) -> list[str] | None:
 
 
 def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
-    """Return the findings as one JSON object."""
+    """Return the findings as one JSON object; several manuals have one id together, as ``*``."""
+    trace, account, shown = results.trace, results.account, results.shown()
     answer: dict[str, JsonValue] = {
         "query": results.query,
-        "terms": {trace.manual_id: [*results.terms(trace)] for trace in results.traces},
+        "manuals": [*results.manuals],
+        "terms": {trace.manual_id: [*results.terms()]},
         "terms_source": "caller" if results.required else "picked",
-        "hits": [_hit(hit) for hit in results.shown()],
+        "hits": [_hit(hit) for hit in shown],
         "coverage": {
-            "manuals": len(results.traces),
-            "files": results.searched_files(),
-            "sections": results.sections(),
-            "matched": results.matched(),
-            "ranked": len(results.ranked()),
-            "returned": len(results.shown()),
+            "manuals": len(results.manuals),
+            "files": account.scanned_files,
+            "sections": trace.sections,
+            "matched": account.matched,
+            "ranked": len(trace.search.rows),
+            "returned": len(shown),
             "skipped": [
-                {"manual_id": manual, "path": row.path, "reason": row.reason}
-                for manual, row in results.skipped()
+                {"manual_id": manual, "path": path, "reason": reason}
+                for manual, path, reason in results.skipped()
             ],
             "unread_files": [
                 {"manual_id": manual, **row.model_dump()}
@@ -130,20 +113,20 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
             "loose_files": [*results.loose],
             "degraded": [*results.degraded()],
         },
-        "traces": {trace.manual_id: trace.id for trace in results.traces},
+        "traces": {trace.manual_id: trace.id},
     }
     if explain:
-        spans = {trace.manual_id: _span(trace.search) for trace in results.traces}
-        answer["spans"] = {**spans}
+        answer["spans"] = {trace.manual_id: _span(trace.search)}
     return answer
 
 
 def _hit(hit: TracedHit) -> JsonValue:
     row = hit.row
+    manual_id, path = hit.place
     return {
         "ref": {
-            "manual_id": hit.trace.manual_id,
-            "path": row.path,
+            "manual_id": manual_id,
+            "path": path,
             "start_line": row.start_line,
         },
         "title": row.title,
