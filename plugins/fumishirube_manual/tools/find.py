@@ -85,7 +85,7 @@ def search(
     context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
 ) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
-    scope = scope_id(context, params.manual_id)
+    scope = scope_id(context, params.manual_id, settings.extras)
     limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
     earlier = params.only_unscanned_from_trace_id

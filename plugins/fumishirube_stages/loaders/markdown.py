@@ -24,7 +24,7 @@ from fumishirube import (
 )
 from fumishirube.text import Lines, decode
 from fumishirube_stages.loaders.globs import matcher
-from fumishirube_stages.loaders.headings import parsed
+from fumishirube_stages.loaders.headings import MOST_STEPS, parsed
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
 from fumishirube_stages.loaders.sections import mended
 
@@ -65,7 +65,8 @@ class Markdown(Stage):
     ``include`` and ``exclude`` are globs that choose the files, instead of the suffixes; exclude
     wins. Manuals are divided at every heading, and files in no known encoding are skipped; files
     that are studied are divided at three levels, and what is in no known encoding is read as UTF-8.
-    The other two settings change that.
+    The next two settings change that. A file of so many lists and tables that parsing takes more
+    than ``parse_steps`` is skipped; the default is about four seconds.
     """
 
     reads_if: ClassVar[Mapping[str, str]] = {
@@ -77,6 +78,7 @@ class Markdown(Stage):
     exclude: tuple[str, ...] = ()
     heading_levels: Annotated[int, Field(ge=1, le=6)] | None = None
     undecodable: Literal["skip", "replace"] | None = None
+    parse_steps: Annotated[int, Field(ge=1)] = MOST_STEPS
 
     @field_validator("include", "exclude")
     @classmethod
@@ -106,7 +108,7 @@ class Markdown(Stage):
             path=path,
             file_type="md",
             text=text,
-            sections=tuple(_sections(text, front, stem, self.heading_levels or 6)),
+            sections=tuple(_sections(text, front, stem, self)),
             navigation=is_navigation(path),
             facts={"title": front.title} if front.title else {},
             content=front.end,
@@ -124,7 +126,7 @@ class Markdown(Stage):
         text, whole = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
         front = front_matter(text)
         lines = Lines(text)
-        structure = parsed(text, front.end, lines)
+        structure = parsed(text, front.end, lines, self.parse_steps)
         headings = [
             heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
         ]
@@ -175,9 +177,10 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
     return text.replace("\0", "�").replace("\r\n", "\n").replace("\r", "\n"), whole
 
 
-def _sections(text: str, front: _FrontMatter, stem: str, levels: int) -> Iterator[Section]:
+def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> Iterator[Section]:
     lines = Lines(text)
-    structure = parsed(text, front.end, lines)
+    structure = parsed(text, front.end, lines, settings.parse_steps)
+    levels = settings.heading_levels or 6
     headings = [heading for heading in structure.headings if heading.level <= levels]
     return divide_at_headings(text, headings, front.title or stem, front.end, lines)
 

@@ -29,7 +29,8 @@ class Regex(Stage):
 
     What RE2 understands runs there, in linear time; the rest runs in one of ``workers`` processes
     with ``chapter_deadline_ms`` for a text. Texts not searched by ``deadline_ms`` are named as left
-    out, and so are all of them where a pattern takes too long to compile. What is no expression is looked for word for word.
+    out, and so are all of them where a pattern takes too long to compile. What is no expression is
+    looked for word for word.
     """
 
     generates: ClassVar[bool] = True
