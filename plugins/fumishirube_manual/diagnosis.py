@@ -48,6 +48,10 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
     """
     rows = trace.search.rows
     status, reason = _status(trace)
+    waiting = sum(row.reason == "time_budget" for row in trace.skipped)
+    if waiting and status == "required_none_matched":
+        # What half an index lacks may well stand in the other half.
+        status, reason = "required_fallback", f"index_unfinished:{waiting}_files_not_searched"
     paths = [row.path for row in rows] + [
         out.path for out in trace.search.left_out if out.reason == "candidate_cap"
     ]

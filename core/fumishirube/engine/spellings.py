@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -17,6 +18,7 @@ _CHARACTERS = 4000
 _SHORTEST, _SHORT = 2, 3
 _LEAST, _LEAST_SHORT = 0.6, 0.5
 _PIECE = 3
+_HIRAGANA = re.compile(r"[\u3041-\u309f]")
 
 
 def near_spellings(term: str, corpus: Corpus) -> list[str]:
@@ -67,8 +69,15 @@ def _candidates(passage: Passage, wanted: str) -> Iterator[str]:
             yield from (
                 shown[start : start + length]
                 for length in lengths
-                if start + length in ends and shown[start] != " " != shown[start + length - 1]
+                if start + length in ends and _is_worded(shown[start : start + length], wanted)
             )
+
+
+def _is_worded(text: str, wanted: str) -> bool:
+    """Tell whether a text is a word, or words: no mark at an end, no particle at the beginning."""
+    if not (text[0].isalnum() and text[-1].isalnum()):
+        return False
+    return not _HIRAGANA.match(text) or bool(_HIRAGANA.match(wanted))
 
 
 def _places(text: str, character: str) -> set[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -18,6 +19,7 @@ from fumishirube import (
     Section,
     Source,
     Stage,
+    Unreadable,
     divide_at_headings,
 )
 from fumishirube.text import Lines, decode
@@ -62,9 +64,9 @@ class Markdown(Stage):
 
     ``include`` and ``exclude`` are globs that choose the files, instead of the suffixes; exclude
     wins. Manuals are divided at every heading, and files in no known encoding are skipped; files
-    that are studied are divided at three levels, and read as UTF-8 whatever they hold. The next
-    two settings change that. A file of so many lists and tables that parsing takes more than
-    ``parse_steps`` is skipped; the default is about four seconds.
+    that are studied are divided at three levels, and what is in no known encoding is read as UTF-8.
+    The next two settings change that. A file of so many lists and tables that parsing takes more
+    than ``parse_steps`` is skipped; the default is about four seconds.
     """
 
     reads_if: ClassVar[Mapping[str, str]] = {
@@ -163,6 +165,10 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
     """Return the text, and whether every byte of it could be read."""
     if undecodable == "skip":
         return decode(data), True
+    with suppress(Unreadable):
+        known = decode(data)
+        if "\0" not in known:
+            return known, True
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         text, whole = data.decode(), b"\0" not in data

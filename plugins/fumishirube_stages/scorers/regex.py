@@ -29,7 +29,8 @@ class Regex(Stage):
 
     What RE2 understands runs there, in linear time; the rest runs in one of ``workers`` processes
     with ``chapter_deadline_ms`` for a text. Texts not searched by ``deadline_ms`` are named as left
-    out. What is no expression is looked for word for word.
+    out, and so are all of them where a pattern takes too long to compile. What is no expression is
+    looked for word for word.
     """
 
     generates: ClassVar[bool] = True
@@ -102,8 +103,7 @@ class RunningRegex:
                     if not worker.takes(pattern, patience, until):
                         return None
                 except WorkerLost:
-                    # With time left it was the memory; with none, it had all the time there is.
-                    return None
+                    break  # it took all the time, or all the memory, that a pattern may have
                 _search(worker, query, waiting, (hits, late), until, patience)
         late += [text.passage for text in reversed(waiting)]
         return _ranking(hits, late)
