@@ -64,6 +64,8 @@ EXAMPLES = {
     "occurs": "occurs('bluebird', 'blue')",
     "project": "project('休 暇', LOOSE).text",
     "rarity": "round(rarity(100, 3), 2)",
+    "reading": "reading('5 秒').spans('約５秒')",
+    "reading_form": "reading_form('ＡＢＣ')",
     "runs": "[run[0] for run in runs('休暇 leave')]",
     "unify_line_ends": "unify_line_ends('a\\r\\nb')",
     "words": "[word for word, _ in words('solar power')]",
