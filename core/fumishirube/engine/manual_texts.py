@@ -47,11 +47,14 @@ def manual_texts(
         if (page := state.pages.get(path)) and _is_current(page, file, state)
     }
     maybe = candidates(readings, state.corpus, tokenizer, current)
-    wanted = [claimed[path] for path in sorted((claimed.keys() - current.keys()) | maybe.paths)]
+    unknown = claimed.keys() - current.keys()
+    paths = sorted(unknown | (maybe.paths & current.keys()))
     return ManualTexts(
         files=len(claimed),
         sections=sum(page.sections for page in current.values()),
-        texts=_texts(manual, wanted, current, maybe.passages, state.corpus, budget),
+        texts=_texts(
+            manual, [claimed[path] for path in paths], current, maybe.passages, state.corpus, budget
+        ),
         unlisted=unlisted,
         degraded=state.degraded,
     )
