@@ -57,14 +57,14 @@ def resident(pid: int | str) -> float:
 class Served:
     """``fumishirube serve`` as a process, and a client that asks many things at once."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, **environ: str) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             [console(), "serve", "--workspace", str(workspace)],
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **QUIET},
+            env={**os.environ, **QUIET, **environ},
         )
         self.answers: dict[int, float] = {}
         self._results: dict[int, dict[str, Any]] = {}

@@ -1,4 +1,7 @@
-"""``fumishirube eval``: how well known answers are found, and which configuration is better."""
+"""``fumishirube eval``: how well known answers are found, and which configuration is better.
+
+``fumishirube eval agents`` measures an agent that uses the tools.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,15 @@ from fumishirube.commands import (
     table,
 )
 from fumishirube.serving import load_plugins, open_scratch_application
+from fumishirube_eval.agent_report import METRICS, paired, plain_report, totals
+from fumishirube_eval.agent_runs import AgentRun
+from fumishirube_eval.agents import (
+    AGENTS,
+    add_agent_arguments,
+    check_agent_options,
+    run_agents,
+    write_report,
+)
 from fumishirube_eval.cases import Case, load_cases, save_cases, save_lines
 from fumishirube_eval.gates import DEFAULT, NONE, Gate, load_gate
 from fumishirube_eval.known_item import known_items
@@ -39,7 +51,10 @@ _FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
-    help_text = "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …"
+    help_text = (
+        "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …; or "
+        "the word agents, to measure an agent"
+    )
     parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=help_text)
     parser.add_argument(
         "--known-item",
@@ -49,11 +64,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         const=KNOWN_ITEMS,
         help=f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})",
     )
-    help_text = "with --known-item: write the cases there, and measure nothing yet"
+    help_text = (
+        "with --known-item: write the cases there, and measure nothing yet; with agents: the "
+        "folder for the run, the report and its chart"
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, help=help_text)
     help_text = "with --known-item: from this manual only (default: all)"
     parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
-    help_text = "a configuration to compare that of --config with, case by case"
+    help_text = (
+        "a configuration to compare that of --config with, case by case; with agents: the "
+        "run.json of another run"
+    )
     parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
     help_text = f"how many rows of a ranking count (default: {K})"
     parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=help_text)
@@ -63,11 +84,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--rows", metavar="FILE", type=Path, help=help_text)
     help_text = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
     parser.add_argument("--gate", metavar="GATE", default=DEFAULT, help=help_text)
+    add_agent_arguments(parser)
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
     """Measure, and print what came of it; or only make cases."""
+    check_agent_options(options)
+    if options.cases == AGENTS:
+        return _measure_agent(options)
     _check(options)
     cases = load_cases(options.cases) if options.cases else []
     gate = load_gate(options.gate, cases) if cases else None
@@ -86,6 +111,43 @@ def run(options: Namespace) -> int:
         for line in _report_lines(report):
             print(line)
     return 0 if report.passed else 1
+
+
+def _measure_agent(options: Namespace) -> int:
+    theirs = AgentRun.load(options.against) if options.against else None
+    ours = run_agents(options)
+    if options.out:
+        write_report(options.out, ours, theirs)
+    if options.json:
+        print_json(plain_report(ours, theirs))
+    else:
+        for line in _agent_lines(ours, theirs):
+            print(line)
+    return 1 if totals(ours)["failed"] else 0
+
+
+def _agent_lines(ours: AgentRun, theirs: AgentRun | None) -> Iterator[str]:
+    runs = [ours] if theirs is None else [ours, theirs]
+    figures = [totals(run) for run in runs]
+    rows = [("", *(run.camp for run in runs), "")]
+    rows += [(name, *(f"{item[name]:,}" for item in figures), "") for name in figures[0]]
+    yield from table(rows)
+    if theirs is not None:
+        yield ""
+        heads = ("", "difference", "95 % interval", "p", "wins/losses/ties", "")
+        yield from table([heads, *_paired_rows(ours, theirs)])
+    for answer in ours.answers:
+        if answer.error:
+            yield f"{answer.id}: {answer.error}"
+
+
+def _paired_rows(ours: AgentRun, theirs: AgentRun) -> Iterator[tuple[str, ...]]:
+    compared = paired(ours, theirs)
+    for name in (metric.name for metric in METRICS if metric.name in compared):
+        item = compared[name]
+        bounds = f"{item.low:+,.2f} .. {item.high:+,.2f}"
+        counts = f"{item.wins}/{item.losses}/{item.ties}"
+        yield name, f"{item.difference:+,.2f}", bounds, f"{item.p:.4f}", counts, ""
 
 
 def _check(options: Namespace) -> None:

@@ -124,7 +124,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
 
 def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
     """Return the manuals that are meant; each has to be there."""
-    scope = scope_id(context, named)
+    scope = scope_id(context, named, ("everywhere",))
     return SearchScope(tuple(manuals_in(context, scope)), every=scope == EVERY_MANUAL)
 
 

@@ -1,0 +1,60 @@
+"""The command lines of agents and judges: a template, and what its placeholders stand for."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fumishirube import ConfigError
+
+PROMPT = "prompt"
+PLACEHOLDERS = (PROMPT, "mcp_config", "workspace", "tools")
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class AgentCommand:
+    """A command whose words may hold placeholders in braces. No shell reads it."""
+
+    option: str
+    template: tuple[str, ...]
+
+    @classmethod
+    def parsed(cls, option: str, line: str, allowed: tuple[str, ...]) -> AgentCommand:
+        """Return the command of a line; ``option`` is where it was written.
+
+        Raises:
+            ConfigError: when it is empty, not well quoted, or has an unknown placeholder.
+        """
+        try:
+            words = _split(line)
+        except ValueError as error:
+            raise ConfigError(f"{option}: {error}") from error
+        if not words:
+            raise ConfigError(f"{option}: it names no command")
+        for name in _PLACEHOLDER.findall(line):
+            if name not in allowed:
+                known = ", ".join(f"{{{word}}}" for word in allowed)
+                raise ConfigError(f"{option}: there is no {{{name}}}; there are: {known}")
+        return cls(option, tuple(words))
+
+    def words(self, values: Mapping[str, str]) -> tuple[list[str], str]:
+        """Return the words to run, and the standard input: the prompt, if no word holds it."""
+        filled = [
+            _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word)
+            for word in self.template
+        ]
+        in_words = any(f"{{{PROMPT}}}" in word for word in self.template)
+        return filled, "" if in_words else values[PROMPT]
+
+
+def _split(line: str) -> list[str]:
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    if os.name == "nt":
+        lexer.escape = ""  # it separates folders there
+    return list(lexer)

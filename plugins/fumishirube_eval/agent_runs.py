@@ -1,0 +1,257 @@
+"""Runs of an agent: a fresh process a question, with one set of tools whose calls are logged."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fumishirube import ConfigError
+from fumishirube.text import estimate_tokens
+from fumishirube_eval.agent_commands import PROMPT, AgentCommand
+from fumishirube_eval.agent_questions import EVERYWHERE, AgentQuestion
+from fumishirube_eval.recording import CALL, LISTING
+
+OURS, SHELL = "ours", "shell"
+CAMPS = (OURS, SHELL)
+
+SERVER = "manuals"
+"""The name of the server in the configurations that agents are given."""
+
+MOST_CALLS = 15
+_VERSION = 1
+_SECONDS_TO_END = 10
+
+_PROMPT = """\
+Answer a question from local manuals. {where} Use nothing but {tools}; what you know from \
+elsewhere does not count. Use at most {calls} calls, and stop as soon as you are confident. When \
+the manuals do not hold the answer, say so. Answer briefly, in the language of the question, with \
+all figures and names that it asks for.
+
+Question: {question}
+"""
+_TOOLS = {
+    OURS: f"the tools of the MCP server '{SERVER}'",
+    SHELL: (
+        "commands of a shell, run as {command} 'COMMAND' (in the folder of the manuals; a call "
+        "shows at most 30,000 characters), with rg, grep, sed, head, cat, ls, find and wc"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AgentSetup:
+    """What every question of a run is asked with."""
+
+    command: AgentCommand
+    camp: str
+    server: tuple[str, ...]
+    manuals: Path
+    timeout: float
+
+
+@dataclass(frozen=True)
+class AgentAnswer:
+    """What an agent answered, what that cost, and which facts it holds; ``None`` if ungraded."""
+
+    id: str
+    kind: str
+    answer: str
+    seconds: float
+    calls: tuple[Mapping[str, Any], ...] = ()
+    tools_tokens: int = 0
+    error: str | None = None
+    facts: tuple[bool, ...] | None = None
+
+    @property
+    def points(self) -> int | None:
+        """How many facts the answer holds."""
+        return None if self.facts is None else sum(self.facts)
+
+    def total(self, key: str) -> float:
+        """Return the sum of ``characters``, ``tokens`` or ``seconds`` of the calls."""
+        return float(sum(call[key] for call in self.calls))
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """All answers of an agent with one set of tools."""
+
+    camp: str
+    agent: str
+    grading: str
+    answers: tuple[AgentAnswer, ...] = field(default=())
+
+    def save(self, file: Path) -> None:
+        """Write the run as JSON.
+
+        Raises:
+            ConfigError: when it cannot be written.
+        """
+        text = json.dumps({"version": _VERSION, **asdict(self)}, ensure_ascii=False, indent=1)
+        try:
+            file.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"{file.name}: it cannot be written there") from error
+
+    @classmethod
+    def load(cls, file: Path) -> AgentRun:
+        """Read a run.
+
+        Raises:
+            ConfigError: when it is not there, or is no run.
+        """
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{file.name}: it cannot be read; is it a file?") from error
+        except ValueError as error:
+            raise ConfigError(f"{file.name}: it is not JSON") from error
+        if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
+            raise ConfigError(f"{file.name}: it is no run of fumishirube eval agents")
+        try:
+            answers = tuple(_answer(row) for row in data.pop("answers"))
+            return cls(**data, answers=answers)
+        except (TypeError, KeyError) as error:
+            raise ConfigError(f"{file.name}: it is no whole run: {error}") from error
+
+
+def _answer(row: Mapping[str, Any]) -> AgentAnswer:
+    facts = row["facts"]
+    lists = {"calls": tuple(row["calls"]), "facts": None if facts is None else tuple(facts)}
+    return AgentAnswer(**{**row, **lists})
+
+
+def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:
+    """Return what an agent is asked; both camps are asked the same but for the tools."""
+    where = f"The answer is in the manual '{question.manual}'."
+    if question.manual == EVERYWHERE:
+        where = "The answer may be in any of the manuals."
+    described = _TOOLS[camp].format(command=shlex.quote(str(tools)))
+    return _PROMPT.format(where=where, tools=described, calls=MOST_CALLS, question=question.text)
+
+
+def ask_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
+    """Run the agent on one question in a fresh folder, and return its answer and its calls."""
+    with tempfile.TemporaryDirectory(prefix="agent-") as folder:
+        base = Path(folder).resolve()
+        log, workspace = base / "log.jsonl", base / "work"
+        tools, config = _furnish(base, workspace, log, setup)
+        prompt = prompt_for(question, setup.camp, tools)
+        values = {
+            PROMPT: prompt,
+            "mcp_config": str(config),
+            "workspace": str(workspace),
+            "tools": str(tools),
+        }
+        words, text = setup.command.words(values)
+        environ = {**os.environ, "VAULT_ROOT": str(base / "vault")}
+        began = time.monotonic()
+        answer, error = _run(words, text, workspace, environ, setup)
+        seconds = round(time.monotonic() - began, 2)
+        rows = list(_log_rows(log))
+    calls = tuple(row for row in rows if row["what"] == CALL)
+    listing = next((int(row["tokens"]) for row in rows if row["what"] == LISTING), 0)
+    return AgentAnswer(question.id, question.kind, answer.strip(), seconds, calls, listing, error)
+
+
+def _run(
+    words: Sequence[str], text: str, folder: Path, environ: Mapping[str, str], setup: AgentSetup
+) -> tuple[str, str | None]:
+    """Return what the agent printed, and what went wrong.
+
+    Raises:
+        ConfigError: when there is no such command.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the command that the caller names
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            cwd=folder,
+            env=environ,
+            start_new_session=True,
+        )
+    except OSError as error:
+        name = Path(words[0]).name
+        raise ConfigError(f"--agent: {name!r} cannot be run: {error.strerror}") from error
+    with process:
+        try:
+            printed, errors = process.communicate(text, timeout=setup.timeout)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            printed, _ = process.communicate()
+            return printed, f"stopped after {setup.timeout:g} seconds"
+        except BaseException:
+            _end(process)
+            raise
+    if process.returncode:
+        last = (errors.strip().splitlines() or ["nothing on standard error"])[-1][:200]
+        return printed, f"exit code {process.returncode}: {last}"
+    return printed, None
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End an agent with all that it has started."""
+    if os.name == "nt":
+        process.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_SECONDS_TO_END)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _furnish(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple[Path, Path]:
+    """Write the command of the tools and the configurations of clients; return their files."""
+    recording = [sys.executable, "-I", str(Path(__file__).with_name("recording.py")), str(log)]
+    if setup.camp == OURS:
+        words = [*recording, "mcp", *setup.server]
+    else:
+        words = [*recording, "shell", str(setup.manuals)]
+    tools = _executable(base, words)
+    servers: dict[str, Any] = {}
+    if setup.camp == OURS:
+        servers = {SERVER: {"type": "stdio", "command": str(tools), "args": [], "env": {}}}
+    config = base / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    (workspace / ".gemini").mkdir(parents=True)
+    trusted = {name: {"command": str(tools), "trust": True} for name in servers}
+    settings = json.dumps({"mcpServers": trusted})
+    (workspace / ".gemini" / "settings.json").write_text(settings, encoding="utf-8")
+    return tools, config
+
+
+def _executable(base: Path, words: Sequence[str]) -> Path:
+    """Write a script that runs some words, with what it is given behind them."""
+    if os.name == "nt":
+        script = base / "tools.cmd"
+        script.write_text(f"@{subprocess.list2cmdline(words)} %*\r\n", encoding="utf-8")
+        return script
+    script = base / "tools"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+    script.chmod(0o700)
+    return script
+
+
+def _log_rows(log: Path) -> Iterator[dict[str, Any]]:
+    if log.exists():
+        for line in log.read_bytes().split(b"\n")[:-1]:
+            row = json.loads(line)
+            shown = row.pop("shown")
+            yield row | {"characters": len(shown), "tokens": estimate_tokens(shown)}

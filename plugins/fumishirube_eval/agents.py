@@ -1,0 +1,144 @@
+"""``fumishirube eval agents``: asks, grades and compares; the command prints what comes of it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fumishirube import ConfigError
+from fumishirube.commands import Bar, at_least, chosen_manuals, complain, opened, search_context
+from fumishirube_eval.agent_commands import PLACEHOLDERS, PROMPT, AgentCommand
+from fumishirube_eval.agent_grading import FactGrader, Grader, ModelGrader
+from fumishirube_eval.agent_questions import (
+    EVERYWHERE,
+    AgentQuestion,
+    chosen_questions,
+    load_agent_questions,
+)
+from fumishirube_eval.agent_report import chart_svg, markdown
+from fumishirube_eval.agent_runs import CAMPS, AgentAnswer, AgentRun, AgentSetup, ask_agent
+
+AGENTS = Path("agents")
+"""What is typed in the place of a file of cases."""
+
+TIMEOUT = 900
+RUN_FILE, REPORT_FILE, CHART_FILE = "run.json", "report.md", "chart.svg"
+_NEEDED = ("agent", "questions", "gold", "tools")
+
+
+def add_agent_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``eval agents`` to those of ``eval``."""
+    help_text = (
+        "agents: the agent's command; {prompt}, {mcp_config}, {workspace} and {tools} are filled in"
+    )
+    parser.add_argument("--agent", metavar="COMMAND", help=help_text)
+    help_text = "agents: questions as JSON Lines: id, manual, kind, question"
+    parser.add_argument("--questions", metavar="FILE", type=Path, help=help_text)
+    help_text = "agents: what right answers hold, as JSON Lines: id, answer, must_have"
+    parser.add_argument("--gold", metavar="FILE", type=Path, help=help_text)
+    help_text = "agents: the tools of this program, or a shell"
+    parser.add_argument("--tools", choices=CAMPS, help=help_text)
+    help_text = "agents: a command that judges the answers by their facts; {prompt} is filled in"
+    parser.add_argument("--grader", metavar="COMMAND", help=help_text)
+    help_text = "agents: only this question (may be repeated)"
+    parser.add_argument("--id", metavar="ID", action="append", default=[], help=help_text)
+    help_text = f"agents: seconds an agent may take for a question (default: {TIMEOUT})"
+    parser.add_argument("--timeout", metavar="S", type=at_least(1), default=TIMEOUT, help=help_text)
+
+
+def check_agent_options(options: Namespace) -> None:
+    """End the process when an option is missing, or belongs to another kind of measurement."""
+    asks = options.cases == AGENTS
+    for name in _NEEDED:
+        if asks and not getattr(options, name):
+            options.parser.error(f"eval agents needs --{name}")
+    for name in (*_NEEDED, "grader", "id"):
+        if not asks and getattr(options, name):
+            options.parser.error(f"--{name} goes with eval agents")
+    for name in ("known_item", "rows", "manual", "cache"):
+        if asks and getattr(options, name):
+            word = name.replace("_", "-")
+            options.parser.error(f"--{word} does not go with eval agents")
+
+
+def run_agents(options: Namespace) -> AgentRun:
+    """Ask the agent every question, and grade its answers; with ``--out``, keep the run.
+
+    Raises:
+        ConfigError: when a file or a command is not usable.
+    """
+    questions = load_agent_questions(options.questions, options.gold)
+    questions = chosen_questions(questions, options.id)
+    setup = _setup(options, questions)
+    judge = options.grader and AgentCommand.parsed("--grader", options.grader, (PROMPT,))
+    if options.out:
+        _make_folder(options.out)
+    run = AgentRun(options.tools, options.agent, options.grader or "figures and words")
+    bar = Bar(expected=True)
+    try:
+        for number, question in enumerate(questions, start=1):
+            run = replace(run, answers=(*run.answers, ask_agent(question, setup)))
+            if options.out:  # an agent costs money: what it has answered is not lost
+                run.save(options.out / RUN_FILE)
+            if bar.progress:
+                bar.progress(number, len(questions), "questions")
+    finally:
+        bar.close()
+    with TemporaryDirectory(prefix="judge-") as folder:
+        grader: Grader = ModelGrader(judge, Path(folder)) if judge else FactGrader()
+        run = replace(run, answers=tuple(_graded(run.answers, questions, grader)))
+    if options.out:
+        run.save(options.out / RUN_FILE)
+    return run
+
+
+def write_report(folder: Path, ours: AgentRun, theirs: AgentRun | None) -> None:
+    """Write the report and its chart beside the run.
+
+    Raises:
+        ConfigError: when they cannot be written.
+    """
+    report = "\n".join(markdown(ours, theirs, CHART_FILE)) + "\n"
+    for name, text in ((REPORT_FILE, report), (CHART_FILE, chart_svg(ours, theirs))):
+        try:
+            (folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"{name}: it cannot be written there") from error
+
+
+def _setup(options: Namespace, questions: Sequence[AgentQuestion]) -> AgentSetup:
+    command = AgentCommand.parsed("--agent", options.agent, PLACEHOLDERS)
+    names = {question.manual for question in questions} - {EVERYWHERE}
+    with opened(options) as application:
+        loaded = application.loaded
+        chosen_manuals(search_context(application), sorted(names))
+    server = [sys.executable, "-m", "fumishirube", "serve", "--workspace", str(loaded.workspace)]
+    if loaded.file is not None:
+        server += ["--config", str(loaded.file)]
+    if options.no_plugins:
+        server += ["--no-plugins"]
+    manuals = loaded.folder("manuals")
+    return AgentSetup(command, options.tools, tuple(server), manuals, options.timeout)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out {folder.name}: it cannot be made a folder") from error
+
+
+def _graded(
+    answers: Sequence[AgentAnswer], questions: Sequence[AgentQuestion], grader: Grader
+) -> Iterator[AgentAnswer]:
+    """Yield the answers with their verdicts; what cannot be judged stays ungraded, and is named."""
+    for answer, question in zip(answers, questions, strict=True):
+        try:
+            yield replace(answer, facts=tuple(grader.grade(question, answer.answer)))
+        except ConfigError as error:
+            complain(f"note: {error}")
+            yield answer

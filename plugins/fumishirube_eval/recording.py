@@ -1,0 +1,166 @@
+"""What stands between an agent and its tools, and writes down each call: a process of its own.
+
+``recording.py LOG mcp COMMAND…`` relays MCP over standard input and output to a server that it
+starts. ``recording.py LOG shell FOLDER COMMAND…`` runs a command of a shell in a folder, and prints
+what it printed, up to a limit. It is run as a file and imports the standard library alone, so that
+it adds little to the time of a call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock, Thread
+from typing import IO, Any
+
+CALL, LISTING = "call", "listing"
+"""What a line of the log is of: one call of a tool, or the list of tools that was shown."""
+
+SHELL_CHARACTERS = 30_000
+SHELL_SECONDS = 120
+_USAGE = 2
+_TIMED_OUT = 124
+
+
+def log_line(log: Path, what: str, tool: str, argument: str, shown: str, seconds: float) -> None:
+    """Add a line to a log: what was called, and what the agent was shown."""
+    row = {
+        "what": what,
+        "tool": tool,
+        "argument": argument,
+        "shown": shown,
+        "seconds": round(seconds, 3),
+    }
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+class RecordingProxy:
+    """Relays JSON-RPC between a client and a server, line by line and unchanged."""
+
+    def __init__(self, log: Path, server: subprocess.Popen[bytes]) -> None:
+        self._log, self._server = log, server
+        self._waiting: dict[Any, tuple[Mapping[str, Any], float]] = {}
+        self._lock = Lock()
+
+    def relay(self, client_input: IO[bytes], client_output: IO[bytes]) -> int:
+        """Relay until either side ends, and return the server's exit code."""
+        reader = Thread(target=self._requests, args=(client_input,), daemon=True)
+        reader.start()
+        assert self._server.stdout is not None
+        for line in self._server.stdout:
+            self._note_answer(line)
+            client_output.write(line)
+            client_output.flush()
+        return self._server.wait()
+
+    def _requests(self, client_input: IO[bytes]) -> None:
+        assert self._server.stdin is not None
+        try:
+            for line in client_input:
+                self._note_request(line)
+                self._server.stdin.write(line)
+                self._server.stdin.flush()
+            self._server.stdin.close()
+        except OSError:
+            return  # the server has ended; whoever reads its output says how
+
+    def _note_request(self, line: bytes) -> None:
+        message = _message(line)
+        if message.get("method") in {"tools/call", "tools/list"} and "id" in message:
+            with self._lock:
+                self._waiting[message["id"]] = (message, time.monotonic())
+
+    def _note_answer(self, line: bytes) -> None:
+        message = _message(line)
+        with self._lock:
+            request, began = self._waiting.pop(message.get("id"), ({}, 0.0))
+        if not request or "method" in message:
+            return
+        seconds = time.monotonic() - began
+        if request["method"] == "tools/list":
+            tools = message.get("result", {}).get("tools", [])
+            log_line(self._log, LISTING, "tools/list", "", _listing(tools), seconds)
+            return
+        params = request.get("params", {})
+        argument = json.dumps(params.get("arguments", {}), ensure_ascii=False)
+        log_line(self._log, CALL, str(params.get("name")), argument, _shown(message), seconds)
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _listing(tools: Sequence[Mapping[str, Any]]) -> str:
+    """Return what a client shows its model of the tools."""
+    keys = ("name", "description", "inputSchema")
+    rows = [{key: tool[key] for key in keys if key in tool} for tool in tools]
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+
+
+def _shown(message: Mapping[str, Any]) -> str:
+    """Return what a client shows its model of a result: its texts, or the error."""
+    if "result" not in message:
+        return json.dumps(message.get("error"), ensure_ascii=False)
+    parts = message["result"].get("content", [])
+    return "".join(str(part.get("text", "")) for part in parts)
+
+
+def relay_mcp(log: Path, command: Sequence[str]) -> int:
+    """Start a server, and relay until the client hangs up."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as server:  # noqa: S603 - our own server
+        return RecordingProxy(log, server).relay(sys.stdin.buffer, sys.stdout.buffer)
+
+
+def run_shell(log: Path, folder: Path, command: str) -> int:
+    """Run a command of a shell, and show what it prints, as much as a client would show."""
+    shell = shutil.which("bash") or shutil.which("sh")
+    words = [shell, "-c", command] if shell else command
+    began = time.monotonic()
+    try:
+        done = subprocess.run(  # noqa: S603 - the agent's own command is what is measured
+            words,
+            shell=shell is None,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SHELL_SECONDS,
+            check=False,
+        )
+        printed, code = (done.stdout + done.stderr).decode("utf-8", "replace"), done.returncode
+    except subprocess.TimeoutExpired:
+        printed, code = f"stopped after {SHELL_SECONDS} seconds\n", _TIMED_OUT
+    shown = printed[:SHELL_CHARACTERS]
+    log_line(log, CALL, "shell", command, shown, time.monotonic() - began)
+    sys.stdout.buffer.write(shown.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+    return code
+
+
+def main(words: Sequence[str]) -> int:
+    """Run as the words say."""
+    match words:
+        case [log, "mcp", *command] if command:
+            return relay_mcp(Path(log), command)
+        case [log, "shell", folder, *command] if command:
+            return run_shell(Path(log), Path(folder), " ".join(command))
+    sys.stderr.write("usage: LOG mcp COMMAND… | LOG shell FOLDER COMMAND…\n")
+    return _USAGE
+
+
+if __name__ == "__main__":
+    # A thread may still wait for the client, which has nothing more to say.
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,252 @@
+"""Measuring an agent: real processes, real MCP, a scripted agent and a scripted judge."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from fumishirube.errors import ConfigError
+from fumishirube_eval.agent_commands import PLACEHOLDERS, AgentCommand
+from fumishirube_eval.agent_grading import holds, judge_prompt
+from fumishirube_eval.agent_questions import load_agent_questions
+from fumishirube_eval.agent_report import answer_pairs, chart_svg, markdown, paired, totals
+from fumishirube_eval.agent_runs import OURS, SHELL, AgentAnswer, AgentRun, prompt_for
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = ROOT / "benchmarks" / "data" / "evidence_questions.jsonl"
+GOLD = ROOT / "benchmarks" / "data" / "evidence_gold.jsonl"
+SCRIPTED = Path(__file__).parents[1] / "support" / "scripted_agent.py"
+FUMISHIRUBE = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
+FILES = ("--questions", QUESTIONS, "--gold", GOLD)
+
+needs_shell = pytest.mark.skipif(
+    os.name == "nt", reason="the scripted agent speaks to a POSIX shell"
+)
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workspace")
+    shutil.copytree(ROOT / "manuals", folder / "manuals")
+    return folder
+
+
+def agents(workspace: Path, agent: str, *words: str | Path) -> Done:
+    assert FUMISHIRUBE
+    done = subprocess.run(
+        [FUMISHIRUBE, "eval", "agents", "--agent", agent, *map(str, words)],
+        cwd=workspace,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def scripted(*words: str) -> str:
+    return " ".join([shlex.join([sys.executable, str(SCRIPTED)]), *words])
+
+
+def python(tmp_path: Path, code: str, *words: str) -> str:
+    script = tmp_path / "agent.py"
+    script.write_text(code, encoding="utf-8")
+    return " ".join([shlex.join([sys.executable, str(script)]), *words])
+
+
+# --- whole runs -----------------------------------------------------------------------------
+
+
+@needs_shell
+def test_both_camps_are_run_logged_graded_and_compared(workspace: Path, tmp_path: Path) -> None:
+    chosen = (*FILES, "--id", "s02", "--id", "s05")
+    with_shell = scripted("shell", "{tools}", "{prompt}")
+    shell = agents(
+        workspace, with_shell, *chosen, "--tools", "shell", "--out", tmp_path / "shell", "--json"
+    )
+    assert shell.code == 0, shell.err
+    report = json.loads(shell.out)
+    assert report["totals"]["points"] == report["totals"]["facts"] == 4
+    run = AgentRun.load(tmp_path / "shell" / "run.json")
+    first = run.answers[0]
+    assert [call["tool"] for call in first.calls] == ["shell"] * 3
+    assert all(call["argument"].startswith("grep -rn") for call in first.calls)
+    # What was shown is what the scripted agent answers with, a line break between the calls.
+    assert first.total("characters") == pytest.approx(len(first.answer), abs=4)
+
+    ours = agents(
+        workspace,
+        scripted("mcp", "{mcp_config}", "{prompt}"),
+        *(*chosen, "--tools", "ours", "--out", tmp_path / "ours"),
+        *("--against", tmp_path / "shell" / "run.json"),
+    )
+    assert ours.code == 0, ours.err
+    assert "wins/losses/ties" in ours.out
+    mine = AgentRun.load(tmp_path / "ours" / "run.json")
+    assert [call["tool"] for call in mine.answers[0].calls] == [
+        *("manual_ls", "manual_find", "manual_read"),
+    ]
+    assert mine.answers[0].tools_tokens > 1000
+    assert totals(mine)["points"] == 4
+    text = (tmp_path / "ours" / "report.md").read_text(encoding="utf-8")
+    assert "| characters |" in text
+    assert "95 % interval" in text
+    assert ET.parse(tmp_path / "ours" / "chart.svg").getroot().tag.endswith("svg")
+
+
+@needs_shell
+def test_an_agent_that_fails_is_named_and_the_rest_is_measured(
+    workspace: Path, tmp_path: Path
+) -> None:
+    agent = python(
+        tmp_path,
+        "import sys\nif '45' in sys.argv[1] or 'radio check' in sys.argv[1]:\n"
+        "    sys.exit('out of credit')\nprint('1 泊 3,000 円を支払う。親族や知人の家')",
+        "{prompt}",
+    )
+    done = agents(
+        workspace, agent, *FILES, "--id", "s01", "--id", "s02", "--tools", "shell", "--json"
+    )
+    assert done.code == 1
+    rows = {row["id"]: row for row in json.loads(done.out)["questions"]}
+    assert rows["s01"]["error"] == "exit code 1: out of credit"
+    assert rows["s01"]["points"] == 0
+    assert (rows["s02"]["error"], rows["s02"]["points"], rows["s02"]["calls"]) == (None, 1, 0)
+
+
+def test_an_agent_that_hangs_is_stopped(workspace: Path, tmp_path: Path) -> None:
+    agent = python(tmp_path, "import time\nprint('so far', flush=True)\ntime.sleep(60)")
+    done = agents(
+        workspace, agent, *FILES, "--id", "s02", "--tools", "shell", "--timeout", "1", "--json"
+    )
+    assert done.code == 1
+    (row,) = json.loads(done.out)["questions"]
+    assert row["error"] == "stopped after 1 seconds"
+    assert row["seconds"] < 30
+
+
+def test_a_judge_is_blind_and_its_verdicts_count(workspace: Path, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.txt"
+    judge = tmp_path / "judge.py"
+    judge.write_text(
+        f"import sys\nopen({str(seen)!r}, 'w', encoding='utf-8').write(sys.argv[1])\n"
+        "print('Here you are: [true, false, true]')",
+        encoding="utf-8",
+    )
+    agent = python(tmp_path, "print('an answer')", "{prompt}")
+    words = (*FILES, "--id", "s05", "--tools", "shell", "--json")
+    grader = f"{shlex.join([sys.executable, str(judge)])} {{prompt}}"
+    done = agents(workspace, agent, *words, "--grader", grader)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["totals"]["points"] == 2
+    prompt = seen.read_text(encoding="utf-8")
+    assert "an answer" in prompt
+    assert not {"shell", "ours", "mcp", "grep"} & set(prompt.lower().split())
+
+    judge.write_text("print('I would rather not say')", encoding="utf-8")
+    done = agents(workspace, agent, *words, "--grader", grader)
+    assert "no verdicts on question s05" in done.err
+    assert json.loads(done.out)["questions"][0]["points"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--tools", "ours", *FILES[:2]), "needs --gold"),
+        ((*FILES, "--tools", "ours", "--known-item"), "--known-item does not go with"),
+        ((*FILES, "--tools", "shell", "--id", "s99"), "there is no question 's99'"),
+        ((*FILES, "--tools", "shell", "--against", GOLD), "it is not JSON"),
+    ],
+)
+def test_wrong_options_are_refused(workspace: Path, words: Any, message: str) -> None:
+    done = agents(workspace, "agent {prompt}", *words)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
+    done = agents(workspace, "no-such-agent {prompt}", *FILES, "--id", "s02", "--tools", "shell")
+    assert done.code == 2
+    assert "'no-such-agent' cannot be run" in done.err
+
+
+# --- parts ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer", "right"),
+    [
+        ("KeepAliveInterval の既定値は 15 秒", "既定値は １５秒 (KeepAliveInterval) です", True),
+        ("KeepAliveInterval の既定値は 15 秒", "KeepAliveInterval の既定値は 30 秒", False),
+        ("KeepAliveInterval の既定値は 15 秒", "KeepAliveInterval の既定値は 150 秒", False),
+        ("relay HR-10", "It uses the relay at HR-10.", True),
+        ("1,398 m", "It stands at 1398 m.", True),
+        ("1,398 m", "It stands at 11,398 m.", False),
+        ("50 万ドルに引き上げた (もとの倍)", "資本金は50万ドルに増えた", True),
+        ("14文字|十四文字", "十四文字以上", True),
+        ("unhygienic", "They are Unhygienic", True),
+        ("unhygienic", "They are hygienic", False),
+        ("dotnet-ef", "dotnet-grpc", False),
+    ],
+)
+def test_a_fact_is_held_by_its_figures_and_words(fact: str, answer: str, right: bool) -> None:
+    assert holds(fact, answer) is right
+
+
+def test_both_camps_are_asked_the_same_but_for_the_tools() -> None:
+    for question in load_agent_questions(QUESTIONS, GOLD):
+        ours = prompt_for(question, OURS, Path("/t/tools"))
+        shell = prompt_for(question, SHELL, Path("/t/tools"))
+        assert ours.partition("Use nothing but ")[0] == shell.partition("Use nothing but ")[0]
+        assert ours.partition("; what you know")[2] == shell.partition("; what you know")[2]
+        assert question.text in ours
+        assert f"1. {question.facts[0]}" in judge_prompt(question, "")
+
+
+def test_placeholders_are_filled_in_words_and_a_prompt_without_place_is_input() -> None:
+    command = AgentCommand.parsed("--agent", "run 'a {tools}' {prompt}", PLACEHOLDERS)
+    filled = command.words({"prompt": "two words {tools}", "tools": "T"})
+    assert filled == (["run", "a T", "two words {tools}"], "")
+    command = AgentCommand.parsed("--agent", "run -", PLACEHOLDERS)
+    assert command.words({"prompt": "text"}) == (["run", "-"], "text")
+    with pytest.raises(ConfigError, match=r"there is no \{promt\}"):
+        AgentCommand.parsed("--agent", "run {promt}", PLACEHOLDERS)
+
+
+def answer(name: str, characters: int, facts: tuple[bool, ...] | None) -> AgentAnswer:
+    calls = ({"tool": "t", "characters": characters, "tokens": 1, "seconds": 0.1},)
+    return AgentAnswer(name, "k", "text", 1.0, calls, facts=facts)
+
+
+def test_runs_are_compared_on_the_questions_that_both_have(tmp_path: Path) -> None:
+    ours = AgentRun(OURS, "a", "g", (answer("q1", 10, (True,)), answer("q2", 20, (True, True))))
+    shell = AgentRun(SHELL, "a", "g", (answer("q2", 50, (True, False)), answer("q3", 1, None)))
+    assert len(list(answer_pairs(ours, shell))) == 1
+    compared = paired(ours, shell)
+    assert compared["characters"].difference == -30
+    assert (compared["characters"].wins, compared["points_share"].wins) == (1, 1)
+    assert compared["points_share"].difference == pytest.approx(0.5)
+    assert "| q1 | k | 1/1 | 1 | 10 |  | |  |" in "\n".join(markdown(ours, shell, "c.svg"))
+    bars = chart_svg(ours, shell).count("<rect")
+    assert bars == 2 + 3
+    ours.save(tmp_path / "run.json")
+    assert AgentRun.load(tmp_path / "run.json") == ours
+    with pytest.raises(ConfigError, match="no question in common"):
+        paired(ours, AgentRun(SHELL, "a", "g", (answer("q3", 1, None),)))
