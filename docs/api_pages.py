@@ -66,6 +66,8 @@ EXAMPLES = {
     "printable_json": "printable_json('\"red\\u202e\"')",
     "project": "project('休 暇', LOOSE).text",
     "rarity": "round(rarity(100, 3), 2)",
+    "reading": "reading('5 秒').spans('約５秒')",
+    "reading_form": "reading_form('ＡＢＣ')",
     "runs": "[run[0] for run in runs('休暇 leave')]",
     "unseen_character": "unseen_character('plan\\u200b.md')",
     "unify_line_ends": "unify_line_ends('a\\r\\nb')",

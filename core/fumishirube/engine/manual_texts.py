@@ -36,7 +36,9 @@ def manual_texts(
     below: str = "",
 ) -> ManualTexts:
     """Return the texts at a path, or below it, in which a reading may match, in order of paths."""
-    claimed = {path: file for path, file in manual.sweep().items() if is_below(path, below)}
+    claimed = manual.sweep()
+    if below:
+        claimed = {path: file for path, file in claimed.items() if is_below(path, below)}
     unlisted: Counter[str] = Counter()
     unlisted.update(e.reason for e in manual.unlisted() if is_below(e.path, below))
     current = {
@@ -45,13 +47,14 @@ def manual_texts(
         if (page := state.pages.get(path)) and _is_current(page, file, state)
     }
     maybe = candidates(readings, state.corpus, tokenizer, current)
-    wanted = [
-        claimed[path] for path in sorted(claimed) if path in maybe.paths or path not in current
-    ]
+    unknown = claimed.keys() - current.keys()
+    paths = sorted(unknown | (maybe.paths & current.keys()))
     return ManualTexts(
         files=len(claimed),
         sections=sum(page.sections for page in current.values()),
-        texts=_texts(manual, wanted, current, maybe.passages, state.corpus, budget),
+        texts=_texts(
+            manual, [claimed[path] for path in paths], current, maybe.passages, state.corpus, budget
+        ),
         unlisted=unlisted,
         degraded=state.degraded,
     )
@@ -59,6 +62,8 @@ def manual_texts(
 
 def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool:
     """Tell whether a page is of the file as it is; of a young file the update has seen to that."""
+    if page.stamp == file.stamp:
+        return True
     stamp, young, _ = page.stamp.partition(UNSURE)
     return stamp == file.stamp and not (young and state.degraded)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -51,7 +52,7 @@ def is_text_of(page: IndexedFile, text: str) -> bool:
 class Candidates(NamedTuple):
     """The indexed files in which a reading may match, with the sections that surely may."""
 
-    paths: Collection[str]
+    paths: AbstractSet[str]
     passages: Mapping[str, Sequence[Passage]] = EMPTY_MAPPING
 
 
