@@ -75,8 +75,9 @@ class Document(NamedTuple):
 
     ``navigation`` marks a table of contents: it is listed and read, but not searched. ``encoding``
     is what the file is in, and ``damaged`` says that some of it could not be read, where a loader
-    tells. One that studies its files also tells their ``links``, the ``facts`` of their front
-    matter, where the ``content`` below that begins, and what it had to ``remark``.
+    tells. The ``content`` begins below the front matter, and ``facts`` are what that says: a text
+    under ``title`` is the title of the whole page, and searched as a heading above each section.
+    A loader that studies its files also tells their ``links``, and what it had to ``remark``.
     """
 
     path: str
@@ -90,6 +91,16 @@ class Document(NamedTuple):
     facts: Mapping[str, JsonValue] = EMPTY_MAPPING
     content: int = 0
     remarks: tuple[LoaderRemark, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The title of the whole page by its front matter; empty where that gives none."""
+        title = self.facts.get("title")
+        return title.strip() if isinstance(title, str) else ""
+
+    def holds_text(self, section: Section) -> bool:
+        """Tell whether a section, with its children, holds more than front matter and its title."""
+        return bool(self.text[max(section.body, self.content) : section.extent].strip())
 
 
 # --- dividing a text at its headings ---------------------------------------------------------

@@ -142,6 +142,17 @@ class Skipped(NamedTuple):
     number: int
 
 
+class UnreadFiles(NamedTuple):
+    """Files that no loader reads, by the suffix of their names, and what would read them, if any.
+
+    The suffix is in lower case and begins with a dot; it is empty for names without one.
+    """
+
+    suffix: str
+    number: int
+    reader: str | None = None
+
+
 class OutsideSearch(NamedTuple):
     """How much of a manual's folder is no searched section of a listed file.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from fumishirube.corpus import Corpus, Holds
+from fumishirube.corpus import Bool, Clause, Corpus, Holds, Pages
 from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold, occurs
@@ -126,6 +126,7 @@ class Query:
     has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
     run may return. ``within``, if given, names the only files that may be returned, and
     ``stage_arguments`` holds arguments of single stages for this search, by the stage's name.
+    ``alternatives`` are other wordings of the same question.
     ``case_sensitive`` is for scorers that look for the text as it is. ``cache`` says whether an
     earlier answer will do; ``None`` leaves that to the configuration. ``state`` is what the runs
     of one search share.
@@ -139,6 +140,9 @@ class Query:
     case_sensitive: bool = False
     within: frozenset[str] | None = None
     stage_arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    alternatives: tuple[str, ...] = field(
+        default=(), metadata={"key": lambda texts: tuple(map(fold, texts))}
+    )
     budget: Budget = field(
         default_factory=Budget,
         compare=False,
@@ -163,6 +167,12 @@ class Query:
             (name, make(getattr(self, name))) for name, make in _KEYS.items() if name != "text"
         )
         return QueryKey(text, rest)
+
+    def inside(self, clause: Clause) -> Clause:
+        """Return a clause that matches the same, but only in files that may be returned."""
+        if self.within is None:
+            return clause
+        return Bool(must=(clause, Pages(tuple(sorted(self.within)))))
 
     def record(self) -> dict[str, Any]:
         """Return the fields that are part of the identity, as a record of the search keeps them."""
@@ -262,6 +272,7 @@ def _places(value: Any) -> frozenset[tuple[str, int]]:
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "text": _checked("text", str),
     "required": _texts,
+    "alternatives": _texts,
     "must": _texts,
     "limit": _checked("limit", int, type(None)),
     "exclude": _places,

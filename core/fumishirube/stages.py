@@ -294,6 +294,15 @@ class Fuser(Protocol):
 
 
 @runtime_checkable
+class ConditionalFuser(Fuser, Protocol):
+    """A fuser that is passed over where it has nothing to do."""
+
+    def applies(self, query: Query) -> bool:
+        """Tell whether there is more than one run to plan for a query."""
+        ...
+
+
+@runtime_checkable
 class Refiner(Protocol):
     """Reorders or shortens a ranking."""
 

@@ -14,8 +14,8 @@ from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
-from fumishirube.model import Ranking
-from fumishirube.query import Query
+from fumishirube.model import Ranking, UnreadFiles
+from fumishirube.query import Budget, Query
 from fumishirube.stages import (
     ClaimedFile,
     Embedder,
@@ -26,6 +26,8 @@ from fumishirube.stages import (
     Scorer,
     Tokenizer,
 )
+from fumishirube.text.file_texts import ManualTexts
+from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
@@ -36,13 +38,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search brought: its trace, and the ranking that the trace ends in.
+    """What a search brought: its trace, the ranking that it ends in, and what was searched.
 
     A ranking that comes from the cache is read from the index again when it is first asked for.
     """
 
     trace: Trace
     rank: Callable[[], Ranking]
+    corpus: Corpus
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -140,11 +143,44 @@ class SurfaceContext(Protocol):
         """
         ...
 
+    def loose_files(self) -> Sequence[str]:
+        """Return the names of files that lie beside the manuals, and so in none of them."""
+        ...
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
+        """Count the files of a manual that no loader reads, by suffix, and say which one would.
+
+        Raises:
+            NotFound: when there is no manual of this id.
+        """
+        ...
+
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, run the pipeline, and keep the trace.
 
+        ``*`` searches all the manuals as one, and ids joined by slashes those; paths then begin
+        with the id of their manual, in the query and in the trace, whose ``file`` divides them.
+        What cannot be searched of several is named by the trace as ``degraded``.
+
         The answer to the same question may come from the cache, if the query allows it; it has a
         trace of its own.
+        """
+        ...
+
+    def texts(
+        self,
+        manual_id: str,
+        readings: Sequence[Reading],
+        budget: Budget,
+        progress: Progress | None = None,
+        below: str = "",
+    ) -> ManualTexts:
+        """Return the files of a manual in which a reading may match; all, where there are none.
+
+        The index is brought up to date first. ``below`` is a file or a folder to keep to.
+
+        Raises:
+            NotFound: when there is no such manual.
         """
         ...
 
@@ -167,11 +203,13 @@ class SurfaceContext(Protocol):
         """Return the pipeline's tokenizer, if it has one."""
         ...
 
-    def scorer(self, name: str) -> Scorer:
+    def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
         """Return a scorer of the pipeline, running, by its name there.
 
+        With ``settings`` it is one of the surface's own, made with them, whatever the pipeline has.
+
         Raises:
-            ConfigError: when the pipeline has none of this name.
+            ConfigError: when there is none of this name.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fumishirube import (
     Budget,
     ConfigError,
+    Document,
     InvalidParameter,
     NotFound,
     Query,
@@ -121,7 +122,7 @@ class InspectorSession:
         try:
             if context is None or trace.own:
                 return None
-            document = context.manual(trace.manual_id).document(row.path)
+            document = _document(context, trace, row.path)
         except ToolError:
             return None
         for section in document.sections:
@@ -140,7 +141,7 @@ class InspectorSession:
         if context is None or trace.own:
             return line
         try:
-            return section_at(context.manual(trace.manual_id).document(path), line)
+            return section_at(_document(context, trace, path), line)
         except ToolError:
             named = {row.path for row in trace.search.rows}
             if path not in named.union(out.path for out in trace.search.left_out):
@@ -148,12 +149,16 @@ class InspectorSession:
             return line
 
     def paths(self, trace: Trace) -> Sequence[str]:
-        """Return the files of a trace's manual; none when it is gone."""
+        """Return the files of a trace's manuals as it names them; none of one that is gone."""
         context = self.application.contexts.get(trace.origin.recipe.surface)
-        try:
-            return context.manual(trace.manual_id).paths() if context and not trace.own else ()
-        except ToolError:
+        if context is None or trace.own:
             return ()
+        paths: list[str] = []
+        for name in trace.manuals or (trace.manual_id,):
+            prefix = f"{name}/" if trace.manuals else ""
+            with suppress(ToolError):
+                paths += [prefix + path for path in context.manual(name).paths()]
+        return paths
 
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
@@ -203,3 +208,8 @@ class InspectorSession:
     @staticmethod
     def _context(application: Application) -> SurfaceContext:
         return search_context(application)
+
+
+def _document(context: SurfaceContext, trace: Trace, path: str) -> Document:
+    manual_id, inner = trace.file(path)
+    return context.manual(manual_id).document(inner)

@@ -18,6 +18,12 @@ _COMMANDS = (
         "fumishirube find '入院給付金の請求期限は？' --manual 給付金編",
     ),
     Command(
+        "grep",
+        "show every line that holds a text, by file and section",
+        "fumishirube_manual.commands.grep",
+        "fumishirube grep '30 days' '30日' --count",
+    ),
+    Command(
         "ls",
         "list the manuals, or what one of them holds",
         "fumishirube_manual.commands.ls",

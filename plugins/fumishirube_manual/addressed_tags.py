@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
+from fumishirube_manual.scopes import document_of
 from fumishirube_manual.settings import ManualSettings
 
 ANNOTATION = "addressed"
@@ -25,14 +26,13 @@ Tags = Annotated[
 
 def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
     """Note in a trace which lines of its best hits address the agent."""
-    manual = context.manual(trace.manual_id)
     rows = trace.search.rows[:_LOOKED_AT]
     lines: dict[str, list[int]] = {}
     for row in rows:
         lines.setdefault(row.path, []).append(row.start_line)
     tagged_lines: dict[str, JsonValue] = {}
     for path, wanted in lines.items():
-        for line, passages in _sections(manual, path, wanted):
+        for line, passages in _sections(context, trace, path, wanted):
             if passages:
                 tagged_lines[_key(path, line)] = [
                     passage.model_dump(mode="json") for passage in passages
@@ -56,10 +56,10 @@ def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addres
 
 
 def _sections(
-    manual: Manual, path: str, wanted: Sequence[int]
+    context: SurfaceContext, trace: Trace, path: str, wanted: Sequence[int]
 ) -> Iterator[tuple[int, Sequence[Addressed]]]:
     try:
-        document = manual.document(path)
+        document = document_of(context, trace, path)
     except ToolError:
         return  # it has just gone; who reads it will be told
     for section in document.sections:

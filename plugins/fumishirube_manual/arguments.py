@@ -12,7 +12,8 @@ from fumishirube.tools import FailsWith
 
 ROOT_ID = "manuals"
 
-_CANDIDATES = 20
+CANDIDATES = 20
+"""How many ids a refusal names."""
 
 
 def _one_folder(value: str) -> str:
@@ -33,8 +34,9 @@ FilePath = Annotated[
 ]
 
 
-def after_discovery(call: Call) -> None:
+def after_discovery(call: Call, arguments: object) -> None:
     """Refuse a session that has not yet called ``manual_ls``; no session, nothing to refuse."""
+    del arguments  # it is refused whatever they are
     if call.session is not None and not call.session.discovered:
         raise InvalidParameter(
             "call manual_ls first, then use the ids it returns",
@@ -45,7 +47,7 @@ def after_discovery(call: Call) -> None:
 def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
     """Return a manual by its id; the root's own id is refused, with the ids that would do."""
     if manual_id == ROOT_ID:
-        candidates: Any = list(context.manuals()[:_CANDIDATES])
+        candidates: Any = list(context.manuals()[:CANDIDATES])
         raise InvalidParameter(
             "manual_id must be one manual: use manual_ls(id='manuals').items[].id",
             parameter="manual_id",

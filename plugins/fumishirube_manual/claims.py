@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from fumishirube import Budget, Document, Manual, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import Budget, Document, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.claim_graph import (
     ANNOTATION,
@@ -22,6 +22,7 @@ from fumishirube_manual.claim_graph import (
 )
 from fumishirube_manual.facets import FACETS, Facet, defers, denies, facet_of
 from fumishirube_manual.rows import SCORE_DIGITS, signals
+from fumishirube_manual.scopes import document_of
 from fumishirube_manual.sentences import sentences
 
 CLAIM_CHARS = 200
@@ -90,21 +91,21 @@ def _hit_statements(
     context: SurfaceContext, trace: Trace, budget: Budget
 ) -> Iterator[_HitStatements]:
     """Read the hits, best first, as they were when they were found; without time only the first."""
-    manual, documents = context.manual(trace.manual_id), dict[str, Document | None]()
+    documents = dict[str, Document | None]()
     for place, row in enumerate(trace.search.rows):
         budget.check()
         if place and budget.spent:
             return
         if row.path not in documents:
-            documents[row.path] = _document(manual, row.path)
+            documents[row.path] = _document(context, trace, row.path)
         document = documents[row.path]
         if document is not None:
             yield from _statements(document, row)
 
 
-def _document(manual: Manual, path: str) -> Document | None:
+def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | None:
     try:
-        document = manual.document(path)
+        document = document_of(context, trace, path)
     except ToolError:  # it has gone since it was found
         return None
     return None if document.file_type == "json" else document
@@ -227,12 +228,13 @@ def _status(relations: Collection[Relation]) -> ClaimStatus:
 
 def _evidence(trace: Trace, hit: _HitStatements, evidence_id: str) -> Evidence:
     row = hit.row
+    manual_id, path = trace.file(row.path)
     return Evidence(
         evidence_id=evidence_id,
         ref=EvidenceRef(
             target="manual",
-            manual_id=trace.manual_id,
-            path=row.path,
+            manual_id=manual_id,
+            path=path,
             start_line=row.start_line,
         ),
         signals=tuple(signals(row)),

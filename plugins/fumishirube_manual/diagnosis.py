@@ -21,9 +21,13 @@ Status = Literal[
 ]
 CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "dynamic_cutoff"]
 
+Answerable = Literal["yes", "partly", "no"]
+
 _TOP = 5
 _MANY = 5
 _SEVERAL_FILES = 2
+_LEAD, _FAR_AHEAD = 0.1, 2.5
+_ABSENT, _TOGETHER = 0.5, 0.8
 
 
 class Diagnosis(NamedTuple):
@@ -51,6 +55,20 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
     cutoff = _cutoff(trace, paths, bias)
     gaps = tuple(_gaps(trace, cutoff, coverage_min))
     return Diagnosis(status, reason, cutoff, bias, gaps)
+
+
+def answerable(trace: Trace) -> Answerable:
+    """Say whether the words of the question stand together in the best section.
+
+    The share of the question that it covers decides, and a little how far ahead of the second it
+    is. Calibrated on questions whose answer had been taken out of their manual (docs/quality.md).
+    """
+    rows = trace.search.rows
+    if not rows or rows[0].score <= 0:
+        return "no"
+    lead = rows[0].score / rows[1].score if len(rows) > 1 and rows[1].score > 0 else _FAR_AHEAD
+    evidence = rows[0].coverage + _LEAD * min(lead, _FAR_AHEAD)
+    return "no" if evidence < _ABSENT else "yes" if evidence >= _TOGETHER else "partly"
 
 
 def top_hits(trace: Trace) -> tuple[int, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import LeanAnswer, narrowed_params
 from fumishirube_manual.actions import Action, next_actions
-from fumishirube_manual.arguments import after_discovery
+from fumishirube_manual.arguments import ManualId, after_discovery
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
 from fumishirube_manual.diagnosis import (
     Diagnosis,
@@ -16,7 +16,8 @@ from fumishirube_manual.diagnosis import (
     top_hits,
 )
 from fumishirube_manual.settings import ManualSettings
-from fumishirube_manual.tools.find import FindParams, assessment, search
+from fumishirube_manual.tools.find import assessment, search
+from fumishirube_manual.tools.find_arguments import FindParams
 
 _RATIO_DIGITS = 4
 _UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})
@@ -118,7 +119,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual, and tell everything",
         summary="Search one manual, and say what was applied, how it went, and what to do next.",
-        params=FindParams,
+        params=narrowed_params(FindParams, (), {"manual_id": ManualId}),
         answer=FullAnswer,
         run=run,
         before=after_discovery,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
 from pydantic import JsonValue
@@ -17,8 +17,21 @@ _LOOKED_AT = 50
 
 
 def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
-    """Note in a trace where its best hits point; every file of the manual is read for that."""
-    manual = context.manual(trace.manual_id)
+    """Note in a trace where its best hits point; every file of their manuals is read for that."""
+    targets: dict[str, JsonValue] = {}
+    rows = trace.search.rows[:_LOOKED_AT]
+    for manual_id in dict.fromkeys(trace.file(row.path)[0] for row in rows):
+        pointing = _pointing(context.manual(manual_id))
+        for row in rows:
+            name, path = trace.file(row.path)
+            place = pointing(_key(path, row.start_line)) if name == manual_id else None
+            if place is not None:
+                targets[_key(row.path, row.start_line)] = place
+    return context.annotate(trace, ANNOTATION, targets)
+
+
+def _pointing(manual: Manual) -> Callable[[str], list[JsonValue] | None]:
+    """Return what tells where a section of a manual points, by its key."""
     outline = dict(_outline(manual))
     references = References((key, title) for key, (title, _) in outline.items())
 
@@ -26,13 +39,13 @@ def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
     def sections(key: str) -> Collection[str]:
         return References.section_numbers(unicodedata.normalize("NFKC", outline[key][1]))
 
-    targets: dict[str, JsonValue] = {}
-    for row in trace.search.rows[:_LOOKED_AT]:
-        key = _key(row.path, row.start_line)
-        if key in outline:
-            mentions = references.mentioned(outline[key][1], key, sections)
-            targets[key] = [_ref(mention.id, mention.title) for mention in mentions]
-    return context.annotate(trace, ANNOTATION, targets)
+    def pointing(key: str) -> list[JsonValue] | None:
+        if key not in outline:
+            return None
+        mentions = references.mentioned(outline[key][1], key, sections)
+        return [_ref(mention.id, mention.title) for mention in mentions]
+
+    return pointing
 
 
 def pointers(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:

@@ -7,13 +7,17 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Trace, TraceRow
+from fumishirube import Trace, TraceRow
 from fumishirube_manual.addressed_tags import tags
+from fumishirube_manual.evidence.lines import EvidenceLine
+from fumishirube_manual.evidence.shown_hits import Copy, ShownHit
 from fumishirube_manual.pointers import pointers
 
 Json = dict[str, JsonValue]
 
 SCORE_DIGITS = 4
+CITED_DIGITS = 6
+HEADING_SEPARATOR = " > "
 
 _SIGNALS = frozenset(
     {
@@ -37,9 +41,11 @@ _SIGNALS = frozenset(
 
 
 def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    """Return a row of ``candidates``; the manual's id stands above the rows."""
+    """Return a row of ``candidates``; the id of a single manual stands above the rows."""
     item: dict[str, Any] = {
-        "ref": {"path": row.path, "start_line": row.start_line},
+        "ref": ref_of(trace, row.path, row.start_line)
+        if trace.manuals
+        else {"path": row.path, "start_line": row.start_line},
         "score": round(row.score, SCORE_DIGITS),
         "matched_tokens": _longest(row.matched),
     }
@@ -49,16 +55,39 @@ def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
 def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``integrated_top``: complete in itself, with the title."""
     item: dict[str, Any] = {
-        "ref": {
-            "manual_id": trace.manual_id,
-            "path": row.path,
-            "start_line": row.start_line,
-        },
+        "ref": ref_of(trace, row.path, row.start_line),
         "title": row.title,
         "score": round(row.score, SCORE_DIGITS),
         "matched_tokens": _longest(row.matched),
     }
     return item | _extra(trace, row, extras)
+
+
+def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
+    """Return the place of a section, or of a file, as other tools take it."""
+    manual_id, inner = trace.file(path)
+    return {"manual_id": manual_id, "path": inner, "start_line": start_line}
+
+
+def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
+    """Return a row with its evidence, and with where else the same is said."""
+    extra: Json = {}
+    if hit.evidence.lines:
+        extra["lines"] = _numbered(hit.evidence.lines)
+    if hit.copies:
+        extra["also"] = [_copy(copy, folded_from) for copy in hit.copies]
+    return item | extra
+
+
+def _copy(copy: Copy, path: str) -> JsonValue:
+    """Return where a copy stands, by its line alone in the hit's own file; and what differs."""
+    place = "" if copy.row.path == path else copy.row.path
+    ref = f"{place}#L{copy.row.start_line}"
+    return {"at": ref, "lines": _numbered(copy.lines)} if copy.lines else ref
+
+
+def _numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
+    return [[line.number, line.text] for line in lines]
 
 
 def signals(row: TraceRow) -> list[str]:
@@ -74,9 +103,12 @@ def _longest(spans: Sequence[str]) -> list[JsonValue]:
 
 def _extra(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     extra: Json = {}
+    if "cite" in extras or "lines" in extras:
+        extra["end_line"] = row.end_line
     if "cite" in extras:
-        cited = Citation(trace.manual_id, row.path, row.start_line, row.end_line, row.digest)
-        extra["cite"] = str(cited)
+        extra["cite"] = f"@{row.digest[:CITED_DIGITS]}"
+    if "lines" in extras and row.ancestors:
+        extra["headings"] = HEADING_SEPARATOR.join(row.ancestors)
     if "refers_to" in extras and (places := pointers(trace, row)):
         extra["refers_to"] = [*places]
     if "addressed" in extras and (lines := tags(trace, row)):

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 SURFACE = "manual"
 """The name under which the surface is registered."""
 
-Extra = Literal["coverage", "cite", "est_tokens", "refers_to", "addressed"]
+Extra = Literal[
+    "lines",
+    "also",
+    "answerable",
+    "alternatives",
+    "everywhere",
+    "path_prefix",
+    "refs",
+    "grep",
+    "titles",
+    "unread",
+    "terms",
+    "coverage",
+    "cite",
+    "est_tokens",
+    "refers_to",
+    "addressed",
+]
+"""What the contract of the tools does not name: keys, parameters, and a tool."""
+
+DEFAULT_EXTRAS: tuple[Extra, ...] = tuple(
+    extra
+    for extra in get_args(Extra)
+    if extra not in ("coverage", "est_tokens", "refers_to", "addressed")
+)
 
 
 class ManualSettings(NamedTuple):
@@ -15,7 +39,8 @@ class ManualSettings(NamedTuple):
 
     ``coverage_min`` is the share of a query that an answering section covers; below
     ``marginal_gain_min`` a follow-up brought so little that no other is proposed. ``extras`` are
-    the keys that join the answers. Without ``claim_graph`` the graph of claims stays empty.
+    the keys, parameters and tools that join those of the contract. Without ``claim_graph`` the
+    graph of claims stays empty.
     """
 
     coverage_min: float

@@ -9,20 +9,23 @@ from pydantic import Field, field_validator
 
 from fumishirube import Env, Stage, SurfaceContext, Tool
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
-from fumishirube_manual.settings import Extra, ManualSettings
+from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings
 
 
 class ManualSurface(Stage):
-    """Offers the six ``manual_*`` tools; ``extras`` names keys that may join their answers.
+    """Offers the ``manual_*`` tools.
 
+    ``extras`` names what joins those of the contract: keys, parameters and a tool.
     ``claim_graph`` is whether a call that asks for the graph of claims gets one.
     """
 
     root: ClassVar[str] = "manuals"
     instructions: ClassVar[str] = (
-        "Manuals: call manual_ls first. Then search one manual with manual_find, naming one or two "
-        "required_terms; read hits with manual_read by their ref, and go on with manual_scan. For "
-        "more hits use manual_hits with the trace_id."
+        "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
+        "one is used; manual_find and manual_grep take '*' for all without it. A question: "
+        "manual_find, with guesses at the document's own words as alternatives; parts of a long "
+        "question as alternatives too. Every place of a word or a pattern: manual_grep. More of "
+        "the text: manual_read with refs, several ranges at once."
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
@@ -34,7 +37,7 @@ class ManualSurface(Stage):
             {"use": "proximity"},
             {"use": "numbers"},
         ],
-        "fusers": [{"use": "required-terms"}, {"use": "decompose"}],
+        "fusers": [{"use": "required-terms"}, {"use": "alternatives"}, {"use": "decompose"}],
         "refiners": [
             {"use": "siblings"},
             {"use": "exploration"},
@@ -47,7 +50,7 @@ class ManualSurface(Stage):
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
     marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
     claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
-    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = ("coverage", "cite")
+    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = DEFAULT_EXTRAS
 
     @field_validator("extras", mode="before")
     @classmethod
@@ -58,13 +61,13 @@ class ManualSurface(Stage):
         return value
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the six tools, in the order in which an agent meets them."""
+        """Return the tools, in the order in which an agent meets them."""
         from fumishirube_manual.tools.catalog import tools
 
         return tools(context, self._settings(), self.scan_max_chars)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools whose whole answer callers inside the process may have."""
+        """Return the tools that callers inside the process have, whatever clients are offered."""
         from fumishirube_manual.tools.catalog import commands
 
         return commands(context, self._settings())

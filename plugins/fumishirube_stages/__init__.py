@@ -17,6 +17,7 @@ from fumishirube import (
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
+from fumishirube_stages.fusers.alternatives import Alternatives
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.fusers.rrf import Rrf
@@ -94,8 +95,9 @@ def register_scorers(register: Register[Scorer]) -> None:
 
 @hook
 def register_fusers(register: Register[Fuser]) -> None:
-    """Offer the gates, the comparisons, plain rank fusion, and the sum over documents."""
+    """Offer gates, other wordings, comparisons, plain rank fusion, and the sum over documents."""
     register("required-terms", RequiredTerms)
+    register("alternatives", Alternatives)
     register("decompose", Decompose)
     register("rrf", Rrf)
     register("weighted-sum", WeightedSum)

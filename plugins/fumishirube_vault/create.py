@@ -54,10 +54,8 @@ def create_tool(notes: NoteStore) -> Tool[CreateParams, CreateAnswer]:
         name="vault_create",
         title="Write a new note",
         summary=(
-            "Write a new note, as UTF-8, exactly as given; folders are made. It never "
-            "overwrites: an existing name is a conflict; choose another, or use vault_replace. "
-            "Under daily/ only daily/YYYY-MM-DD.md. Cite manuals by the cite of a hit "
-            "(manual://…): it can be verified later."
+            "Writes a new note, as UTF-8, exactly as it is, and makes its folders. A name "
+            "that exists is a conflict. Under daily/ only daily/YYYY-MM-DD.md."
         ),
         params=CreateParams,
         answer=CreateAnswer,

@@ -54,8 +54,8 @@ def ls_tool(notes: NoteStore) -> Tool[VaultLsParams, VaultLsAnswer]:
         name="vault_ls",
         title="List notes",
         summary=(
-            "List the notes and folders directly inside a folder of the vault, or inside the "
-            "vault itself: what was written down before. Cheap. Next: vault_read or vault_scan."
+            "Lists the notes and folders directly inside a folder of the vault: what was "
+            "written down before. Cheap."
         ),
         params=VaultLsParams,
         answer=VaultLsAnswer,

@@ -96,9 +96,8 @@ def read_tool(notes: NoteStore) -> Tool[VaultReadParams, VaultReadAnswer]:
         name="vault_read",
         title="Read a note",
         summary=(
-            "Read lines of a note: give a range, or full=true for all. At most 12000 characters "
-            "come; go on with vault_scan from next_cursor. Pass content_hash to vault_replace as "
-            "expected_hash."
+            "Returns lines of a note, a range or with full=true all, at most 12000 "
+            "characters; and the content_hash that vault_replace takes."
         ),
         params=VaultReadParams,
         answer=VaultReadAnswer,

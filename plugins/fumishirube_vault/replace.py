@@ -63,10 +63,9 @@ def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
         name="vault_replace",
         title="Replace words in a note",
         summary=(
-            "Replace a literal text in a note: the first place, or the first max_replacements; "
-            "all else stays. Pass content_hash from vault_read as expected_hash: a note changed "
-            "meanwhile is then a conflict. No match is no error: replacements is 0. Daily notes "
-            "cannot be changed."
+            "Replaces a literal text in a note, at the first place or the first "
+            "max_replacements. With expected_hash a note changed meanwhile is a conflict. "
+            "Without a match replacements is 0. Daily notes cannot be changed."
         ),
         params=ReplaceParams,
         answer=ReplaceAnswer,

@@ -202,12 +202,11 @@ def test_some_names_may_be_opened_and_others_never(tmp_path: Path) -> None:
     (tmp_path / "manuals").mkdir()
     config = tmp_path / "fumishirube.yaml"
     config.write_text("surfaces: [{use: vault, with: {allow_hidden: [.notes]}}]\n")
-    made = fumishirube("vault", "create", ".notes/a.md", "x", "--trust", cwd=tmp_path)
+    create = ("--trust", "vault", "create")
+    made = fumishirube(*create, ".notes/a.md", "x", cwd=tmp_path)
     assert made.code == 0, made.err
-    assert fumishirube("vault", "create", ".other/a.md", "x", "--trust", cwd=tmp_path).code != 0
-    assert (
-        fumishirube("vault", "create", ".notes/.git/config", "x", "--trust", cwd=tmp_path).code != 0
-    )
+    assert fumishirube(*create, ".other/a.md", "x", cwd=tmp_path).code != 0
+    assert fumishirube(*create, ".notes/.git/config", "x", cwd=tmp_path).code != 0
     for name in (".git", ".SSH", ".gitconfig", "plain", "．git", ".a/b"):
         config.write_text(f"surfaces: [{{use: vault, with: {{allow_hidden: ['{name}']}}}}]\n")
         refused = fumishirube("vault", "ls", cwd=tmp_path)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube.corpus import Corpus
+from fumishirube.corpus import Corpus, Pages
+from fumishirube.documents import EMPTY_MAPPING
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.passages import passages
@@ -35,8 +36,11 @@ _PATIENCE = 0.05
 class IndexState(NamedTuple):
     """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
 
+    ``pages`` are the files in the corpus, by path.
+
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
-    says that there is more to index, and that nobody in this process is at it.
+    says that there is more to index, and that nobody in this process is at it. ``manuals`` names
+    those of a state that is of several.
     """
 
     corpus: Corpus
@@ -46,6 +50,29 @@ class IndexState(NamedTuple):
     fingerprint: str
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
+    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
+    manuals: tuple[str, ...] = ()
+
+
+class SearchExtent(NamedTuple):
+    """What a search was to search: files, sections, files that hold none, and what lay aside."""
+
+    files: int
+    sections: int
+    skipped: tuple[LeftOut, ...]
+    aside: OutsideSearch
+
+    @classmethod
+    def of(cls, state: IndexState, within: frozenset[str] | None) -> SearchExtent:
+        """Return the extent of a search of all the files, or of those ``within``."""
+        corpus = state.corpus
+        if within is None:
+            return cls(state.files, corpus.size, state.skipped, state.aside)
+        files = Pages(tuple(sorted(within)))
+        searched = corpus.count(files, searched=True).number
+        skipped = tuple(out for out in state.skipped if out.path in within)
+        aside = OutsideSearch(corpus.count(files).number - searched)
+        return cls(len(within), searched, skipped, aside)
 
 
 class _CommitSummary(NamedTuple):
@@ -150,7 +177,7 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
         files = len(pages) + len(skipped) - len(self._committed[0].skipped)
         aside = self._manual.aside()._replace(headings=headings)
-        return IndexState(corpus, files, skipped, degraded, fingerprint, aside)
+        return IndexState(corpus, files, skipped, degraded, fingerprint, aside, pages=pages)
 
     def close(self) -> None:
         """Let go of the index, once no update is under way."""

@@ -136,6 +136,11 @@ class ManualFolder:
         with self._lock:
             return self._unlisted
 
+    def unread(self) -> Sequence[str]:
+        """Return the listed files that no loader speaks for, sorted."""
+        self.sweep()
+        return sorted(entry.path for entry in self.unlisted() if entry.reason == "no_loader")
+
     def aside(self) -> OutsideSearch:
         """Count it by reason."""
         counts = Counter((entry.reason, entry.unit) for entry in self.unlisted())
@@ -269,6 +274,11 @@ class Library:
                 known = self._manuals[manual_id] = ManualFolder(manual_id, root, self._loaders)
                 known.follow(on=self._followed)
             return known
+
+    def loose_files(self) -> Sequence[str]:
+        """Return the files that lie beside the manuals, and so in none of them."""
+        entries = self._root.entries() if self._root.exists else []
+        return [e.name for e in entries if e.kind == "file" and not e.name.startswith(".")]
 
     def rejected_folders(self) -> Sequence[tuple[str, str]]:
         """Return the folders that are no manuals because of what they are called or are."""

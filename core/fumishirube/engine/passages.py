@@ -26,6 +26,14 @@ def passages(document: Document) -> list[Passage]:
     return [_passage(document, section, path) for section in document.sections]
 
 
+def _above(document: Document, section: Section) -> str:
+    """Return what stands above a section: the title of the page, and the headings around it."""
+    title = document.title
+    known = {fold(heading) for heading in (section.title, *section.ancestors)}
+    above = section.ancestors if fold(title) in known else (title, *section.ancestors)
+    return fold("\n".join(filter(None, above)))
+
+
 def _passage(document: Document, section: Section, path: str) -> Passage:
     own = document.text[section.start : section.end]
     body = document.text[section.body : section.end]
@@ -39,7 +47,7 @@ def _passage(document: Document, section: Section, path: str) -> Passage:
         digest=digest(own),
         fields={
             "title": fold(section.title),
-            "headings": fold("\n".join(section.ancestors)),
+            "headings": _above(document, section),
             "path": path,
             "body": fold(body if section.searched is None else section.searched),
         },

@@ -19,7 +19,7 @@ from fumishirube.errors import Cancelled, IndexDamaged
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.report import SearchReport
-from fumishirube.stages import Fuser, Refiner, Scorer
+from fumishirube.stages import ConditionalFuser, Fuser, Refiner, Scorer
 from fumishirube.traces.records import Span
 
 S = TypeVar("S")
@@ -121,6 +121,7 @@ class _Search:
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
+        fusers = _applicable(fusers, query)
         if not fusers:
             return self._score(query)
         fuser, *inner = fusers
@@ -217,6 +218,15 @@ class _Search:
                 raise
             _log.exception("%s %s failed and was skipped", kind, named)
             return None, f"{named} failed and was skipped"
+
+
+def _applicable(fusers: Sequence[NamedStage[Fuser]], query: Query) -> Sequence[NamedStage[Fuser]]:
+    """Return the fusers without the outermost ones that have nothing to do with a query."""
+    for place, named in enumerate(fusers):
+        stage: object = named.stage
+        if not isinstance(stage, ConditionalFuser) or stage.applies(query):
+            return fusers[place:]
+    return ()
 
 
 def _call(kind: str, named: NamedStage[Any]) -> StageCall:

@@ -93,9 +93,19 @@ class Recorder:
 
 def _row(hit: Hit) -> TraceRow:
     passage, score, labels, coverage, matched, signals, _ = hit
-    path, start, end, title, _, _, digest, _ = passage
+    path, start, end, title, ancestors, _, digest, _ = passage
     return TraceRow(
-        path, start, end, title, digest, score, coverage, _once(labels), matched, signals
+        path,
+        start,
+        end,
+        title,
+        digest,
+        score,
+        coverage,
+        _once(labels),
+        matched,
+        signals,
+        ancestors,
     )
 
 

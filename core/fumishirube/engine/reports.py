@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from fumishirube.corpus import Corpus
+from fumishirube.corpus import Corpus, Holds
 from fumishirube.engine.spellings import near_spellings
 from fumishirube.model import MatchCount, Ranking, TermUse
 from fumishirube.query import Query
@@ -71,7 +71,7 @@ def report_search(
         returned=len(ranking.hits),
         left_out=dict(omitted),
         at_least=at_least
-        or bool(query.exclude)
+        or bool(query.exclude or query.alternatives)
         or known > number
         or _beyond_query(query, terms, applied),
         scan_capped=scan_capped,
@@ -87,7 +87,10 @@ def report_as_asked(report: SearchReport, query: Query) -> SearchReport:
 
 
 def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
-    sections = query.state.sections_with(name, corpus)
+    if query.within is None:
+        sections = query.state.sections_with(name, corpus)
+    else:
+        sections = corpus.count(query.inside(Holds(name))).number
     look = not sections and not query.budget.spent
     return TermReport(name, sections, tuple(near_spellings(name, corpus)) if look else ())
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from fumishirube.config.classic import settings
 from fumishirube.config.classic_surfaces import with_classic_settings
@@ -159,6 +159,15 @@ class Application:
         if any(entry.work for entry in self._served):
             self.drop_faulty_tools()
 
+    def loose_files(self) -> Sequence[str]:
+        """Return the files that lie beside the manuals, each below the name of their root."""
+        files: set[str] = set()
+        for surface in (surface for surface in self.surfaces if surface.of_manuals):
+            with suppress(ToolError):  # a root that cannot be read has a finding of its own
+                names = self.contexts[surface.name].loose_files()
+                files |= {f"{surface.surface.root}/{name}" for name in names}
+        return sorted(files)
+
     def rejected_folders(self) -> Sequence[str]:
         """Say which folders are no manuals although they may be meant to be."""
         messages = set()
@@ -302,6 +311,12 @@ class Application:
                     self.outside += outside_settings(self.loaded, surface.surface, where)
         self.loaded.trust.check(self.outside)
 
+    def _further_stage(
+        self, kind_name: str, name: str, settings: Mapping[str, JsonValue]
+    ) -> NamedStage[Any]:
+        use = Use.model_validate({"use": name, "with": settings})
+        return self._stage(kind_name, use, kind_name.removesuffix("s"))
+
     def _check_names(self) -> None:
         if self.loaded.alone_as:
             return  # pipelines of the other surfaces are nobody's here
@@ -321,7 +336,7 @@ class Application:
             statistics=self.memory.statistics,
             observe=self.observe,
             folder=self.loaded.folder,
-            embedder=lambda name: self._stage("embedders", Use(use=name), "embedder"),
+            stage=self._further_stage,
             fences=self.fences,
             cached=self.config.cache.enabled,
             versions=self.plugins.code,

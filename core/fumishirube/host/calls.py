@@ -45,7 +45,7 @@ def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, Json
 def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
     try:
         if tool.before is not None:
-            tool.before(call)
+            tool.before(call, arguments)
         answer = tool.run(parse_arguments(tool.params, arguments), call)
         if not isinstance(answer, tool.answer):
             raise TypeError(f"{tool.name} answered {type(answer).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,20 +17,25 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.claimed_files import ClaimedFiles
-from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
 from fumishirube.engine.library import Library, ManualFolder
+from fumishirube.engine.manual_texts import manual_texts
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_as_asked
-from fumishirube.errors import ConfigError, Forbidden, IndexDamaged
+from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
+from fumishirube.errors import ConfigError, Forbidden, IndexDamaged, NotFound, ToolError
 from fumishirube.host.fences import unlisted_by
+from fumishirube.host.readers import unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
-from fumishirube.model import Ranking
-from fumishirube.query import Query, SearchState, recorded
+from fumishirube.model import Ranking, UnreadFiles
+from fumishirube.query import Budget, Query, SearchState, recorded
 from fumishirube.report import SearchReport
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
+from fumishirube.text.file_texts import ManualTexts
+from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import (
     CacheOutcome,
@@ -45,8 +50,8 @@ from fumishirube.traces.store import new_trace_id
 
 T = TypeVar("T")
 
-RESERVED_MANUALS = ("manuals",)
-"""Folder names that cannot be manuals: a tool uses the word as the id of the root."""
+RESERVED_MANUALS = ("manuals", EVERY_MANUAL)
+"""Folder names that cannot be manuals: tools use them as the id of the root, and of all manuals."""
 
 
 class PipelineContext:
@@ -81,6 +86,19 @@ class PipelineContext:
         """Return one manual."""
         return self._library.manual(manual_id)
 
+    def loose_files(self) -> Sequence[str]:
+        """Return the names of files that lie beside the manuals."""
+        return self._library.loose_files()
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
+        """Count the files of a manual that no loader reads, by suffix, and say which one would."""
+        return unread_files(
+            self._library.manual(manual_id).unread(),
+            [*self._configured.plugins.registry["loaders"]],
+            [named.name for named in self._configured.stages["loaders"]],
+            f"pipelines.{self._configured.pipeline_name}",
+        )
+
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
         with self._background.call() if self._background else nullcontext():
@@ -92,8 +110,22 @@ class PipelineContext:
                 again = replace(query, state=SearchState())
                 return self._find(manual_id, again, self.prepare(manual_id, again, progress))
 
+    def texts(
+        self,
+        manual_id: str,
+        readings: Sequence[Reading],
+        budget: Budget,
+        progress: Progress | None = None,
+        below: str = "",
+    ) -> ManualTexts:
+        """Bring the manual's index up to date, and return the files that may match."""
+        with self._background.call() if self._background else nullcontext():
+            query = Query(" ".join(reading.text for reading in readings), budget=budget)
+            state = self.prepare(manual_id, query, progress)
+            return manual_texts(self.manual(manual_id), state, budget, below)
+
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
-        request = self._request(manual_id, query, state)
+        request = self._request(manual_id, query, state, query.within)
         began = time.perf_counter()
         question = self._question(request)
         surveyed = self._shared.cache.look_up(question) if question else CacheLookup("bypass")
@@ -104,11 +136,12 @@ class PipelineContext:
             trace = request.trace(
                 search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )
-            finding = SearchResult(trace, partial(self._restored, trace, query, state.corpus))
+            ranked = partial(self._restored, trace, query, state.corpus)
+            finding = SearchResult(trace, ranked, state.corpus)
         else:
             ranking, span, report = self._pipeline.run(query, state.corpus)
             trace = request.trace(span, report, CacheOutcome(surveyed.mode, surveyed.score))
-            finding = SearchResult(trace, lambda: ranking)
+            finding = SearchResult(trace, lambda: ranking, state.corpus)
             if question and not trace.degraded and not report.out_of_time:
                 cached_search = CachedSearch(trace.id, span, _since(began), report)
                 self._shared.cache.keep(question, cached_search)
@@ -131,8 +164,13 @@ class PipelineContext:
         """Return the pipeline's tokenizer, if it has one."""
         return next((named.stage for named in self._stages["tokenizers"]), None)
 
-    def scorer(self, name: str) -> Scorer:
-        """Return a scorer of the pipeline, running, by its name there."""
+    def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
+        """Return a scorer of the pipeline, running, by its name there, or one made anew."""
+        if settings is not None:
+            chosen = self._shared.stage("scorers", name, settings)
+            begun = running("scorers", chosen, self._running, self._shared.fences, "scorer")
+            scorer: Scorer = begun.stage
+            return scorer
         for named in self._pipeline.scorers:
             if named.name == name:
                 return named.stage
@@ -144,7 +182,7 @@ class PipelineContext:
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:
         """Return the pipeline's embedder, if it has one, or the named one."""
         if name is not None:
-            chosen = self._shared.embedder(name)
+            chosen = self._shared.stage("embedders", name, {})
             begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
             return named_embedder([chosen], [begun])
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
@@ -178,7 +216,7 @@ class PipelineContext:
         trace = replace(request.trace(span, report, CacheOutcome("bypass")), own=True)
         self._shared.traces.put(trace, written=written)
         self._shared.observe(trace)
-        return SearchResult(trace, lambda: ranking)
+        return SearchResult(trace, lambda: ranking, corpus)
 
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, or the workspace."""
@@ -194,7 +232,24 @@ class PipelineContext:
         return self._shared.traces.annotate(trace, name, value)
 
     def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> IndexState:
-        """Bring one manual's index up to date, and tell how it stands."""
+        """Bring the index of one manual, or of each of several, up to date; tell how it stands."""
+        if not is_union(manual_id):
+            return self._prepare(manual_id, query, progress)
+        joined = JoinedProgress(progress) if progress else None
+        states: dict[str, IndexState] = {}
+        failed: dict[str, ToolError | IndexDamaged] = {}
+        for name in self.manuals() if manual_id == EVERY_MANUAL else manual_id.split("/"):
+            try:
+                states[name] = self._prepare(name, query, joined)
+            except (ToolError, IndexDamaged) as error:
+                failed[name] = error
+            if joined:
+                joined.finish_manual()
+        if states:
+            return united_state(manual_id, states, failed)
+        raise next(iter(failed.values()), NotFound("there are no manuals"))
+
+    def _prepare(self, manual_id: str, query: Query, progress: Progress | None) -> IndexState:
         indexed = self._indexed_of(manual_id)
         state = indexed.bring_up_to_date(query.budget, progress, query.text)
         unlisted = [*unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)]
@@ -233,9 +288,16 @@ class PipelineContext:
         self._indexed.clear()
         self._running.close()
 
-    def _request(self, manual_id: str, query: Query, state: IndexState) -> _FindRequest:
-        thresholds = self._shared.statistics.thresholds
-        return _FindRequest(manual_id, query, state, thresholds, self._configured.recipe)
+    def _request(
+        self,
+        manual_id: str,
+        query: Query,
+        state: IndexState,
+        within: frozenset[str] | None = None,
+    ) -> _FindRequest:
+        thresholds, recipe = self._shared.statistics.thresholds, self._configured.recipe
+        extent = SearchExtent.of(state, within)
+        return _FindRequest(manual_id, query, state, thresholds, recipe, extent)
 
     def _question(self, request: _FindRequest) -> CacheKey | None:
         """Return the query as the cache knows it, or nothing when it is not to be asked."""
@@ -291,24 +353,27 @@ class _FindRequest:
     state: IndexState
     thresholds: Thresholds
     recipe: PipelineSnapshot
+    extent: SearchExtent
 
     def trace(self, search: Span, report: SearchReport, cached: CacheOutcome) -> Trace:
         """Return the record of a search that answers it."""
         state = self.state
+        extent = self.extent
         return Trace(
             id=new_trace_id(),
             manual_id=self.manual_id,
             created=time.time(),
             search=search,
-            files=state.files,
-            sections=state.corpus.size,
-            skipped=state.skipped,
-            aside=state.aside,
+            files=extent.files,
+            sections=extent.sections,
+            skipped=extent.skipped,
+            aside=extent.aside,
             degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
             cache=cached,
             thresholds=self.thresholds,
             origin=Origin(self.recipe, state.fingerprint, recorded(self.query)),
             report=report,
+            manuals=state.manuals,
         )
 
 

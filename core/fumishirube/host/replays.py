@@ -186,9 +186,7 @@ def replay_trace(
         )
     query = replace(origin.query, budget=Budget.of(TIME_MS), state=SearchState(), cache=False)
     after = context.find(trace.manual_id, query, progress).trace
-    return ExportedTrace(
-        after, content_fingerprint(context.manual(trace.manual_id)), programs(__version__)
-    )
+    return ExportedTrace(after, _content_of(context, after), programs(__version__))
 
 
 def describe_recorded(application: Application, trace: Trace) -> ExportedTrace:
@@ -208,12 +206,20 @@ def content_fingerprint(manual: ManualFolder) -> str:
 
 def _content(context: PipelineContext, trace: Trace) -> str | None:
     """Return the fingerprint of the content that a trace saw, if that is still there."""
-    if trace.manual_id not in context.manuals():
+    if not {*(trace.manuals or [trace.manual_id])} <= {*context.manuals()}:
         return None
     state = context.prepare(trace.manual_id, Query("", budget=Budget.of(TIME_MS)))
     if state.fingerprint != trace.origin.corpus:
         return None
-    return content_fingerprint(context.manual(trace.manual_id))
+    return _content_of(context, trace)
+
+
+def _content_of(context: PipelineContext, trace: Trace) -> str:
+    """Return the fingerprint of the content of all the manuals that a trace is of."""
+    if not trace.manuals:
+        return content_fingerprint(context.manual(trace.manual_id))
+    contents = [f"{name}/{content_fingerprint(context.manual(name))}" for name in trace.manuals]
+    return hashlib.sha256("\n".join(contents).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _versions(

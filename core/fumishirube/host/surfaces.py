@@ -186,7 +186,8 @@ class SharedServices:
     """What the desks of one application have in common.
 
     ``cached`` says whether a query that does not say so itself may be answered from the cache;
-    ``versions`` names the plugins that offer the stages.
+    ``versions`` names the plugins that offer the stages; ``stage`` makes one
+    by its kind, name and settings.
     """
 
     state: Root
@@ -195,7 +196,7 @@ class SharedServices:
     statistics: SearchStatistics
     observe: Callable[[Trace], None]
     folder: Callable[[str], Path]
-    embedder: Callable[[str], NamedStage[Any]]
+    stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
     fences: Fences
     cached: bool = True
     versions: str = ""

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from fumishirube import (
     Bool,
+    Budget,
     Contents,
     Corpus,
     Document,
@@ -35,11 +36,15 @@ from fumishirube import (
     TraceRow,
 )
 from fumishirube.disk import FolderEntry
+from fumishirube.engine.manual_texts import file_text, is_below
 from fumishirube.engine.passages import passages
+from fumishirube.model import UnreadFiles
 from fumishirube.query import recorded
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
 from fumishirube.testing.corpora import MemoryCorpus
+from fumishirube.text.file_texts import ManualTexts
+from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
 
@@ -126,14 +131,22 @@ class MemoryContext:
         del name
         return self.root
 
-    def scorer(self, name: str) -> Scorer:
+    def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
         """Return one scorer for whatever name: it finds what holds a term of the query."""
-        del name
+        del name, settings
         return _TermScorer()
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return sorted(self._manuals)
+
+    def loose_files(self) -> Sequence[str]:
+        """Return nothing: no file lies anywhere."""
+        return ()
+
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:  # noqa: ARG002
+        """Return nothing: every document has been read."""
+        return ()
 
     def manual(self, manual_id: str) -> Manual:
         """Return one manual."""
@@ -156,7 +169,21 @@ class MemoryContext:
             origin=Origin(query=recorded(query)),
         )
         self._traces[trace.id] = trace
-        return SearchResult(trace, lambda: ranking)
+        return SearchResult(trace, lambda: ranking, corpus)
+
+    def texts(
+        self,
+        manual_id: str,
+        readings: Sequence[Reading],  # noqa: ARG002
+        budget: Budget,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+        below: str = "",
+    ) -> ManualTexts:
+        """Return every file of a manual, or every one below a path."""
+        manual = self.manual(manual_id)
+        documents = [manual.document(path) for path in manual.paths() if is_below(path, below)]
+        sections = sum(len(document.sections) for document in documents)
+        return ManualTexts(len(documents), sections, map(file_text, documents), {}, None)
 
     def tokenizer(self) -> Tokenizer | None:
         """Return no tokenizer: a desk in memory knows words only."""
@@ -258,7 +285,8 @@ def _corpus(manual: Manual) -> MemoryCorpus:
 def _row(hit: Hit) -> TraceRow:
     section = hit.passage
     place = (section.path, section.start_line, section.end_line, section.title, section.digest)
-    return TraceRow(*place, hit.score, hit.coverage, hit.labels, hit.matched, hit.signals)
+    scored = (hit.score, hit.coverage, hit.labels, hit.matched, hit.signals)
+    return TraceRow(*place, *scored, section.ancestors)
 
 
 def _is_a_context(context: MemoryContext) -> SurfaceContext:

@@ -221,7 +221,7 @@ class SurfaceContract(StageContract[Surface]):
             return None
         try:
             if tool.before:
-                tool.before(call)
+                tool.before(call, example)
             answer = tool.run(params, call)
         except ToolError:
             return None

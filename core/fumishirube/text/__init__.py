@@ -2,6 +2,7 @@
 
 from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
+from fumishirube.text.file_texts import FileText, ManualTexts, SectionStart, UnreadFile
 from fumishirube.text.folding import (
     Lines,
     estimate_tokens,
@@ -25,6 +26,7 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
+from fumishirube.text.readings import Reading, reading, reading_form
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 
@@ -33,13 +35,18 @@ __all__ = [
     "NORMAL",
     "Concept",
     "DecodedText",
+    "FileText",
     "Lines",
+    "ManualTexts",
     "OffsetMap",
     "Projection",
+    "Reading",
     "References",
+    "SectionStart",
     "TextForm",
     "TextRange",
     "TextRanges",
+    "UnreadFile",
     "chunks",
     "concepts",
     "decode",
@@ -57,6 +64,8 @@ __all__ = [
     "printable_json",
     "project",
     "rarity",
+    "reading",
+    "reading_form",
     "runs",
     "unify_line_ends",
     "unseen_character",

@@ -3,6 +3,7 @@
 from fumishirube.tools.answers import LeanAnswer, fitting
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
+from fumishirube.tools.narrowing import narrowed_params
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 from fumishirube.tools.text_pages import (
@@ -36,4 +37,5 @@ __all__ = [
     "Template",
     "TextPage",
     "fitting",
+    "narrowed_params",
 ]

@@ -88,7 +88,8 @@ class Call:
 class Tool(Generic[P, A]):
     """Something a caller may use, whatever the face: MCP, HTTP or the command line.
 
-    ``before`` is checked ahead of the arguments. ``run`` may be called from several threads.
+    ``before`` is checked ahead of the arguments, which it gets as they came.
+    ``run`` may be called from several threads.
     ``refused`` puts a failure into the words that this tool's callers know, given the arguments.
     ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
     ``http_body`` the member of the answer that is that endpoint's whole body, if not all of it.
@@ -101,7 +102,7 @@ class Tool(Generic[P, A]):
     params: type[P]
     answer: type[A]
     run: Callable[[P, Call], A]
-    before: Callable[[Call], None] | None = None
+    before: Callable[[Call, object], None] | None = None
     refused: Callable[[ToolError, object], ToolError] | None = None
     http: tuple[str, str] | None = None
     http_body: str | None = None

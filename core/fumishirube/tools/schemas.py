@@ -36,7 +36,7 @@ def input_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
     An optional argument does not advertise ``null``, although a caller may send it.
     """
     params: type[Params] = tool.params
-    return _public(arguments_shape(params))
+    return _public(_without_summaries(arguments_shape(params)))
 
 
 def output_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
@@ -215,6 +215,12 @@ def _without_null(schema: Schema) -> Schema:
     arms = [arm for arm in arms if arm != _NULL]
     del beside["anyOf"]
     return {**arms[0], **beside} if len(arms) == 1 else {"anyOf": arms, **beside}
+
+
+def _without_summaries(schema: Schema) -> Schema:
+    """Leave out what describes objects as a whole: the tool's own words say it."""
+    plain = _rebuilt(schema, _without_summaries)
+    return {k: v for k, v in plain.items() if k != "description" or "properties" not in plain}
 
 
 def _public(shape: Schema) -> dict[str, JsonValue]:

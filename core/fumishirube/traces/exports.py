@@ -23,6 +23,8 @@ WITHHELD = "(an absolute path, which is not exported)"
 _MARK = "fumishirube_trace"
 _CORPUS = ("files", "sections", "skipped", "aside")
 _REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
+_LATER = ("manuals",)
+"""What files of this form lack that an earlier version wrote."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def export_document(export: ExportedTrace) -> dict[str, Any]:
         "ranking": shown[:returned],
         "other_rows": shown[returned:],
         "search": search,
-        "rest": _members(trace, _REST),
+        "rest": _members(trace, (*_REST, *_LATER)),
     }
 
 
@@ -151,6 +153,7 @@ def _document(document: Mapping[str, Any]) -> dict[str, Any]:
         **{name: document[name] for name in ("id", "created", "manual_id")},
         **{name: corpus[name] for name in _CORPUS},
         **{name: document["rest"][name] for name in _REST},
+        **{name: document["rest"][name] for name in _LATER if name in document["rest"]},
         "search": _with_rows(document["search"], rows),
         "origin": {"recipe": document["pipeline"], "corpus": fingerprint, "query": query},
     }

@@ -48,7 +48,7 @@ def section_fate(trace: Trace, path: str, start_line: int) -> SectionFate:
     """Follow a section, by its path and first line, through a trace."""
     key = (path, start_line)
     steps = tuple(_steps(trace.search, key, 1))
-    cite = Citation(trace.manual_id, path, start_line)
+    cite = Citation(*trace.file(path), start_line)
     rank = _rank(trace.search.rows, key)
     if rank is not None:
         explanation = f"it ranks {rank} of {len(trace.search.rows)}"

@@ -231,11 +231,13 @@ def _read_span(plain: dict[str, Any], rows: list[TraceRow]) -> Span:
 
 def _row(place: list[Any], rest: list[Any]) -> TraceRow:
     path, start, end, title, digest = place
-    score, coverage, labels, matched, signals = rest
+    score, coverage, labels, matched, signals, *above = rest
     if not all(isinstance(value, (int, float)) for value in (score, coverage, *signals.values())):
         raise TypeError("a score is a number")
     known, spans = frozenset(labels), tuple(matched)
-    return TraceRow(path, start, end, title, digest, score, coverage, known, spans, signals)
+    ancestors = tuple(above[0]) if above else ()  # files of earlier releases have none
+    where = (path, start, end, title, digest)
+    return TraceRow(*where, score, coverage, known, spans, signals, ancestors)
 
 
 @lru_cache(maxsize=1)

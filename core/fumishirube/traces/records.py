@@ -111,7 +111,7 @@ class Span:
 
 
 class TraceRow(NamedTuple):
-    """A hit as a trace keeps it: all but the text."""
+    """A hit as a trace keeps it: all but the text. ``ancestors`` are the headings above it."""
 
     path: str
     start_line: int
@@ -123,6 +123,7 @@ class TraceRow(NamedTuple):
     labels: frozenset[str]
     matched: tuple[str, ...]
     signals: Mapping[str, float]
+    ancestors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,9 @@ class Trace:
     ``annotations`` holds, by name, what a surface made of it and wants kept for as long. A search
     of a corpus of the surface's ``own`` is left out of the statistics of manuals. ``origin`` is
     the query and what else decided the ranking; ``report`` is what the engine itself counted.
+
+    A search of several manuals at once names in ``manuals`` those that were searched; each of its
+    paths begins with the id of a manual, and ``manual_id`` says which it was to search.
     """
 
     id: str
@@ -153,6 +157,14 @@ class Trace:
     own: bool = False
     origin: Origin = field(default_factory=Origin)
     report: SearchReport = field(default_factory=SearchReport)
+    manuals: tuple[str, ...] = ()
+
+    def file(self, path: str) -> tuple[str, str]:
+        """Return the manual that a path of this search is of, and the path there."""
+        if not self.manuals:
+            return self.manual_id, path
+        manual_id, _, inner = path.partition("/")
+        return manual_id, inner
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fumishirube import Trace
 from fumishirube.commands import command, counted, listed, reason_text
 from fumishirube_manual.commands.results import SearchResults, picked
+from fumishirube_manual.unread import loose_lines, unread_lines
 
 
 def terms_lines(results: SearchResults) -> Iterator[str]:
@@ -42,6 +43,9 @@ def coverage_lines(results: SearchResults) -> Iterator[str]:
         reasons.setdefault(row.reason, []).append(f"{manual}/{row.path}")
     for reason, paths in sorted(reasons.items()):
         yield f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
+    for manual, rows in results.unread.items():
+        yield from unread_lines([row.model_dump() for row in rows], manual)
+    yield from loose_lines(results.loose, "manuals")
     for line in results.degraded():
         yield f"degraded: {line}"
 

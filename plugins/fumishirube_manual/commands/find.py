@@ -37,6 +37,7 @@ from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json, picked
 from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
+from fumishirube_manual.unread import every_row
 
 TIME_MS = 60_000
 SHOWN = 5
@@ -174,7 +175,9 @@ def _search(
             failed.append((manual, str(error)))
         finally:
             bar.close()
-    return SearchResults(options.query, required, options.limit, traces, failed)
+    unread = {trace.manual_id: every_row(context, trace.manual_id) for trace in traces}
+    loose = () if options.manual else context.loose_files()
+    return SearchResults(options.query, required, options.limit, traces, failed, unread, loose)
 
 
 def _result_lines(

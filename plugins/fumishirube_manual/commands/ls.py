@@ -20,6 +20,7 @@ from fumishirube.commands import (
 )
 from fumishirube.text import nfc
 from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.unread import loose_lines, unread_lines
 
 _ROOT = "manuals"
 
@@ -37,8 +38,11 @@ def run(options: Namespace) -> int:
         answer = call_by_name(
             application, "manual_ls", surface=SURFACE, id=_opaque(application, options.id)
         )
+        loose = search_context(application).loose_files() if options.id == _ROOT else ()
+        if loose:
+            answer = {**answer, "loose_files": [*loose]}
     items = answer["items"]
-    code = show(answer, options, lambda _: _item_lines(items))
+    code = show(answer, options, lambda _: _lines(answer, options.id))
     if options.id == _ROOT and items and not options.json:
         complain(f"next: {command(options, 'toc', items[0]['name'])}")
     return code
@@ -57,6 +61,12 @@ def _opaque(application: Application, name: str) -> str:
             raise suggest("folder", folder, below)
         folder_id = below[nfc(folder)]
     return folder_id
+
+
+def _lines(answer: Any, name: str) -> Iterator[str]:
+    yield from _item_lines(answer["items"])
+    yield from unread_lines(answer.get("unread_files"), name)
+    yield from loose_lines(answer.get("loose_files"), _ROOT)
 
 
 def _item_lines(items: list[Any]) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from fumishirube import Citation, CoverageReport, LeftOut, Span, Trace, TraceRow
+from fumishirube_manual.unread import UnreadRow
 
 
 class TracedHit(NamedTuple):
@@ -29,13 +30,18 @@ def _worth(row: TraceRow) -> float:
 
 
 class SearchResults(NamedTuple):
-    """The searches of one query, a trace a manual; and what kept a manual from being searched."""
+    """The searches of one query, a trace a manual; and what kept a manual from being searched.
+
+    ``unread`` counts the files of each manual that no loader reads; ``loose`` ones are in none.
+    """
 
     query: str
     required: tuple[str, ...]
     limit: int
     traces: Sequence[Trace]
     failed: Sequence[tuple[str, str]] = ()
+    unread: Mapping[str, Sequence[UnreadRow]] = {}
+    loose: Sequence[str] = ()
 
     def ranked(self) -> list[TracedHit]:
         """Return the hits of all manuals, best first.
@@ -116,6 +122,12 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
                 {"manual_id": manual, "path": row.path, "reason": row.reason}
                 for manual, row in results.skipped()
             ],
+            "unread_files": [
+                {"manual_id": manual, **row.model_dump()}
+                for manual, rows in results.unread.items()
+                for row in rows
+            ],
+            "loose_files": [*results.loose],
             "degraded": [*results.degraded()],
         },
         "traces": {trace.manual_id: trace.id for trace in results.traces},

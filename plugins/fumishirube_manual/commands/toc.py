@@ -20,6 +20,7 @@ from fumishirube.commands import (
     table,
 )
 from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.unread import unread_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,7 +64,7 @@ def run(options: Namespace) -> int:
 def _toc_lines(answer: Any) -> Iterator[str]:
     items = answer["items"]
     for item in items:
-        yield item["path"]
+        yield ": ".join(filter(None, (item["path"], item.get("title"))))
         headings = item["headings"]
         yield from table([(f"  L{h['line_start']}", _indented(h)) for h in headings])
         more = item.get("headings_total", len(headings)) - len(headings)
@@ -74,6 +75,7 @@ def _toc_lines(answer: Any) -> Iterator[str]:
         yield counted(total, "file")
     elif items:
         yield f"files {first + 1} to {first + len(items)} of {total}"
+    yield from unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
 
 
 def _indented(heading: Any) -> str:

@@ -9,6 +9,7 @@ from fumishirube import SurfaceContext, Tool
 from fumishirube_manual.full_answer import full_tool
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find import find_tool
+from fumishirube_manual.tools.grep import grep_tool
 from fumishirube_manual.tools.hits import hits_tool
 from fumishirube_manual.tools.ls import ls_tool
 from fumishirube_manual.tools.read import read_tool
@@ -19,11 +20,13 @@ from fumishirube_manual.tools.toc import toc_tool
 def tools(
     context: SurfaceContext, settings: ManualSettings, scan_max_chars: int
 ) -> Sequence[Tool[Any, Any]]:
-    """Return the six tools, in the order in which an agent meets them."""
+    """Return the tools, in the order in which an agent meets them."""
+    every_place = (grep_tool(context),) if "grep" in settings.extras else ()
     return (
-        ls_tool(context),
-        toc_tool(context),
+        ls_tool(context, settings),
+        toc_tool(context, settings),
         find_tool(context, settings),
+        *every_place,
         hits_tool(context, settings),
         read_tool(context, settings),
         scan_tool(context, settings, scan_max_chars),
@@ -31,5 +34,5 @@ def tools(
 
 
 def commands(context: SurfaceContext, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:
-    """Return the tools whose whole answer callers inside the process may have."""
-    return (full_tool(context, settings),)
+    """Return the tools that callers inside the process have, whatever clients are offered."""
+    return full_tool(context, settings), grep_tool(context)

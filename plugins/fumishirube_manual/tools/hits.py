@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, JsonValue
@@ -16,6 +16,7 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Trace,
+    TraceRow,
 )
 from fumishirube.tools import LeanAnswer, fitting
 from fumishirube_manual.claim_graph import graph_of
@@ -28,11 +29,16 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
+from fumishirube_manual.evidence.annotations import weights_of
+from fumishirube_manual.evidence.lines import BRIEF
+from fumishirube_manual.evidence.shown_hits import EvidenceReader, ShownHit
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
     candidate,
+    evident,
     integrated,
+    ref_of,
     signals,
 )
 from fumishirube_manual.settings import ManualSettings
@@ -94,6 +100,9 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         # Beyond the last row all offsets are one; some would be no exact JSON number.
         offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
         wanted = rows[offset : offset + limit]
+        if kind == "integrated_top" and "lines" in settings.extras:
+            shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
+            wanted = _with_lines(EvidenceReader(context, trace, weights_of(trace)), shown)
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
@@ -101,7 +110,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
             offset=offset,
             limit=limit if len(items) == len(wanted) else len(items),
             total=len(rows),
-            manual_id=trace.manual_id if kind == "candidates" else None,
+            manual_id=trace.manual_id if kind == "candidates" and not trace.manuals else None,
             items=items,
         )
 
@@ -109,17 +118,24 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         name="manual_hits",
         title="Page through hits",
         summary=(
-            "Page through what a manual_find found. kind: 'candidates' all hits; "
-            "'integrated_top' with titles; 'unscanned' what was ranked but not returned, and "
-            "why; 'gaps' what is missing; 'claims', 'evidences', 'edges' the graph of "
-            "include_claim_graph; 'gate_runs', 'fusion_debug' how the ranking came about. About "
-            "60 tokens a hit. Next: manual_read with a hit's ref."
+            "Returns what a manual_find found, page by page. kind: 'candidates' all hits; "
+            "'integrated_top' with titles and lines; 'unscanned' what was ranked but not returned, "
+            "and why; 'gaps'; 'claims', 'evidences', 'edges' the graph of "
+            "include_claim_graph; 'gate_runs', 'fusion_debug' how it was ranked. About 60 "
+            "tokens a hit."
         ),
         params=HitsParams,
         answer=HitsAnswer,
         run=run,
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
+
+
+def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
+    """Return rows of an answer, each with the line that bears most on the question."""
+    return [
+        evident(item, ShownHit(row, reader.evidence(row, BRIEF)), row.path) for row, item in rows
+    ]
 
 
 def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
@@ -146,9 +162,7 @@ def _unscanned(trace: Trace) -> list[Json]:
     """List what was found but not returned, and the files that were not searched."""
     return [
         {
-            "manual_id": trace.manual_id,
-            "path": out.path,
-            "start_line": out.start_line,
+            **ref_of(trace, out.path, out.start_line),
             "reason": unread_reason(out.reason, whole_file=out.start_line is None),
         }
         for out in CoverageReport.of(trace).unread
@@ -211,15 +225,10 @@ def _fusion_debug(trace: Trace) -> list[Json]:
         ]
         items.append(
             {
-                "candidate_key": f"{trace.manual_id}|{row.path}|{row.start_line}",
+                "candidate_key": f"{'|'.join(trace.file(row.path))}|{row.start_line}",
                 "rank": place,
                 "score": round(row.score, SCORE_DIGITS),
-                "ref": {
-                    "manual_id": trace.manual_id,
-                    "path": row.path,
-                    "start_line": row.start_line,
-                    "signals": [*signals(row)],
-                },
+                "ref": ref_of(trace, row.path, row.start_line) | {"signals": [*signals(row)]},
                 "contributions": contributions,
                 "guaranteed_top": "pinned" in row.labels,
             }

@@ -14,6 +14,8 @@ from fumishirube.disk import FolderEntry, clean_name, clean_path
 from fumishirube.text import nfc
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.arguments import ROOT_ID
+from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FOLDER, _FILE = "dir", "file"
 
@@ -40,10 +42,16 @@ class ManualLsItem(LeanAnswer):
 
 
 class ManualLsAnswer(LeanAnswer):
-    """What one folder holds."""
+    """What one folder holds.
+
+    Of a manual also its ``unread_files``, which no loader reads.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"unread_files"})
 
     id: str
     items: tuple[ManualLsItem, ...]
+    unread_files: tuple[UnreadRow, ...] | None = None
 
 
 class _Place(NamedTuple):
@@ -51,7 +59,9 @@ class _Place(NamedTuple):
     path: str
 
 
-def ls_tool(context: SurfaceContext) -> Tool[ManualLsParams, ManualLsAnswer]:
+def ls_tool(
+    context: SurfaceContext, settings: ManualSettings
+) -> Tool[ManualLsParams, ManualLsAnswer]:
     """Return the tool; any successful call opens the other manual tools to its session."""
 
     def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
@@ -59,16 +69,19 @@ def ls_tool(context: SurfaceContext) -> Tool[ManualLsParams, ManualLsAnswer]:
         items = _manuals(context) if wanted == ROOT_ID else _children(context, wanted)
         if call.session is not None:
             call.session.discovered = True
-        return ManualLsAnswer(id=wanted, items=tuple(items))
+        manual = wanted != ROOT_ID and "::" not in wanted
+        return ManualLsAnswer(
+            id=wanted,
+            items=tuple(items),
+            unread_files=unread_rows(context, settings, wanted) if manual else None,
+        )
 
     return Tool(
         name="manual_ls",
         title="List manuals",
         summary=(
-            "List the manuals, or what lies directly inside one. Call this first: the other "
-            "manual_* tools need its ids. Without arguments it lists all manuals; with the id of "
-            "a manual or a folder its folders and files. Cheap. Next: manual_find to search, "
-            "manual_toc for files and headings."
+            "Lists the manuals, or what lies directly inside one of them or a folder: the "
+            "ids that the other manual_* tools take. Cheap."
         ),
         params=ManualLsParams,
         answer=ManualLsAnswer,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
@@ -10,6 +11,7 @@ from fumishirube import (
     Answer,
     Call,
     Document,
+    InvalidParameter,
     InvalidScope,
     NotFound,
     Params,
@@ -26,10 +28,12 @@ from fumishirube.tools import (
     ReadPosition,
     Session,
     TextPage,
+    narrowed_params,
 )
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
+from fumishirube_manual.ranges import LineRanges, RangeAnswer, read_ranges
 from fumishirube_manual.settings import ManualSettings
 
 
@@ -42,14 +46,18 @@ class ReadRef(Params):
     path: FilePath
     start_line: Annotated[
         int | None,
-        Field(ge=1, description="Line of its heading; default the first."),
+        Field(ge=1, description="Line of its heading; default the first with text."),
     ] = None
 
 
 class ManualReadParams(Params):
-    """Which section, and how much of it."""
+    """Which section, and how much of it; or which ranges of lines."""
 
-    ref: ReadRef
+    ref: ReadRef | None = None
+    refs: LineRanges | None = None
+    code: Annotated[
+        bool | None, Field(description="With refs: false leaves blocks of code out.")
+    ] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
     scope: Literal["section"] | None = None
 
@@ -77,78 +85,132 @@ class ManualReadAnswer(LeanAnswer):
     addressed: Tags | None = None
 
 
+class RangesAnswer(LeanAnswer):
+    """The ranges that ``refs`` named, in its order; or, for a ``ref``, what it is answered with."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset(
+        {
+            "items",
+            "text",
+            "truncated",
+            "applied",
+            "applied_range",
+            "next_cursor",
+            "eof",
+            "addressed",
+        }
+    )
+
+    items: tuple[RangeAnswer, ...] | None = None
+    text: str | None = None
+    truncated: bool | None = None
+    applied: ManualReadApplied | None = None
+    applied_range: LineRange | None = None
+    next_cursor: NextChar | None = None
+    eof: bool | None = None
+    addressed: Tags | None = None
+
+
 def read_tool(
     context: SurfaceContext, settings: ManualSettings
-) -> Tool[ManualReadParams, ManualReadAnswer]:
-    """Return the tool."""
+) -> Tool[ManualReadParams, ManualReadAnswer] | Tool[ManualReadParams, RangesAnswer]:
+    """Return the tool; it reads ranges of lines too, if the settings say so."""
 
-    def run(params: ManualReadParams, call: Call) -> ManualReadAnswer:
-        ref = params.ref
-        manual = manual_by_id(context, ref.manual_id)
-        document = manual.document(ref.path)
-        if document.file_type == "json":
-            raise InvalidScope(
-                "manual_read serves markdown sections; use manual_scan for JSON", path=ref.path
-            )
-        section = _section(document, ref.start_line)
+    def read(params: ManualReadParams, call: Call) -> ManualReadAnswer:
+        if params.ref is None:
+            raise InvalidParameter("ref is required", parameter="ref")
+        return _read_section(context, settings, params.ref, params.max_chars or PAGE_CHARS, call)
+
+    def read_either(params: ManualReadParams, call: Call) -> RangesAnswer:
+        if (params.ref is None) == (params.refs is None):
+            raise InvalidParameter("give either ref or refs", parameter="ref")
+        if params.refs is None:
+            return RangesAnswer(**dict(read(params, call)))
         most = params.max_chars or PAGE_CHARS
-        place = (manual.id, ref.path)
-        before = _before(call.session, place, section, document)
-        if before is not None and before < len(document.text):
-            read = TextPage.of(document.text, before, before + most)
-            truncated, mode = not read.eof, "scan_fallback"
-        else:
-            read = TextPage.of(
-                document.text, section.start, min(section.extent, section.start + most)
-            )
-            truncated, mode = read.next_offset < section.extent, "read"
-        _remember(
-            call.session,
-            place,
-            ReadPosition(section.start_line, read.next_offset, hash(document.text)),
-        )
-        record(call.session, manual.id, document, read)
-        return ManualReadAnswer(
-            text=read.text,
-            truncated=truncated,
-            applied=ManualReadApplied(
-                scope="section",
-                max_sections=None,
-                max_chars=most,
-                mode="read" if mode == "read" else "scan_fallback",
-            ),
-            applied_range=read.lines,
-            next_cursor=read.next_cursor,
-            eof=read.eof,
-            addressed=tags_of(document.text, read, settings),
-        )
+        items = read_ranges(context, params.refs, call, most, code=params.code is not False)
+        return RangesAnswer(items=tuple(items))
 
-    return Tool(
+    described = partial(
+        Tool,
         name="manual_read",
         title="Read a section",
-        summary=(
-            "Read one section with its sub-sections: pass a hit's ref, or a path with a "
-            "heading's line from manual_toc. Asked again for the same section, it goes on after "
-            "it. For JSON, or a file from end to end, use manual_scan. Costs up to max_chars "
-            "characters; Japanese is about a token each."
-        ),
-        params=ManualReadParams,
-        answer=ManualReadAnswer,
-        run=run,
         before=after_discovery,
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
+    )
+    if "refs" not in settings.extras:
+        params = narrowed_params(ManualReadParams, {"refs", "code"}, {"ref": ReadRef})
+        return described(summary=_SUMMARY, params=params, answer=ManualReadAnswer, run=read)
+    return described(
+        summary=_SUMMARY + _RANGES,
+        params=ManualReadParams,
+        answer=RangesAnswer,
+        run=read_either,
+    )
+
+
+_SUMMARY = (
+    "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
+    "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars characters."
+)
+_RANGES = " With refs: up to 8 ranges of lines at once, JSON too, each line numbered."
+
+
+def _read_section(
+    context: SurfaceContext, settings: ManualSettings, ref: ReadRef, most: int, call: Call
+) -> ManualReadAnswer:
+    manual = manual_by_id(context, ref.manual_id)
+    document = manual.document(ref.path)
+    if document.file_type == "json":
+        raise InvalidScope(
+            "manual_read serves markdown sections; use manual_scan for JSON", path=ref.path
+        )
+    section = _section(document, ref.start_line)
+    place = (manual.id, ref.path)
+    before = _before(call.session, place, section, document)
+    if before is not None and before < len(document.text):
+        read = TextPage.of(document.text, before, before + most)
+        truncated, mode = not read.eof, "scan_fallback"
+    else:
+        start = section.start if ref.start_line else _top(document, section)
+        read = TextPage.of(document.text, start, min(section.extent, start + most))
+        truncated, mode = read.next_offset < section.extent, "read"
+    position = ReadPosition(section.start_line, read.next_offset, hash(document.text))
+    _remember(call.session, place, position)
+    record(call.session, manual.id, document, read)
+    return ManualReadAnswer(
+        text=read.text,
+        truncated=truncated,
+        applied=ManualReadApplied(
+            scope="section",
+            max_sections=None,
+            max_chars=most,
+            mode="read" if mode == "read" else "scan_fallback",
+        ),
+        applied_range=read.lines,
+        next_cursor=read.next_cursor,
+        eof=read.eof,
+        addressed=tags_of(document.text, read, settings),
     )
 
 
 def _section(document: Document, start_line: int | None) -> Section:
+    """Return the section that starts on this line; without a line, the first that holds text."""
+    if start_line is None and document.sections:
+        return next(filter(document.holds_text, document.sections), document.sections[0])
     for section in document.sections:
-        if start_line is None or section.start_line == start_line:
+        if section.start_line == start_line:
             return section
     raise NotFound(
         "no section starts on this line; take line_start from manual_toc(depth='deep')",
         path=document.path,
         start_line=start_line,
     )
+
+
+def _top(document: Document, section: Section) -> int:
+    """Return where reading the first section with text starts: at the front matter, if any."""
+    first = document.sections[0]
+    return first.start if first.start < document.content else section.start
 
 
 def _before(

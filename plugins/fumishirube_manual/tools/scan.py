@@ -79,9 +79,9 @@ def scan_tool(
         name="manual_scan",
         title="Read on, page by page",
         summary=(
-            "Read a file as it stands from a line or a cursor on: JSON, what follows a "
-            "manual_read, or all of it when nothing may be missed. Pass next_cursor until eof is "
-            "true: every character comes exactly once. Costs up to max_chars characters."
+            "Returns a file as it is, JSON too, from a line or a cursor on, in pages: "
+            "next_cursor leads through every character once, until eof. Costs up to "
+            "max_chars characters."
         ),
         params=ManualScanParams,
         answer=ManualScanAnswer,

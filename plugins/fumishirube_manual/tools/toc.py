@@ -11,11 +11,13 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from fumishirube import (
     Answer,
     Call,
+    Document,
     InvalidParameter,
     InvalidPath,
     Manual,
     NeedsNarrowScope,
     Params,
+    Section,
     SurfaceContext,
     Tool,
     Unreadable,
@@ -23,6 +25,8 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.tools import Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FILES = 20
 _MOST_FILES = 200
@@ -89,11 +93,15 @@ class TocHeading(Answer):
 
 
 class TocItem(LeanAnswer):
-    """One file, and its first headings; ``headings_total`` where there are more."""
+    """One file, and its first headings; ``headings_total`` where there are more.
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"headings_total"})
+    The ``title`` is that of the whole page, where its front matter gives one.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"headings_total", "title"})
 
     path: str
+    title: str | None = None
     headings: tuple[TocHeading, ...]
     headings_total: int | None = None
 
@@ -116,16 +124,19 @@ class NextOffset(Answer):
     offset: int
 
 
-class TocAnswer(Answer):
-    """One page of files."""
+class TocAnswer(LeanAnswer):
+    """One page of files; the first also counts the manual's ``unread_files``."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"unread_files"})
 
     applied: TocApplied
     total_files: int
     next_cursor: NextOffset | None
     items: tuple[TocItem, ...]
+    unread_files: tuple[UnreadRow, ...] | None = None
 
 
-def toc_tool(context: SurfaceContext) -> Tool[TocParams, TocAnswer]:
+def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParams, TocAnswer]:
     """Return the tool."""
 
     def run(params: TocParams, _call: Call) -> TocAnswer:
@@ -147,23 +158,22 @@ def toc_tool(context: SurfaceContext) -> Tool[TocParams, TocAnswer]:
                 max=len(paths),
             )
         wanted = paths[applied.offset : applied.offset + applied.max_files]
-        items = tuple(fitting(_item(manual, path, applied) for path in wanted))
+        items = tuple(fitting(_item(manual, path, applied, settings) for path in wanted))
         end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
             total_files=len(paths),
             next_cursor=NextOffset(offset=end) if end < len(paths) else None,
             items=items,
+            unread_files=None if applied.offset else unread_rows(context, settings, manual.id),
         )
 
     return Tool(
         name="manual_toc",
         title="List files and headings",
         summary=(
-            "List a manual's files; with depth='deep', which needs a path_prefix, also their "
-            "headings with line numbers. For a section by its place; by content, use "
-            "manual_find. About 15 tokens a heading. Go on with next_cursor. Next: manual_read "
-            "with a path and a heading's line_start."
+            "Lists the files of a manual; with depth='deep', which needs a path_prefix, "
+            "also their headings with line numbers. About 15 tokens a heading."
         ),
         params=TocParams,
         answer=TocAnswer,
@@ -207,18 +217,27 @@ def _below(paths: Sequence[str], prefix: str) -> list[str]:
     return [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
 
 
-def _item(manual: Manual, path: str, applied: TocApplied) -> TocItem:
+def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettings) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
     try:
-        sections = manual.document(path).sections
+        document = manual.document(path)
     except Unreadable:
-        sections = ()
+        return TocItem(path=path, headings=())
+    sections = _headings(document)
     shown = sections[: applied.max_headings_per_file]
     return TocItem(
         path=path,
+        title=document.title or None if "titles" in settings.extras else None,
         headings=tuple(
             TocHeading(title=s.title, line_start=s.start_line, level=s.level) for s in shown
         ),
         headings_total=len(sections) if len(sections) > len(shown) else None,
     )
+
+
+def _headings(document: Document) -> Sequence[Section]:
+    """Return the sections, without front matter above the first: it has no heading of its own."""
+    sections = document.sections
+    bare = len(sections) > 1 and sections[0].start < document.content
+    return sections[1:] if bare and not document.holds_text(sections[0]) else sections

@@ -101,7 +101,8 @@ class Translator(ABC):
             case Bool(should, must, must_not):
                 return self._bool(should, must, must_not)
             case Pages(paths):
-                return Query.term_set_query(self._schema, "of", [*paths])
+                files = Query.term_set_query(self._schema, "of", [*paths])
+                return Query.const_score_query(files, 0.0)
             case Everything():
                 return Query.all_query()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -29,6 +29,31 @@ from fumishirube_stages.loaders.sections import mended
 _FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
 _FRONT_MATTER_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FRONT_MATTER_LIMIT = 16_384
+_PLAIN_TEXT = [
+    ".adoc",
+    ".cfg",
+    ".conf",
+    ".csv",
+    ".ini",
+    ".log",
+    ".markdown",
+    ".mdown",
+    ".mdx",
+    ".mkd",
+    ".mkdn",
+    ".org",
+    ".qmd",
+    ".rmd",
+    ".rst",
+    ".tex",
+    ".text",
+    ".toml",
+    ".tsv",
+    ".txt",
+    ".xml",
+    ".yaml",
+    ".yml",
+]
 _SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 
 
@@ -41,6 +66,10 @@ class Markdown(Stage):
     two settings change that. A file of so many lists and tables that parsing takes more than
     ``parse_steps`` is skipped; the default is about four seconds.
     """
+
+    reads_if: ClassVar[Mapping[str, str]] = {
+        suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
+    }
 
     suffixes: tuple[str, ...] = (".md",)
     include: tuple[str, ...] = ()
@@ -71,8 +100,17 @@ class Markdown(Stage):
         """
         path = source.path
         text, _ = _decoded(root.read_bytes(path), self.undecodable or "skip")
-        sections = tuple(_sections(text, PurePosixPath(path).stem, self))
-        return Document(path, "md", text, sections, navigation=is_navigation(path))
+        front = _front_matter(text)
+        stem = PurePosixPath(path).stem
+        return Document(
+            path=path,
+            file_type="md",
+            text=text,
+            sections=tuple(_sections(text, front, stem, self)),
+            navigation=is_navigation(path),
+            facts={"title": front.title} if front.title else {},
+            content=front.end,
+        )
 
     def load_with_links(self, root: Root, source: Source) -> Document:
         """Read a file and divide it, with its links and what its front matter says.
@@ -133,9 +171,8 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
     return text.replace("\0", "�").replace("\r\n", "\n").replace("\r", "\n"), whole
 
 
-def _sections(text: str, stem: str, settings: Markdown) -> Iterator[Section]:
+def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> Iterator[Section]:
     lines = Lines(text)
-    front = _front_matter(text)
     structure = parsed(text, front.end, lines, settings.parse_steps)
     levels = settings.heading_levels or 6
     headings = [heading for heading in structure.headings if heading.level <= levels]

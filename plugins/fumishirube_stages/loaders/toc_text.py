@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -26,6 +27,8 @@ class TocText(Stage):
     name one chapter the outermost decides, and of two entries the first. Neither is read above
     ``max_chapter_bytes``.
     """
+
+    reads_if: ClassVar[Mapping[str, str]] = {".txt": f"name them in a {TOC} beside them"}
 
     max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
 

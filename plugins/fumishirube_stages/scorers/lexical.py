@@ -97,7 +97,8 @@ class Lexical(Stage):
         hits = self._scored([match.passage for match in matches], query, analysis, extras)
         if query.must:
             return hits
-        matched, at_least = corpus.count(analysis.anywhere, self.count_cap, searched=True)
+        anywhere = query.inside(analysis.anywhere)
+        matched, at_least = corpus.count(anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
         # What holds no part of any concept was nominated by what stands between two of them.
         relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
@@ -159,14 +160,14 @@ class Lexical(Stage):
     ) -> Clause:
         """Return what nominates for this run: among what it must hold, if anything."""
         if not query.must:
-            return analysis.clause
+            return query.inside(analysis.clause)
         more = [
             clause
             for extra in extras
             for clause in self._named(extra.term, _REQUIRED_ONLY, extra.value)
         ]
         wanted = Bool(should=(analysis.clause, *more)) if more else analysis.clause
-        return Bool(must=(wanted, *map(Holds, query.must)))
+        return query.inside(Bool(must=(wanted, *map(Holds, query.must))))
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         wanted = concepts(text)

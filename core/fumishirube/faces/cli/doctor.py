@@ -22,6 +22,7 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
+from fumishirube.model import UnreadFiles
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
@@ -106,6 +107,9 @@ def _application(application: Application) -> Iterator[Check]:
         yield Check("warn", "configuration", warning, "leave it out")
     for finding in application.rejected_folders():
         yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
+    for name in application.loose_files():
+        finding = f"{name} lies directly in the folder, and so in no manual"
+        yield Check("warn", "manuals", finding, "make a folder for it there, and move it in")
     application.drop_faulty_tools()
     catalog = application.catalog
     left_out = application.plugins.left_out
@@ -239,6 +243,7 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
     finally:
         bar.close()
     yield from _indexed(subject, state)
+    yield from _unread(subject, context.unread_files(manual))
     yield from _unlisted(subject, context.manual(manual).unlisted())
 
 
@@ -267,6 +272,13 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
             yield Check("ok", subject, skipped)
         else:
             yield Check("FAIL", subject, skipped, _REMEDIES.get(reason, _SOME_REMEDY))
+
+
+def _unread(subject: str, rows: Sequence[UnreadFiles]) -> Iterator[Check]:
+    for row in rows:
+        if row.reader:
+            finding = f"{counted(row.number, f'{row.suffix} file')} not read"
+            yield Check("warn", subject, finding, f"to read such files: {row.reader}")
 
 
 def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 _PATIENCE = 1.0
+_NAMED = 5
 """Seconds of silence before a line says what is going on."""
 
 
@@ -172,9 +173,11 @@ def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
         return [context.manual(known_manual(context, name)).id for name in wanted]
     known = list(context.manuals())
     if not known:
+        loose = context.loose_files()
+        lying = f" ({', '.join(loose[:_NAMED])} lie in none: move them into one)" if loose else ""
         raise NotFound(
             "there are no manuals; make a folder for each in the folder of manuals, "
-            "such as manuals/<manual>/, and put .md, .json or chapter .txt files into it"
+            f"such as manuals/<manual>/, and put .md, .json or chapter .txt files into it{lying}"
         )
     return known
 

@@ -113,17 +113,12 @@ class _ToolSet:
 
 
 def _listed(tool: Tool[Any, Any]) -> types.Tool:
-    # One says how it is meant; every further one would be paid for in each conversation.
-    example = "".join(
-        f"\n\nExample: {compact(dict(example_arguments))}"
-        for example_arguments in tool.examples[:1]
-    )
     # What the arguments are as a whole, the summary says.
     arguments = {key: schema for key, schema in input_schema(tool).items() if key != "description"}
     return types.Tool(
         name=tool.name,
         title=tool.title,
-        description=tool.summary + example,
+        description=tool.summary,
         input_schema=arguments,
         output_schema=output_schema(tool),
         annotations=types.ToolAnnotations(

@@ -1,0 +1,231 @@
+"""Several manuals searched as one: below each one's id stand its files, and statistics are shared.
+
+All of them have an id too: ``*`` is every manual there is, and ids joined by slashes are those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from fumishirube.corpus import (
+    Bool,
+    Clause,
+    Corpus,
+    Count,
+    IndexMatch,
+    Pages,
+    Part,
+    Phrase,
+    ScoreCutoff,
+    Term,
+)
+from fumishirube.engine.folder_index import IndexState
+from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
+from fumishirube.text.query_concepts import rarity
+from fumishirube.tools.definitions import Progress
+
+EVERY_MANUAL = "*"
+
+
+def is_union(manual_id: str) -> bool:
+    """Tell whether an id is of several manuals."""
+    return manual_id == EVERY_MANUAL or "/" in manual_id
+
+
+class UnionCorpus:
+    """The sections of several manuals; a section's path begins with the id of its manual.
+
+    What is rare or common is so in all of them together, so that scores can be compared. An
+    index estimates by its own statistics; each is asked with the weights that make up for it.
+    """
+
+    def __init__(self, manual_id: str, parts: Mapping[str, Corpus]) -> None:
+        if not parts:
+            raise ValueError("a union is of one corpus at least")
+        self.manual_id = manual_id
+        self.size = sum(part.size for part in parts.values())
+        self._parts = [_UnionPart(name, corpus) for name, corpus in sorted(parts.items())]
+        self._frequencies: dict[str, int] = {}
+        self._holding: dict[str, int] = {}
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text; all the manuals have one tokenizer."""
+        return self._parts[0].corpus.terms(text)
+
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        """Return the best matches of all the manuals, best first, ties by path and line."""
+        # What is worth enough among all is worth enough in its own manual too.
+        found = [
+            part.named(match)
+            for part, asked in zip(self._parts, self._for_parts(clause), strict=True)
+            for match in part.corpus.search(asked, limit, cutoff)
+        ]
+        found.sort(key=lambda match: (-match.estimate, match.passage.key))
+        return cutoff.apply(found[:limit]) if cutoff else found[:limit]
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the sections that match a clause, up to a cap if one is given."""
+        number = 0
+        for part, asked in zip(self._parts, self._for_parts(clause), strict=True):
+            left = None if cap is None else cap - number
+            counted = part.corpus.count(asked, left, searched=searched)
+            if counted.at_least:
+                return Count(number + counted.number, at_least=True)
+            number += counted.number
+        return Count(number)
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return how many sections have each term, in whatever field."""
+        if unknown := {term for term in terms if term not in self._frequencies}:
+            of_parts = [part.frequencies(unknown) for part in self._parts]
+            self._frequencies |= {term: sum(of[term] for of in of_parts) for term in unknown}
+        return {term: self._frequencies[term] for term in terms}
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field over the searched sections."""
+        total = sum(p.corpus.average_length(field) * p.corpus.size for p in self._parts)
+        return total / self.size if self.size else 0.0
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of one file, in order."""
+        name, _, inner = path.partition("/")
+        part = next((part for part in self._parts if part.name == name), None)
+        return [part.prefixed(passage) for passage in part.corpus.page(inner)] if part else []
+
+    def _for_parts(self, clause: Clause) -> Sequence[Clause]:
+        return [self._asked(clause, part) for part in self._parts]
+
+    def _asked(self, clause: Clause, part: _UnionPart) -> Clause:
+        """Return a clause in the paths of a part, with weights by what is rare in the union."""
+        match clause:
+            case Bool():
+                return part.translated(clause, lambda inner: self._asked(inner, part))
+            case Pages(paths):
+                return Pages(tuple(p[len(part.prefix) :] for p in paths if part.holds(p)))
+            case Term(term):
+                return self._weighed(clause, part, (term,))
+            case Phrase(terms):
+                return self._weighed(clause, part, terms)
+            case Part(text, _, boost):
+                union, here = self._count_part(text), part.count_part(text)
+                return replace(clause, boost=boost * self._share(part, [(union, here)]))
+            case _:
+                return clause
+
+    def _weighed(
+        self, clause: Term | Phrase, part: _UnionPart, terms: Collection[str]
+    ) -> Term | Phrase:
+        union, here = self.frequencies(terms), part.frequencies(terms)
+        share = self._share(part, [(union[term], here[term]) for term in terms])
+        return replace(clause, boost=clause.boost * share)
+
+    def _share(self, part: _UnionPart, counts: Sequence[tuple[int, int]]) -> float:
+        """Return how much rarer terms are in the union than in a part."""
+        union = sum(rarity(self.size, count) for count, _ in counts)
+        here = sum(rarity(part.corpus.size, count) for _, count in counts)
+        return union / here if here else 1.0
+
+    def _count_part(self, text: str) -> int:
+        if text not in self._holding:
+            self._holding[text] = sum(part.count_part(text) for part in self._parts)
+        return self._holding[text]
+
+
+class _UnionPart:
+    """One manual of a union, and what is known of its terms."""
+
+    def __init__(self, name: str, corpus: Corpus) -> None:
+        self.name = name
+        self.prefix = f"{name}/"
+        self.corpus = corpus
+        self._frequencies: dict[str, int] = {}
+        self._holding: dict[str, int] = {}
+        self._translated: dict[int, tuple[Bool, Bool]] = {}
+
+    def translated(self, clause: Bool, inside: Callable[[Clause], Clause]) -> Bool:
+        """Translate a clause once: the runs of a search share most of theirs, as one object."""
+        known = self._translated.get(id(clause))
+        if known is None:
+            members = (clause.should, clause.must, clause.must_not)
+            known = (clause, Bool(*(tuple(map(inside, member)) for member in members)))
+            self._translated[id(clause)] = known
+        return known[1]
+
+    def holds(self, path: str) -> bool:
+        return path.startswith(self.prefix)
+
+    def named(self, match: IndexMatch) -> IndexMatch:
+        return IndexMatch(self.prefixed(match.passage), match.estimate)
+
+    def prefixed(self, passage: Passage) -> Passage:
+        path, *rest = passage
+        return Passage(self.prefix + path, *rest)  # type: ignore[arg-type]
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        if unknown := {term for term in terms if term not in self._frequencies}:
+            self._frequencies.update(self.corpus.frequencies(unknown))
+        return self._frequencies
+
+    def count_part(self, text: str) -> int:
+        if text not in self._holding:
+            self._holding[text] = self.corpus.count(Part(text)).number
+        return self._holding[text]
+
+
+def united_state(
+    manual_id: str, states: Mapping[str, IndexState], failed: Mapping[str, Exception]
+) -> IndexState:
+    """Return the state of several manuals as that of one; what is wrong with one names it."""
+    stale = [f"{name}: {state.degraded}" for name, state in states.items() if state.degraded]
+    unread = [f"{name}: not searched: {reason}" for name, reason in failed.items()]
+    stamps = "\n".join(f"{name}/{state.fingerprint}" for name, state in sorted(states.items()))
+    return IndexState(
+        UnionCorpus(manual_id, {name: state.corpus for name, state in states.items()}),
+        sum(state.files for state in states.values()),
+        tuple(chain.from_iterable(_prefixed(name, s.skipped) for name, s in states.items())),
+        "; ".join((*stale, *unread)) or None,
+        hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        _united_outside([state.aside for state in states.values()]),
+        any(state.unfinished for state in states.values()),
+        manuals=tuple(states),
+    )
+
+
+def _prefixed(name: str, skipped: Sequence[LeftOut]) -> Sequence[LeftOut]:
+    return [out._replace(path=f"{name}/{out.path}") for out in skipped]
+
+
+def _united_outside(asides: Sequence[OutsideSearch]) -> OutsideSearch:
+    numbers: Counter[tuple[str, str]] = Counter()
+    for skipped in chain.from_iterable(aside.unlisted for aside in asides):
+        numbers[skipped.reason, skipped.unit] += skipped.number
+    unlisted = tuple(
+        Skipped(reason, unit, number)  # type: ignore[arg-type]
+        for (reason, unit), number in numbers.items()
+    )
+    return OutsideSearch(sum(aside.headings for aside in asides), unlisted)
+
+
+class JoinedProgress:
+    """Passes on the progress of one manual after the other, as that of one piece of work."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._before = 0
+        self._done = 0
+
+    def __call__(self, done: int, total: int, message: str) -> None:
+        """Pass it on, after what was done of the manuals before."""
+        self._done = done
+        self._progress(self._before + done, self._before + total, message)
+
+    def finish_manual(self) -> None:
+        """Begin the next manual."""
+        self._before += self._done
+        self._done = 0

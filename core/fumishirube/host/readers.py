@@ -1,0 +1,73 @@
+"""Which loader would read the files that none of a pipeline reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePosixPath
+
+from fumishirube.model import UnreadFiles
+from fumishirube.plugins.registry import RegisteredStage
+
+_FORMATS = frozenset(
+    [
+        ".htm",
+        ".html",
+        ".xhtml",
+        ".pdf",
+        ".doc",
+        ".docx",
+        ".odt",
+        ".rtf",
+        ".epub",
+        ".ppt",
+        ".pptx",
+        ".odp",
+        ".xls",
+        ".xlsx",
+        ".ods",
+    ]
+)
+"""Formats of documents that are more than text."""
+_PLUGIN = "a loader plugin; 'fumishirube new-plugin NAME --kind loader' writes one"
+
+
+def unread_files(
+    paths: Iterable[str], offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
+) -> list[UnreadFiles]:
+    """Count files by suffix, most first, and name the loaders that would read them.
+
+    ``offers`` are the loaders that are installed, ``used`` the names of those that the pipeline
+    has already, and ``pipeline`` is where it is configured.
+    """
+    counts = Counter(PurePosixPath(path).suffix.lower() for path in paths)
+    return [
+        UnreadFiles(suffix, number, _reader(suffix, offers, used, pipeline))
+        for suffix, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
+
+
+def _reader(
+    suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
+) -> str | None:
+    ways = [*_added(suffix, offers, used, pipeline), *_set(suffix, offers, pipeline)]
+    return " or ".join(ways) or (_PLUGIN if suffix in _FORMATS else None)
+
+
+def _added(
+    suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
+) -> Iterator[str]:
+    """Name loaders that read the suffix as they are, but which the pipeline does not have."""
+    for offer in offers:
+        field = offer.stage.model_fields.get("suffixes")
+        suffixes = field.default if field and isinstance(field.default, tuple) else ()
+        if suffix and suffix in suffixes and offer.name not in used:
+            yield f"{offer.name}: add {{use: {offer.name}}} to {pipeline}.loaders"
+
+
+def _set(suffix: str, offers: Collection[RegisteredStage], pipeline: str) -> Iterator[str]:
+    """Name loaders that say themselves under which condition they read the suffix."""
+    for offer in offers:
+        conditions = getattr(offer.stage, "reads_if", {})
+        if suffix in conditions:
+            yield f"{offer.name}: {conditions[suffix].format(loaders=f'{pipeline}.loaders')}"

@@ -1,0 +1,251 @@
+"""Readings: what a text is looked for as, so that it is matched as a reader would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from fumishirube.text.folding import HAN, HIRAGANA, KATAKANA, nfkc
+from fumishirube.text.projections import TextForm, project
+
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212", "-"))
+_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNITS = re.compile(
+    f"(?P<letters>[^\\W\\d_{HAN}{HIRAGANA}{KATAKANA}]+)|(?P<digits>[0-9]+)"
+    f"|(?P<han>[{HAN}]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
+    r"|(?P<gap>[\s_-]+)|(?P<mark>(?s:.))"
+)
+_SCRIPTS = {
+    "han": f"[{HAN}]",
+    "hiragana": f"[{HIRAGANA}]",
+    "katakana": f"[{KATAKANA}]",
+    "letters": f"[^\\W{HAN}{HIRAGANA}{KATAKANA}]",
+    "digits": f"[^\\W{HAN}{HIRAGANA}{KATAKANA}]",
+}
+"""What a whole word of a script does not stand beside."""
+_JAPANESE = ("han", "hiragana", "katakana")
+_WORDS = ("letters", "digits", *_JAPANESE)
+
+_BLANK = r"[^\S\n]"
+_JAPANESE_GAP = "(?:[^\\S\\n]|\u30fb){0,3}"
+_GAP = r"(?:[^\S\n]|[_*`-])"
+_WIDEST = 6
+_SHORTEST, _TOGETHER = 2, 5
+"""Words of so many letters, each and together, are also met as one: set up, setup; not is a."""
+_BEFORE_NUMBER = r"(?<![0-9])(?<![0-9]\.)"
+_BEFORE_GROUP = r"(?<![0-9],)"
+"""Three digits may be the end of 1,000."""
+_AFTER_NUMBER = r"(?![0-9])(?!\.[0-9]+(?!\.?[0-9]))"
+_GROUP = 3
+_NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
+
+
+class _Unit(NamedTuple):
+    kind: str
+    text: str
+
+
+class Reading(NamedTuple):
+    """A text to look for, understood.
+
+    ``pattern`` matches in :func:`reading_form` of a line, or in the line itself when it is
+    ``exact``. ``stems`` are words, digits and Japanese runs that stand in every line with a match,
+    folded; where there are none, any line may match.
+    """
+
+    text: str
+    exact: bool
+    pattern: re.Pattern[str]
+    stems: tuple[str, ...]
+
+    def matching_lines(self, text: str, form: str) -> Iterator[int]:
+        """Yield the lines of a text that match, counted from 1, given the form of the text too."""
+        searched = text if self.exact else form
+        line, place = 1, 0
+        while (match := self.pattern.search(searched, place)) is not None:
+            line += searched.count("\n", place, match.start())
+            yield line
+            end = searched.find("\n", match.start())
+            if end < 0:
+                return
+            line, place = line + 1, end + 1
+
+    def spans(self, line: str) -> list[tuple[int, int]]:
+        """Return where a line matches, in its own characters."""
+        if self.exact:
+            return [match.span() for match in self.pattern.finditer(line)]
+        projection = project(line, TextForm())
+        form = projection.text.translate(_DASHES)
+        return [projection.span(*match.span()) for match in self.pattern.finditer(form)]
+
+
+def reading_form(text: str) -> str:
+    """Return the form in which lines are compared: NFKC, case folded, dashes alike.
+
+    It has as many lines as the text.
+    """
+    return text.lower() if text.isascii() else nfkc(text).casefold().translate(_DASHES)
+
+
+@lru_cache(maxsize=256)
+def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | None:
+    """Understand a text to look for; ``None`` when it holds nothing but white space.
+
+    Exactly, it is what stands there, letter by letter. Else width and case do not count; numbers
+    are not cut (``5 秒`` is not in 15 秒); spaces, hyphens and underscores between words, and
+    between a number and its unit, may be others or none; English words stand for their plural and
+    singular; and a space at either end stands for the border of a word, which ``word`` asks for at
+    both.
+    """
+    if not text.strip() or "\n" in text or "\r" in text:
+        return None
+    if exact:
+        units = _divided(text)
+        edges = _edges(units, before=word, after=word)
+        pattern = re.compile(f"{edges[0]}{re.escape(text)}{edges[1]}")
+        return Reading(text, exact, pattern, _exact_stems(units))
+    wide = nfkc(text)
+    units = _divided(wide.strip())
+    before, after = _edges(
+        units, before=word or wide[:1].isspace(), after=word or wide[-1:].isspace()
+    )
+    written, stems = _written(units, closed=bool(after))
+    numbers = _number_borders(units)
+    pattern = re.compile(f"{before}{numbers[0]}{written}{numbers[1]}{after}")
+    return Reading(text, exact, pattern, stems)
+
+
+def _divided(text: str) -> list[_Unit]:
+    """Return the units of a text in its own case: words at their humps, numbers, and marks."""
+    units: list[_Unit] = []
+    for match in _UNITS.finditer(text):
+        kind = match.lastgroup or "mark"
+        parts = _HUMPS.split(match.group()) if kind == "letters" else [match.group()]
+        for number, part in enumerate(parts):
+            if number:
+                units.append(_Unit("gap", ""))
+            units.append(_Unit(kind, part))
+    return units
+
+
+def _edges(units: Sequence[_Unit], *, before: bool, after: bool) -> tuple[str, str]:
+    """Return what keeps either end of a pattern from standing inside a word."""
+    first = _SCRIPTS.get(units[0].kind) if before else None
+    last = _SCRIPTS.get(units[-1].kind) if after else None
+    return f"(?<!{first})" if first else "", f"(?!{last})" if last else ""
+
+
+def _number_borders(units: Sequence[_Unit]) -> tuple[str, str]:
+    """Return what keeps the first and the last number of a pattern whole."""
+    before = after = ""
+    if units[0].kind == "digits":
+        before = _BEFORE_NUMBER + _BEFORE_GROUP * (len(units[0].text) == _GROUP)
+    if units[-1].kind == "digits":
+        after = _AFTER_NUMBER
+    return before, after
+
+
+def _written(units: Sequence[_Unit], *, closed: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the pattern of the units, and their stems."""
+    parts: list[str] = []
+    stems: list[str] = []
+    previous: _Unit | None = None
+    gap: str | None = None
+    for place, unit in enumerate(units):
+        if unit.kind == "gap":
+            following = units[place + 1] if place + 1 < len(units) else None
+            if _separates(unit, previous, following):
+                gap = unit.text
+            else:
+                parts += [_between(previous, gap, _Unit("mark", unit.text)), re.escape(unit.text)]
+                previous, gap = _Unit("mark", unit.text), None
+            continue
+        last = place == len(units) - 1
+        parts.append(_between(previous, gap, unit))
+        pattern, stem = _unit_pattern(unit, last=last, closed=closed)
+        parts.append(pattern)
+        if stem:
+            stems.append(stem)
+        previous, gap = unit, None
+    return "".join(parts), tuple(dict.fromkeys(stems))
+
+
+def _separates(unit: _Unit, previous: _Unit | None, following: _Unit | None) -> bool:
+    """Tell whether white space or hyphens only separate: those at an end, or at a mark, count."""
+    if unit.text.isspace() or not unit.text:
+        return True
+    return bool(
+        previous and following and previous.kind in _WORDS and following.kind in _WORDS
+    ) and not (previous and following and previous.kind == following.kind == "digits")
+
+
+def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
+    """Return what may stand between two units of a pattern."""
+    if previous is None:
+        return ""
+    kinds = previous.kind, unit.kind
+    if "mark" in kinds:
+        return f"{_BLANK}*" if gap is not None or "digits" in kinds else ""
+    if kinds == ("digits", "digits"):
+        return f"{_BLANK}+"
+    least, widest = 0, max(_WIDEST, len(gap or ""))
+    if kinds == ("letters", "letters") and gap is not None and gap.isspace():
+        lengths = len(previous.text), len(unit.text)
+        least = int(min(lengths) < _SHORTEST or sum(lengths) < _TOGETHER)
+    between = f"{_GAP}{{{least},{widest}}}"
+    japanese = previous.kind in _JAPANESE and unit.kind in _JAPANESE
+    return f"(?:{_JAPANESE_GAP}|{between})" if japanese else between
+
+
+def _unit_pattern(unit: _Unit, *, last: bool, closed: bool) -> tuple[str, str]:
+    """Return the pattern of one unit, and the part of it that does not vary, if it is a word."""
+    text = unit.text.casefold().translate(_DASHES)
+    if unit.kind in _JAPANESE:
+        return _JAPANESE_GAP.join(map(re.escape, text)), text
+    if unit.kind == "digits":
+        return re.escape(text), text
+    if unit.kind == "letters":
+        return _word_pattern(text, last=last, closed=closed)
+    return re.escape(text), ""
+
+
+def _word_pattern(word: str, *, last: bool, closed: bool) -> tuple[str, str]:
+    """Return the pattern of an English word in plural and singular, and what both begin with."""
+    stem, endings = _inflected(word)
+    if not endings:
+        return re.escape(word), word
+    if not last or closed:
+        return f"{re.escape(stem)}(?:{'|'.join(endings)})", stem
+    # At the end of the pattern a word may go on, as that which was asked for; another form may not.
+    own = word[len(stem) :]
+    if not own:
+        return re.escape(stem), stem
+    others = "|".join(ending for ending in endings if ending != own)
+    return f"{re.escape(stem)}(?:{own}|(?:{others})(?![a-z]))", stem
+
+
+def _inflected(word: str) -> tuple[str, tuple[str, ...]]:
+    """Return what the forms of a word begin with, and their endings, the longest first."""
+    if not word.isascii() or len(word) < len("ins"):
+        return word, ()
+    if word.endswith("ies") and len(word) > len("ties"):
+        return word[:-3], ("ies", "y")
+    if word.endswith("s"):
+        if _NO_PLURAL.fullmatch(word):
+            return (word, ("es", "")) if word.endswith("ss") else (word, ())
+        if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+            return word[:-2], ("es", "")
+        return word[:-1], ("s", "")
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return word[:-1], ("ies", "y")
+    if word.endswith(("sh", "ch", "x", "z")):
+        return word, ("es", "")
+    return word, ("s", "")
+
+
+def _exact_stems(units: Sequence[_Unit]) -> tuple[str, ...]:
+    """Return the folded runs of a text that is looked for letter by letter."""
+    words = (unit.text for unit in units if unit.kind in _WORDS)
+    return tuple(dict.fromkeys(nfkc(nfkc(word).casefold()) for word in words))

@@ -1,0 +1,139 @@
+"""``fumishirube grep``: every line that holds a text, by file and section."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from fumishirube.commands import (
+    add_json,
+    at_least,
+    call_by_name,
+    command,
+    complain,
+    counted,
+    known_manual,
+    listed,
+    opened,
+    reason_text,
+    search_context,
+    show,
+    strip_controls,
+)
+from fumishirube_manual.settings import SURFACE
+
+_CHARS = 50_000
+_MOST_CONTEXT = 3
+_INDENT = "  "
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = "a text; of several, a line has to hold one"
+    parser.add_argument("texts", metavar="TEXT", nargs="+", help=help_text)
+    help_text = "look into this manual only; may be repeated (default: all)"
+    parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
+    help_text = "take TEXT as a regular expression, in any case unless --exact"
+    parser.add_argument("--regex", action="store_true", help=help_text)
+    help_text = "match letter by letter: case, width, spaces and plurals count"
+    parser.add_argument("--exact", action="store_true", help=help_text)
+    parser.add_argument("--word", action="store_true", help="match whole words only")
+    help_text = "also show so many lines before and after (0 to 3)"
+    parser.add_argument("-C", "--context", metavar="N", type=at_least(0), help=help_text)
+    help_text = "only count the lines, by file"
+    parser.add_argument("--count", action="store_true", help=help_text)
+    help_text = "only this folder or file of the manuals"
+    parser.add_argument("--prefix", metavar="PATH", help=help_text)
+    help_text = "go on where the last page ended, as it said"
+    parser.add_argument("--cursor", metavar="CURSOR", help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Look for the texts, and print the lines that hold one."""
+    if options.regex and len(options.texts) > 1:
+        options.parser.error("--regex takes one TEXT; join several with |")
+    if (options.context or 0) > _MOST_CONTEXT:
+        options.parser.error(f"--context: at most {_MOST_CONTEXT} lines")
+    with opened(options) as application:
+        context = search_context(application)
+        manuals = [known_manual(context, name) for name in options.manual]
+        answer = call_by_name(
+            application,
+            "manual_grep",
+            surface=SURFACE,
+            any=None if options.regex else options.texts,
+            regex=options.texts[0] if options.regex else None,
+            manual_id=manuals or "*",
+            path_prefix=options.prefix,
+            context=options.context,
+            exact=options.exact or None,
+            word=options.word or None,
+            count_only=options.count or None,
+            cursor=options.cursor,
+            max_chars=_CHARS,
+        )
+    only = manuals[0] if len(set(manuals)) == 1 else ""
+    code = show(answer, options, lambda _: _lines(answer, only))
+    if not options.json:
+        _explain(answer, only, options)
+    return code
+
+
+def _lines(answer: Any, only: str) -> Iterator[str]:
+    """Yield the lines of an answer; of a single manual the answer does not repeat the name."""
+    before = None
+    for group in answer.get("groups", ()):
+        path = _path(group, only)
+        if path != before:
+            yield from ([""] if before else [])
+            yield path
+        before = path
+        if "section" in group:
+            yield f"{_INDENT}{strip_controls(group['section'])}"
+        also = group.get("also", {})
+        for number, text in group["lines"]:
+            yield f"{_INDENT * 2}{number}: {strip_controls(text)}"
+            if str(number) in also:
+                yield f"{_INDENT * 3}also {listed(also[str(number)], limit=9)}"
+    for row in answer.get("counts", ()):
+        yield f"{row['count']:6}  {_path(row, only)}"
+    for row in answer.get("texts", ()):
+        yield f"{row['count']:6}  {row['text']!r}"
+
+
+def _path(row: Any, only: str) -> str:
+    return f"{row.get('manual_id', only)}/{row['path']}"
+
+
+def _explain(answer: Any, only: str, options: Namespace) -> None:
+    """Say how many lines there are, where, and what was not looked into."""
+    total, different = answer["total"], answer["different"]
+    folded = f", {different} of them different," if different != total else ""
+    complain(
+        f"{counted(total, 'line')}{folded} in {counted(answer['files'], 'file')}; "
+        f"{counted(answer['searched']['files'], 'file')} searched"
+    )
+    for row in answer.get("not_searched", ()):
+        what = _path(row, only) if "path" in row else counted(row["count"], "file")
+        complain(f"not searched: {what}: {reason_text(row['reason'])}")
+    if "degraded" in answer:
+        complain(f"warning: {answer['degraded']}")
+    if "next_cursor" in answer:
+        left = sum(row["count"] for row in answer["remaining"])
+        words = ["grep", *options.texts, *_switches(options), "--cursor", answer["next_cursor"]]
+        complain(f"{counted(left, 'line')} more; next: {command(options, *words)}")
+
+
+def _switches(options: Namespace) -> Iterator[str]:
+    """Yield the options that a further page needs."""
+    for manual in options.manual:
+        yield from ("--manual", manual)
+    for name in ("regex", "exact", "word"):
+        if getattr(options, name):
+            yield f"--{name}"
+    if options.context:
+        yield from ("-C", str(options.context))
+    if options.prefix:
+        yield from ("--prefix", options.prefix)

@@ -1,0 +1,1 @@
+"""Evidence: the lines of a section that bear most on a question."""

@@ -1,0 +1,59 @@
+"""Cutting a long line around what bears on a question."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText
+
+_SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
+
+
+def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
+    """Return the sentences of a line around what matters, in about so many characters.
+
+    ``…`` says that something was cut off. A sentence that is too long itself is cut around the
+    densest stretch.
+    """
+    sentences = [match for match in _SENTENCE.finditer(line) if match.group()]
+    scores = [_worth(match.group(), weights) for match in sentences]
+    best = max(range(len(sentences)), key=scores.__getitem__)
+    start, end = sentences[best].span()
+    if end - start > most:
+        start = _densest(line, start, end, most, weights)
+        return _dotted(line, start, min(start + most, end))
+    first = last = best
+    while True:
+        longer = [
+            (scores[at], -at, at)
+            for at in (first - 1, last + 1)
+            if 0 <= at < len(sentences)
+            and max(end, sentences[at].end()) - min(start, sentences[at].start()) <= most
+        ]
+        if not longer:
+            return _dotted(line, start, end)
+        at = max(longer)[2]
+        first, last = min(first, at), max(last, at)
+        start, end = sentences[first].start(), sentences[last].end()
+
+
+def _worth(text: str, weights: Sequence[ConceptWeight]) -> float:
+    line = LineText.of(text)
+    return math.fsum(concept.weight * line.share(concept) for concept in weights)
+
+
+def _densest(line: str, start: int, end: int, most: int, weights: Sequence[ConceptWeight]) -> int:
+    """Return where the stretch begins that holds the most, looked for in steps."""
+    step = max(1, most // 4)
+    places = [*range(start, max(start + 1, end - most), step), max(start, end - most)]
+    ranked: list[tuple[float, int]] = [
+        (_worth(line[at : at + most], weights), -at) for at in places
+    ]
+    return -max(ranked)[1]
+
+
+def _dotted(line: str, start: int, end: int) -> str:
+    before, after = "…" * bool(line[:start].strip()), "…" * bool(line[end:].strip())
+    return f"{before}{line[start:end].strip()}{after}"

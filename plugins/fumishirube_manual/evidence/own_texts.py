@@ -1,0 +1,41 @@
+"""The own text of a section that a search returned."""
+
+from __future__ import annotations
+
+import hashlib
+
+from fumishirube import Document, SurfaceContext, ToolError, TraceRow
+from fumishirube.text import Lines, decode
+
+
+def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> str | None:
+    """Return a section's own text, its heading included; nothing when it has changed or gone.
+
+    It is read from the file's own lines; only where those are not the section's text, as in a
+    file that a loader makes over, the file is loaded.
+    """
+    try:
+        text = decode(context.root.child(manual_id).read_bytes(row.path))
+        return _lines_of(text, row) or _loaded(context.manual(manual_id).document(row.path), row)
+    except ToolError:
+        return None
+
+
+def _lines_of(text: str, row: TraceRow) -> str | None:
+    lines = Lines(text)
+    if row.end_line > lines.total:
+        return None
+    own = text[lines.start(row.start_line) : lines.start(row.end_line + 1)]
+    return own if own.strip() and _digest(own).startswith(row.digest) else None
+
+
+def _loaded(document: Document, row: TraceRow) -> str | None:
+    for section in document.sections:
+        if section.start_line == row.start_line:
+            own = document.text[section.start : section.end]
+            return own if _digest(own).startswith(row.digest) else None
+    return None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,136 @@
+"""Hits with their evidence: copies folded into one, and text only where it may be worth reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fumishirube import SurfaceContext, Trace, TraceRow
+from fumishirube.text import concepts, fold
+from fumishirube_manual.evidence.concept_weights import ConceptWeight
+from fumishirube_manual.evidence.lines import (
+    BRIEF,
+    FULL,
+    SHORT,
+    EvidenceLine,
+    Measure,
+    SectionEvidence,
+    SectionLines,
+)
+from fumishirube_manual.evidence.own_texts import own_text
+
+MEASURES = (FULL, SHORT, SHORT)
+"""How much the first hits show, by rank; the others show one line."""
+GAP_SCORE, GAP_WORTH = 0.55, 0.4
+"""Below these shares of the best score, or of the best line's worth, a hit is only named."""
+
+_LOOK_AHEAD = 3
+_SAME = 0.5
+_MISSING = 8
+
+
+@dataclass
+class Copy:
+    """A section that says the same as one above it, and the lines in which it does not."""
+
+    row: TraceRow
+    lines: tuple[EvidenceLine, ...]
+
+
+@dataclass
+class ShownHit:
+    """A row, its evidence, and the rows that say the same."""
+
+    row: TraceRow
+    evidence: SectionEvidence
+    copies: list[Copy] = field(default_factory=list)
+
+
+class EvidenceReader:
+    """Reads the evidence of the rows of one search."""
+
+    def __init__(
+        self, context: SurfaceContext, trace: Trace, weights: Sequence[ConceptWeight]
+    ) -> None:
+        self._context = context
+        self._trace = trace
+        self._weights = weights
+        self._present: set[str] = set()
+
+    def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
+        """Return the lines of a row; none when its text has changed or gone since."""
+        manual_id, path = self._trace.file(row.path)
+        text = own_text(self._context, manual_id, row._replace(path=path))
+        if text is None:
+            return SectionEvidence()
+        titles = (row.title, *row.ancestors)
+        lines = SectionLines(text, row.start_line, self._weights, titles, self._trace.text)
+        self._present |= lines.present()
+        return lines.evidence(measure)
+
+    def missing_words(self) -> list[str]:
+        """Return the words of the question that stand in none of the sections read so far."""
+        return [
+            concept.text
+            for concept in concepts(self._trace.text)
+            if concept.text not in self._present and not concept.single
+        ][:_MISSING]
+
+
+def shown_hits(
+    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, *, folded: bool
+) -> tuple[list[ShownHit], int]:
+    """Return the first hits of a ranking, and how many of its rows they stand for.
+
+    What says the same as a hit above joins it, if copies are to be ``folded``.
+    """
+    shown: list[ShownHit] = []
+    covered = 0
+    for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
+        rank = len(shown)
+        measure = MEASURES[rank] if rank < len(MEASURES) else BRIEF
+        evidence = reader.evidence(row, measure)
+        original = _original(shown, row, evidence) if folded else None
+        if original is not None:
+            original.copies.append(Copy(row, _differing(original.evidence, evidence)))
+        elif rank == limit:
+            break
+        else:
+            shown.append(ShownHit(row, evidence))
+        covered += 1
+    _drop_beyond_gap(shown)
+    return shown, covered
+
+
+def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
+    """Leave the text out of hits that come after a clear gap: they are named only."""
+    if not shown:
+        return
+    score = GAP_SCORE * max(hit.row.score for hit in shown)
+    worth = GAP_WORTH * max(hit.evidence.worth for hit in shown)
+    for hit in shown[1:]:
+        if hit.row.score < score or hit.evidence.worth < worth:
+            hit.evidence = SectionEvidence(worth=hit.evidence.worth)
+
+
+def _original(
+    shown: Sequence[ShownHit], row: TraceRow, evidence: SectionEvidence
+) -> ShownHit | None:
+    """Return the hit that a row repeats: the same text, or nearly the same lines."""
+    for hit in shown:
+        if hit.row.digest == row.digest:
+            return hit
+        ours, theirs = _said(hit.evidence), _said(evidence)
+        common = ours & theirs
+        if common and len(common) > _SAME * max(len(ours), len(theirs)):
+            return hit
+    return None
+
+
+def _said(evidence: SectionEvidence) -> frozenset[str]:
+    return frozenset(fold(line.text) for line in evidence.lines)
+
+
+def _differing(original: SectionEvidence, copy: SectionEvidence) -> tuple[EvidenceLine, ...]:
+    known = _said(original)
+    return tuple(line for line in copy.lines if fold(line.text) not in known)

@@ -1,0 +1,211 @@
+"""What ``manual_grep`` answers: lines by section, what remains, and what was not searched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from fumishirube.text import UnreadFile
+from fumishirube.tools import LeanAnswer
+from fumishirube_manual.line_pages import Entry, LinePage, counted_paths
+
+_LISTED_SHARE, _LISTED_LEAST = 0.2, 400
+"""How much of an answer the files take that remain, and what they may take at least."""
+_NAMED = 8
+
+
+class LineGroup(LeanAnswer):
+    """Lines of one section, with those around them, and where else the same line stands."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "section", "also"})
+
+    manual_id: str | None = None
+    path: str
+    section: str | None = None
+    lines: tuple[tuple[int, str], ...]
+    also: Annotated[
+        dict[str, tuple[str, ...]] | None,
+        Field(description="By line number: where else the same line stands."),
+    ] = None
+
+
+class LineCount(LeanAnswer):
+    """How many lines match in a file; in a folder, whose path ends with a slash."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
+
+    manual_id: str | None = None
+    path: str
+    count: int
+
+
+class TextCount(LeanAnswer):
+    """How many lines hold one of several texts."""
+
+    text: str
+    count: int
+
+
+class UnsearchedFiles(LeanAnswer):
+    """What was not searched: a file by its path, or how many by one reason."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "path", "count"})
+
+    manual_id: str | None = None
+    path: str | None = None
+    reason: str
+    count: int | None = None
+
+
+class Searched(LeanAnswer):
+    """How many files were searched, and how many sections those have that are indexed."""
+
+    files: int
+    sections: int
+
+
+class GrepAnswer(LeanAnswer):
+    """Every line that matches, a page at a time; ``total`` is exact for what was searched."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("manuals", "texts", "groups", "counts", "not_searched", "degraded"),
+            *("next_cursor", "remaining"),
+        }
+    )
+
+    total: Annotated[int, Field(description="Lines that match.")]
+    different: Annotated[int, Field(description="Lines that differ.")]
+    files: Annotated[int, Field(description="Files with such lines.")]
+    manuals: tuple[str, ...] | None = None
+    texts: tuple[TextCount, ...] | None = None
+    groups: tuple[LineGroup, ...] | None = None
+    counts: tuple[LineCount, ...] | None = None
+    next_cursor: str | None = None
+    remaining: tuple[LineCount, ...] | None = None
+    searched: Searched
+    not_searched: tuple[UnsearchedFiles, ...] | None = None
+    degraded: str | None = None
+
+
+class SearchScope(NamedTuple):
+    """The manuals that are searched, and whether answers have to name them."""
+
+    ids: tuple[str, ...]
+    every: bool
+
+    @property
+    def several(self) -> bool:
+        """Whether rows have to say which manual they are of."""
+        return self.every or len(self.ids) > 1
+
+
+class SearchAccount:
+    """What was searched, and what was not, by manual."""
+
+    def __init__(self) -> None:
+        self.files = self.sections = 0
+        self.unread: list[tuple[str, UnreadFile]] = []
+        self.unlisted: Counter[tuple[str, str]] = Counter()
+        self.degraded: list[str] = []
+
+    def rows(self, scope: SearchScope) -> tuple[UnsearchedFiles, ...] | None:
+        """Return files by name where they are few, and counts by reason."""
+        rows = [
+            UnsearchedFiles(
+                manual_id=manual_id if scope.several else None, path=file.path, reason=file.reason
+            )
+            for manual_id, file in self.unread[:_NAMED]
+        ]
+        counts = self.unlisted + Counter(
+            (manual_id, file.reason) for manual_id, file in self.unread[_NAMED:]
+        )
+        rows += [
+            UnsearchedFiles(
+                manual_id=manual_id if scope.several else None, reason=reason, count=count
+            )
+            for (manual_id, reason), count in sorted(counts.items())
+        ]
+        return tuple(rows) or None
+
+
+def grep_answer(
+    texts: Sequence[str],
+    max_chars: int,
+    fingerprint: str,
+    scope: SearchScope,
+    page: LinePage,
+    account: SearchAccount,
+    *,
+    counting: bool,
+) -> GrepAnswer:
+    """Return a page of the lines, or only how many there are."""
+    counted = _counts(page.counts, max_chars, scope) if counting else None
+    listed = max(_LISTED_LEAST, listed_chars(max_chars))
+    remaining = _counts(page.remaining, listed, scope) if not counting else ()
+    several = tuple(
+        TextCount(text=text, count=page.texts[number]) for number, text in enumerate(texts)
+    )
+    return GrepAnswer(
+        total=page.total,
+        different=page.different,
+        files=len(page.counts),
+        manuals=scope.ids if scope.every else None,
+        texts=several if len(several) > 1 else None,
+        groups=None if counting else tuple(_groups(page.entries, scope)),
+        counts=counted,
+        next_cursor=f"{page.end}.{fingerprint}" if remaining else None,
+        remaining=remaining or None,
+        searched=Searched(files=account.files, sections=account.sections),
+        not_searched=account.rows(scope),
+        degraded="; ".join(account.degraded) or None,
+    )
+
+
+def listed_chars(chars: int) -> int:
+    """Return how much of an answer the files take that remain."""
+    return int(_LISTED_SHARE * chars)
+
+
+def _counts(
+    counts: Counter[tuple[str, str]], max_chars: int, scope: SearchScope
+) -> tuple[LineCount, ...]:
+    return tuple(
+        LineCount(
+            manual_id=row.manual_id if scope.several else None, path=row.path, count=row.lines
+        )
+        for row in counted_paths(counts, max_chars)
+    )
+
+
+def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]:
+    """Yield the entries by section; a line that is around several is there once."""
+    place = 0
+    while place < len(entries):
+        first = entries[place]
+        group = [first]
+        for entry in entries[place + 1 :]:
+            if (entry.place[:2], entry.section) != (first.place[:2], first.section):
+                break
+            group.append(entry)
+        place += len(group)
+        lines: dict[int, str] = {}
+        for entry in group:
+            for number, line in entry.lines:
+                if number == entry.place.line or number not in lines:
+                    lines[number] = line
+        also: dict[str, Any] = {
+            str(entry.place.line): (*entry.also, *([f"+{entry.more}"] if entry.more else []))
+            for entry in group
+            if entry.also
+        }
+        yield LineGroup(
+            manual_id=first.place.manual_id if scope.several else None,
+            path=first.place.path,
+            section=first.section or None,
+            lines=tuple(sorted(lines.items())),
+            also=also or None,
+        )

@@ -1,0 +1,201 @@
+"""Pages of matching lines: equal ones folded into one, and what remains counted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fumishirube.text import FileText, SectionStart, TextRange
+from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
+
+WHOLE = 400
+"""A line of up to so many characters is shown whole."""
+_SHOWN = 360
+_MATCHES = 3
+_LEAST_AROUND = 30
+_ALSO = 8
+"""Of equal lines so many places are named; the others are counted."""
+_GROUP_CHARS = 34
+_DIGEST = 12
+
+
+class Place(NamedTuple):
+    """A line of a file of a manual."""
+
+    manual_id: str
+    path: str
+    line: int
+
+    def seen_from(self, other: Place) -> str:
+        """Return the place as it is named beside another one."""
+        if self.manual_id != other.manual_id:
+            return f"manual://{self.manual_id}/{self.path}#L{self.line}"
+        return f"L{self.line}" if self.path == other.path else f"{self.path}#L{self.line}"
+
+
+@dataclass
+class Entry:
+    """A line that is shown, with those around it, and where else the same stands."""
+
+    place: Place
+    section: str
+    lines: Sequence[tuple[int, str]]
+    also: list[str] = field(default_factory=list)
+    more: int = 0
+
+    def repeat(self, place: Place) -> int:
+        """Note a place where the same stands; return how many characters that takes."""
+        if len(self.also) == _ALSO:
+            self.more += 1
+            return 0
+        self.also.append(place.seen_from(self.place))
+        return len(self.also[-1]) + 3
+
+
+class LinePage:
+    """A page that fills while matching lines come in, file by file; then it only counts.
+
+    It begins with the entry number ``offset`` and takes about ``max_chars`` characters, or no
+    lines at all when that is none.
+    """
+
+    def __init__(self, matcher: LineMatcher, offset: int, max_chars: int, context: int) -> None:
+        self.entries: list[Entry] = []
+        self.total = 0
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.remaining: Counter[tuple[str, str]] = Counter()
+        self.texts: Counter[int] = Counter()
+        self._matcher = matcher
+        self._offset = offset
+        self._left = max_chars
+        self._context = context
+        self._full = not max_chars
+        self._numbers: dict[bytes, int] = {}
+        self._last: tuple[str, str, str] | None = None
+        self._fingerprint = hashlib.sha256()
+
+    @property
+    def different(self) -> int:
+        """How many different lines there are."""
+        return len(self._numbers)
+
+    @property
+    def end(self) -> int:
+        """The number of the first entry after this page."""
+        return self._offset + len(self.entries)
+
+    @property
+    def fingerprint(self) -> str:
+        """What changes whenever any matching line does."""
+        return self._fingerprint.hexdigest()[:8]
+
+    def add(self, manual_id: str, text: FileText, matches: Iterable[MatchingLine]) -> None:
+        """Take in the matching lines of a file."""
+        lines = text.text.split("\n")
+        sections: Sequence[SectionStart] | None = None
+        for match in matches:
+            place = Place(manual_id, text.path, match.number)
+            self.total += 1
+            self.counts[place[:2]] += 1
+            self.texts.update(match.texts)
+            key = self._key(place, lines)
+            number = self._numbers.setdefault(key, len(self._numbers))
+            if number == self.end and not self._full:
+                sections = text.sections() if sections is None else sections
+                self._show(place, lines, _headings(sections, match.number, text.path))
+            if number >= self.end:
+                self.remaining[place[:2]] += 1
+            elif number >= self._offset and self.entries[number - self._offset].place != place:
+                self._left -= self.entries[number - self._offset].repeat(place)
+
+    def _key(self, place: Place, lines: Sequence[str]) -> bytes:
+        """Return what is the same of equal lines; with context, equal ones around them too."""
+        around = self._around(place.line, lines)
+        shown = "\n".join(lines[number - 1].strip() for number in around)
+        key = hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=_DIGEST).digest()
+        self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
+        return key
+
+    def _around(self, line: int, lines: Sequence[str]) -> range:
+        return range(max(1, line - self._context), min(len(lines), line + self._context) + 1)
+
+    def _show(self, place: Place, lines: Sequence[str], section: str) -> None:
+        """Add an entry if there is room for it; the first one has room."""
+        shown = []
+        for number in self._around(place.line, lines):
+            line = lines[number - 1]
+            if number != place.line and not line.strip():
+                continue
+            spans = self._matcher.spans(line) if len(line) > WHOLE and number == place.line else ()
+            shown.append((number, cut(line, spans)))
+        group = (place.manual_id, place.path, section)
+        cost = sum(len(json.dumps(pair, ensure_ascii=False)) + 1 for pair in shown)
+        if group != self._last:
+            cost += _GROUP_CHARS + len(place.path) + len(section)
+        if cost > self._left and self.entries:
+            self._full = True
+            return
+        self._left -= cost
+        self._last = group
+        self.entries.append(Entry(place, section, shown))
+
+
+def cut(line: str, spans: Spans) -> str:
+    """Return a line as it is shown: whole, or the stretches around its first matches."""
+    if len(line) <= WHOLE:
+        return line.strip()
+    chosen = list(spans[:_MATCHES]) or [(0, 0)]
+    each = _SHOWN // len(chosen)
+    ranges: list[tuple[int, int]] = []
+    for begin, finish in chosen:
+        end = min(finish, begin + each)
+        side = max(_LEAST_AROUND, (each - (end - begin)) // 2)
+        start, end = max(0, begin - side), min(len(line), end + side)
+        if ranges and start <= ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
+        else:
+            ranges.append((start, end))
+    shown = [
+        TextRange(start, end, place == 0 and start > 0, end < len(line)).shown(line)
+        for place, (start, end) in enumerate(ranges)
+    ]
+    hidden = sum(begin >= ranges[-1][1] for begin, _ in spans[_MATCHES:])
+    return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
+
+
+def _headings(sections: Sequence[SectionStart], line: int, path: str) -> str:
+    """Return the heading path of the section that holds a line; nothing where it is the path."""
+    place = bisect_right([section.line for section in sections], line) - 1
+    if place < 0:
+        return ""
+    name = path.rpartition("/")[2]
+    headings = [heading for heading in sections[place].headings if heading]
+    return "" if headings in ([name], [name.rpartition(".")[0]]) else " > ".join(headings)
+
+
+class CountedPath(NamedTuple):
+    """How many lines match in a file, or in the files of a folder, whose path ends with a slash."""
+
+    manual_id: str
+    path: str
+    lines: int
+
+
+def counted_paths(counts: Mapping[tuple[str, str], int], max_chars: int) -> list[CountedPath]:
+    """Return counts by file; by folder, as deep as possible, where that takes too much room."""
+    depth = max((path.count("/") for _, path in counts), default=0)
+    rows = dict(counts)
+    while depth > 0 and sum(len(path) + 22 for _, path in rows) > max_chars:
+        depth -= 1
+        folded: Counter[tuple[str, str]] = Counter()
+        for (manual_id, path), count in counts.items():
+            folders = path.split("/")
+            short = "/".join(folders[: depth + 1]) + "/" if len(folders) > depth + 1 else path
+            folded[manual_id, short] += count
+        rows = dict(folded)
+    return [CountedPath(*key, count) for key, count in rows.items()]

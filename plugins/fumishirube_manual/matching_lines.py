@@ -1,0 +1,157 @@
+"""The lines of a text that match: texts looked for as a reader would, or a regular expression."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from pydantic import JsonValue
+
+from fumishirube import (
+    Budget,
+    InvalidParameter,
+    Passage,
+    Query,
+    Ranking,
+    Scorer,
+    SequenceCorpus,
+    SurfaceContext,
+)
+from fumishirube.text import (
+    FileText,
+    Projection,
+    Reading,
+    TextForm,
+    UnreadFile,
+    project,
+    reading_form,
+)
+
+_SCORER = "regex"
+_SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": 20_000}
+"""For the lines of one file; the scorer's own limit is meant for a whole search."""
+
+Spans = Sequence[tuple[int, int]]
+
+
+class MatchingLine(NamedTuple):
+    """A line of a text that matches, by which of the texts that are looked for."""
+
+    number: int
+    texts: tuple[int, ...]
+
+
+class LineMatcher(Protocol):
+    """Tells which lines of a text match, and where."""
+
+    @property
+    def readings(self) -> Sequence[Reading]:
+        """What the index may rule files out by; nothing when it cannot."""
+        ...
+
+    def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
+        """Return the lines that match, in order; and whatever could not be looked through."""
+        ...
+
+    def spans(self, line: str) -> Spans:
+        """Return where a line matches that does."""
+        ...
+
+
+class TextMatcher(NamedTuple):
+    """Looks for several texts."""
+
+    readings: tuple[Reading, ...]
+
+    def lines(self, text: FileText) -> Sequence[MatchingLine]:
+        """Return the lines that hold one of them."""
+        form = reading_form(text.text)
+        by_line: defaultdict[int, list[int]] = defaultdict(list)
+        for number, reading in enumerate(self.readings):
+            for line in reading.matching_lines(text.text, form):
+                by_line[line].append(number)
+        return [MatchingLine(line, tuple(by_line[line])) for line in sorted(by_line)]
+
+    def spans(self, line: str) -> Spans:
+        """Return where a line holds any of them."""
+        return sorted(span for reading in self.readings for span in reading.spans(line))
+
+
+class PatternMatcher:
+    """Looks for a regular expression in single lines; a scorer sees to it that time is bounded."""
+
+    readings: tuple[Reading, ...] = ()
+
+    def __init__(self, context: SurfaceContext, query: Query) -> None:
+        self._context = context
+        self._query = query
+
+    def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
+        """Return the lines in which it matches."""
+        ranking = self._ranking(_Lines(text.path, text.text.split("\n")))
+        matches: list[MatchingLine | UnreadFile] = [
+            MatchingLine(line, (0,))
+            for line in sorted(hit.passage.start_line for hit in ranking.hits)
+        ]
+        if ranking.left_out:
+            matches.append(UnreadFile(text.path, "pattern_too_slow"))
+        return matches
+
+    def spans(self, line: str) -> Spans:
+        """Return where it first matches in a line."""
+        ranking = self._ranking(_Lines("", [line]))
+        return [(place.start, place.end) for hit in ranking.hits for place in hit.places]
+
+    def _ranking(self, lines: _Lines) -> Ranking:
+        scored = self._scorer().score(self._query, lines, {})
+        return scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
+
+    def _scorer(self) -> Scorer:
+        context = self._context
+        return context.keep("scorer of patterns", lambda: context.scorer(_SCORER, _SETTINGS))
+
+
+def pattern_matcher(
+    context: SurfaceContext, pattern: str, budget: Budget, *, exact: bool, word: bool
+) -> PatternMatcher:
+    """Return what looks for a pattern, in the case that it is written in if ``exact``.
+
+    Raises:
+        InvalidParameter: when it is no regular expression.
+    """
+    wanted = rf"\b(?:{pattern})\b" if word else pattern
+    for written in (pattern, wanted):
+        try:
+            re.compile(written)
+        except (re.error, RecursionError, OverflowError, MemoryError) as error:
+            message = f"regex is no regular expression: {str(error)[:120]}"
+            raise InvalidParameter(message, parameter="regex") from error
+    return PatternMatcher(context, Query(wanted, case_sensitive=exact, budget=budget))
+
+
+class _Lines(SequenceCorpus):
+    """The lines of one text, as the passages of a corpus that is read through."""
+
+    def __init__(self, path: str, lines: Iterable[str]) -> None:
+        super().__init__()
+        self._path = path
+        self._lines = lines
+
+    def texts(self) -> Iterator[_Line]:
+        """Return each line that is not blank."""
+        for number, line in enumerate(self._lines, 1):
+            if line:
+                passage = Passage(self._path, number, number, "", (), 1, "", {"body": line})
+                yield _Line(passage, line)
+
+
+class _Line(NamedTuple):
+    passage: Passage
+    own: str
+
+    def form(self, form: TextForm) -> Projection:
+        if self.own.isascii() and not form.fold and form.separators is None:
+            return Projection(self.own)
+        return project(self.own, form)

@@ -1,0 +1,157 @@
+"""Where a search looks: one manual, several or all of them, and which of their files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from fumishirube import (
+    Call,
+    Document,
+    InvalidParameter,
+    InvalidPath,
+    NotFound,
+    SurfaceContext,
+    Trace,
+)
+from fumishirube.disk import clean_name, clean_path
+from fumishirube.tools import FailsWith, Session
+from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id
+from fumishirube_manual.deliveries import delivered
+
+EVERY_MANUAL = "*"
+
+
+def _distinct(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the id of one manual, ``*`` for all, or the ids of several, each once."""
+    if isinstance(value, tuple) and not value:
+        raise InvalidParameter("manual_id must name a manual", parameter="manual_id")
+    names = [value] if isinstance(value, str) else value
+    ids = {name.strip() if _is_every(name) else clean_name(name, "manual_id") for name in names}
+    if EVERY_MANUAL in ids:
+        return EVERY_MANUAL
+    return tuple(sorted(ids)) if len(ids) > 1 else ids.pop()
+
+
+Scope = Annotated[
+    Annotated[str, Field(min_length=1)] | tuple[Annotated[str, Field(min_length=1)], ...],
+    AfterValidator(_distinct),
+    Field(description="From manual_ls; several; or '*' for all."),
+]
+PathPrefix = Annotated[
+    str | None,
+    FailsWith(InvalidPath),
+    Field(description="A file or a folder: search there only."),
+]
+
+
+def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
+    """Refuse a session that has not discovered the manuals, unless all are to be searched."""
+    named = arguments.get("manual_id") if isinstance(arguments, Mapping) else None
+    names = named if isinstance(named, list) else [named]
+    if not any(isinstance(name, str) and _is_every(name) for name in names):
+        after_discovery(call, arguments)
+
+
+def scope_id(context: SurfaceContext, named: str | tuple[str, ...]) -> str:
+    """Return the id of all that is named; each manual has to be there.
+
+    Raises:
+        NotFound: naming the manual, and the ids of those that are there.
+        InvalidParameter: when the id of the root is named.
+    """
+    scope = named if isinstance(named, str) else "/".join(named)
+    if scope == EVERY_MANUAL:
+        return scope
+    for manual_id in manuals_in(context, scope):
+        try:
+            manual_by_id(context, manual_id)
+        except NotFound as error:
+            if manual_id == scope:
+                raise
+            candidates: Any = list(context.manuals()[:CANDIDATES])
+            raise NotFound(
+                f"manual not found: {manual_id}", manual_id=manual_id, candidate_ids=candidates
+            ) from error
+    return scope
+
+
+def manuals_in(context: SurfaceContext, scope: str) -> list[str]:
+    """Return the ids of the manuals that a scope names."""
+    return [*context.manuals()] if scope == EVERY_MANUAL else scope.split("/")
+
+
+def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
+    """Return the files of a scope at or below a path; ``None`` when those are all.
+
+    Raises:
+        NotFound: when there are none.
+        InvalidPath: when the path cannot be one.
+    """
+    if prefix is None or not prefix.strip():
+        return None
+    wanted = clean_path(prefix, "path_prefix")
+    below, others = set[str](), 0
+    for manual_id in manuals_in(context, scope):
+        for path in context.manual(manual_id).paths():
+            if path == wanted or path.startswith(f"{wanted}/"):
+                below.add(path if manual_id == scope else f"{manual_id}/{path}")
+            else:
+                others += 1
+    if not below:
+        raise NotFound(
+            "no file is at or below path_prefix; manual_ls and manual_toc list the files",
+            parameter="path_prefix",
+            path=wanted,
+        )
+    return frozenset(below) if others else None
+
+
+def seen_before(
+    context: SurfaceContext, scope: str, trace_id: str | None, session: Session | None
+) -> frozenset[tuple[str, int]]:
+    """Return the sections that a follow-up leaves out: those returned before, and those read.
+
+    Raises:
+        InvalidParameter: when the earlier search was of another scope.
+    """
+    if trace_id is None:
+        return frozenset()
+    trace = context.trace(trace_id)
+    if trace.manual_id != scope:
+        raise InvalidParameter(
+            f"only_unscanned_from_trace_id is of {_named(trace)}",
+            parameter="only_unscanned_from_trace_id",
+        )
+    if not trace.manuals:
+        return trace.seen | delivered(context, session, scope)
+    return trace.seen | {
+        (f"{manual_id}/{path}", line)
+        for manual_id in trace.manuals
+        for path, line in delivered(context, session, manual_id)
+    }
+
+
+def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:
+    """Read the file that a path of a search is of.
+
+    Raises:
+        ToolError: when it has gone since, or its text cannot be had.
+    """
+    manual_id, inner = trace.file(path)
+    return context.manual(manual_id).document(inner)
+
+
+def _named(trace: Trace) -> str:
+    """Name what a search was of, as ``manual_id`` has to name it again."""
+    if not trace.manuals:
+        return f"another manual: {trace.manual_id}"
+    if trace.manual_id == EVERY_MANUAL:
+        return 'all manuals: it wants manual_id "*" again'
+    return f"several manuals: it wants these again: {', '.join(trace.manual_id.split('/'))}"
+
+
+def _is_every(name: str) -> bool:
+    return name.strip() == EVERY_MANUAL

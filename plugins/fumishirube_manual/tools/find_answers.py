@@ -1,0 +1,152 @@
+"""The compact answer of ``manual_find``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, JsonValue
+
+from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
+from fumishirube.text import estimate_tokens
+from fumishirube.tools import LeanAnswer
+from fumishirube_manual.coverage import Coverage, coverage_of
+from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
+from fumishirube_manual.evidence.annotations import weights_of
+from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
+from fumishirube_manual.rows import evident, integrated
+from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.unread import UnreadRow, unread_rows
+
+
+class InlinePage(LeanAnswer):
+    """The first page of ``integrated_top``.
+
+    Where copies are folded, ``next_offset`` is where ``manual_hits`` goes on.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"next_offset"})
+
+    trace_id: str
+    kind: Literal["integrated_top"]
+    offset: int
+    limit: int
+    total: int
+    items: tuple[dict[str, JsonValue], ...]
+    next_offset: int | None = None
+
+
+class FindAnswer(LeanAnswer):
+    """The compact answer; ``manual_hits`` gives the rest by its trace id."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset(
+        [
+            "answerable",
+            "missing",
+            "terms",
+            "manuals",
+            "coverage",
+            "est_tokens",
+            "degraded",
+            "unread_files",
+        ]
+    )
+
+    trace_id: str
+    candidates: int
+    status: Status
+    failure_reason: str | None
+    next_actions: tuple[dict[str, JsonValue], ...]
+    inline_hits: InlinePage
+    answerable: Annotated[
+        Answerable | None,
+        Field(description="Whether all that was asked stands together in what was found."),
+    ] = None
+    missing: Annotated[
+        tuple[str, ...] | None, Field(description="Words that stand in none of the best sections.")
+    ] = None
+    terms: Annotated[
+        tuple[tuple[JsonValue, ...], ...] | None,
+        Field(description="What each required term did, in how many sections it is, near words."),
+    ] = None
+    manuals: Annotated[
+        tuple[str, ...] | None, Field(description="The ids of the manuals, of several.")
+    ] = None
+    coverage: Coverage | None = None
+    est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
+    degraded: str | None = None
+    unread_files: tuple[UnreadRow, ...] | None = None
+
+
+def compact(
+    context: SurfaceContext,
+    trace: Trace,
+    diagnosis: Diagnosis,
+    account: CoverageReport,
+    limit: int,
+    settings: ManualSettings,
+) -> FindAnswer:
+    """Return the answer that every client gets, with the extra keys that the settings name."""
+    rows, extras = trace.search.rows, settings.extras
+    items, covered_rows, missing = _hit_items(context, trace, limit, extras)
+    answer = FindAnswer(
+        trace_id=trace.id,
+        candidates=len(rows),
+        status=diagnosis.status,
+        failure_reason=diagnosis.failure_reason,
+        next_actions=(),
+        inline_hits=InlinePage(
+            trace_id=trace.id,
+            kind="integrated_top",
+            offset=0,
+            limit=limit,
+            total=len(rows),
+            items=tuple(items),
+            next_offset=covered_rows if covered_rows != len(items) else None,
+        ),
+        answerable=answerable(trace) if "answerable" in extras else None,
+        missing=tuple(missing) or None if "answerable" in extras else None,
+        terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
+        manuals=trace.manuals or None,
+        coverage=coverage_of(account, diagnosis.cutoff_reason) if "coverage" in extras else None,
+        degraded=trace.degraded,
+        unread_files=unread_rows(context, settings, *(trace.manuals or (trace.manual_id,))),
+    )
+    if "est_tokens" in extras:
+        return answer.model_copy(update={"est_tokens": tokens(answer)})
+    return answer
+
+
+def _hit_items(
+    context: SurfaceContext, trace: Trace, limit: int, extras: Sequence[str]
+) -> tuple[list[Any], int, list[str]]:
+    """Return the best hits, how many rows they stand for, and which words they do not hold."""
+    rows = trace.search.rows
+    if "lines" not in extras:
+        return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit]), []
+    reader = EvidenceReader(context, trace, weights_of(trace))
+    hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
+    items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
+    return items, covered, reader.missing_words()
+
+
+def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
+    """Yield each required term, what it did, and in how many sections it stands.
+
+    A term that stands nowhere is followed by words spelled nearly like it.
+    """
+    report = trace.report
+    for term in report.terms:
+        if not term.sections:
+            yield (term.term, "nowhere", 0, *term.near)
+        elif term.term not in report.effective:
+            yield (term.term, "too_common", term.sections)
+        else:
+            yield (term.term, "ranked" if report.gated else "no_hits", term.sections)
+
+
+def tokens(answer: Answer) -> int:
+    """Return about how many tokens an answer costs, as the one line of JSON that it is sent as."""
+    shown = answer.model_dump(mode="json")
+    return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))

@@ -1,0 +1,200 @@
+"""``manual_grep``: every line that holds a text, or matches a pattern."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fumishirube import (
+    Budget,
+    Call,
+    InvalidParameter,
+    InvalidPath,
+    Params,
+    SurfaceContext,
+    Tool,
+    ToolError,
+)
+from fumishirube.disk import clean_path
+from fumishirube.text import Reading, UnreadFile, reading
+from fumishirube.tools import FailsWith, MaxChars
+from fumishirube_manual.arguments import ManualId, manual_by_id
+from fumishirube_manual.line_answers import (
+    GrepAnswer,
+    SearchAccount,
+    SearchScope,
+    grep_answer,
+    listed_chars,
+)
+from fumishirube_manual.line_pages import LinePage
+from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.scopes import after_discovery_or_everywhere
+
+PAGE = 10_000
+TIME_MS = 60_000
+TEXTS, TEXT_CHARS = 8, 200
+EVERY_MANUAL = "*"
+
+_CURSOR = re.compile(r"(\d{1,9})\.([0-9a-f]{8})")
+
+
+def _path_prefix(value: str) -> str:
+    return clean_path(value.rstrip("/"), "path_prefix") if value.strip() else ""
+
+
+class GrepParams(Params):
+    """What to look for, and where."""
+
+    any: Annotated[
+        tuple[Annotated[str, Field(max_length=TEXT_CHARS)], ...] | None,
+        Field(min_length=1, max_length=TEXTS, description="Texts; a line with one of them counts."),
+    ] = None
+    regex: Annotated[
+        str | None, Field(max_length=2_000, description="Instead of any; matched line by line.")
+    ] = None
+    manual_id: Annotated[
+        ManualId | Annotated[tuple[ManualId, ...], Field(min_length=1)],
+        Field(description="An id, several, or '*' for all."),
+    ]
+    path_prefix: Annotated[
+        Annotated[str, AfterValidator(_path_prefix)] | None,
+        FailsWith(InvalidPath),
+        Field(description="A file or a folder."),
+    ] = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around each.")] = None
+    exact: Annotated[bool | None, Field(description="To the letter.")] = None
+    word: Annotated[bool | None, Field(description="Whole words.")] = None
+    count_only: Annotated[bool | None, Field(description="Only count.")] = None
+    cursor: Annotated[str | None, Field(description="next_cursor.")] = None
+    max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
+
+
+def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
+    """Return the tool."""
+
+    def run(params: GrepParams, call: Call) -> GrepAnswer:
+        scope = _scope(context, params)
+        budget = Budget.of(TIME_MS, call.budget.cancelled)
+        matcher = _matcher(context, params, budget)
+        offset, fingerprint = _offset(params.cursor)
+        chars = params.max_chars or PAGE
+        room = 0 if params.count_only else chars - listed_chars(chars)
+        page = LinePage(matcher, offset, room, params.context or 0)
+        account = SearchAccount()
+        for manual_id in scope.ids:
+            try:
+                _search(context, manual_id, params, (matcher, page, account), budget, call)
+            except ToolError as error:
+                if not scope.every:
+                    raise
+                account.unlisted[manual_id, error.code] += 1
+        now = _fingerprint(params, scope, page)
+        if fingerprint not in ("", now):
+            raise InvalidParameter(
+                "the matching lines, or the arguments, have changed since the page that gave this "
+                "cursor; ask again without it",
+                parameter="cursor",
+            )
+        if scope.every and call.session is not None:
+            call.session.discovered = True
+        texts, counting = params.any or (), bool(params.count_only)
+        return grep_answer(texts, chars, now, scope, page, account, counting=counting)
+
+    return Tool(
+        name="manual_grep",
+        title="Find every place",
+        summary=(
+            "Returns every line that holds one of some texts (any) or matches a regex, by file and "
+            "section, equal lines once (also), with the exact total and what was not searched. "
+            "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
+            "space at an end of a text is a border of a word. Costs up to max_chars characters; "
+            "count_only counts by file."
+        ),
+        params=GrepParams,
+        answer=GrepAnswer,
+        run=run,
+        before=after_discovery_or_everywhere,
+        examples=(
+            {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
+            {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
+        ),
+    )
+
+
+def _scope(context: SurfaceContext, params: GrepParams) -> SearchScope:
+    """Return the manuals that are meant."""
+    wanted = (params.manual_id,) if isinstance(params.manual_id, str) else params.manual_id
+    if wanted == (EVERY_MANUAL,):
+        return SearchScope(tuple(context.manuals()), every=True)
+    ids = (manual_by_id(context, manual_id).id for manual_id in wanted)
+    return SearchScope(tuple(dict.fromkeys(ids)), every=False)
+
+
+def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
+    exact, word = bool(params.exact), bool(params.word)
+    if (params.any is None) == (params.regex is None):
+        raise InvalidParameter("name either any or regex", parameter="any")
+    if params.regex is not None:
+        if not params.regex:
+            raise InvalidParameter("regex must not be empty", parameter="regex")
+        return pattern_matcher(context, params.regex, budget, exact=exact, word=word)
+    readings: list[Reading] = []
+    for number, text in enumerate(params.any or ()):
+        understood = reading(text, exact=exact, word=word)
+        if understood is None:
+            raise InvalidParameter(
+                "a text must be one line, and not blank; pass several lines as several texts",
+                parameter=f"any[{number}]",
+            )
+        readings.append(understood)
+    return TextMatcher(tuple(readings))
+
+
+def _search(
+    context: SurfaceContext,
+    manual_id: str,
+    params: GrepParams,
+    results: tuple[LineMatcher, LinePage, SearchAccount],
+    budget: Budget,
+    call: Call,
+) -> None:
+    """Look through one manual."""
+    matcher, page, account = results
+    below = params.path_prefix or ""
+    texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
+    account.files += texts.files
+    account.sections += texts.sections
+    account.unlisted.update({(manual_id, why): count for why, count in texts.unlisted.items()})
+    if texts.degraded:
+        account.degraded.append(texts.degraded)
+    for text in texts.texts:
+        budget.check()
+        if isinstance(text, UnreadFile):
+            account.files -= 1
+            account.unread.append((manual_id, text))
+            continue
+        matches = matcher.lines(text)
+        page.add(manual_id, text, (match for match in matches if not isinstance(match, UnreadFile)))
+        account.unread += [(manual_id, match) for match in matches if isinstance(match, UnreadFile)]
+
+
+def _offset(cursor: str | None) -> tuple[int, str]:
+    """Return where the page begins, and what the lines were when the cursor was given."""
+    if cursor is None:
+        return 0, ""
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise InvalidParameter(
+            "cursor is not one of these; pass next_cursor as it was given", parameter="cursor"
+        )
+    return int(match[1]), match[2]
+
+
+def _fingerprint(params: GrepParams, scope: SearchScope, page: LinePage) -> str:
+    """Return what changes with the question and with every line that answers it."""
+    arguments = params.model_dump(exclude={"cursor", "max_chars", "count_only"})
+    question = repr((sorted(arguments.items()), scope.ids, page.fingerprint))
+    return hashlib.sha256(question.encode("utf-8", "replace")).hexdigest()[:8]

@@ -1,0 +1,67 @@
+"""The files of a manual that no loader reads, as the tools answer them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from fumishirube import SurfaceContext
+from fumishirube.tools import LeanAnswer
+from fumishirube_manual.settings import ManualSettings
+
+_MOST = 8
+OTHERS = "others"
+
+
+class UnreadRow(LeanAnswer):
+    """How many files with this suffix were not read, and what would read them, if anything."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"reader"})
+
+    suffix: str
+    count: int
+    reader: str | None = None
+
+
+def unread_rows(
+    context: SurfaceContext, settings: ManualSettings, *manual_ids: str
+) -> tuple[UnreadRow, ...] | None:
+    """Return a row each suffix, the most frequent first; nothing where all files were read."""
+    return (every_row(context, *manual_ids) or None) if "unread" in settings.extras else None
+
+
+def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...]:
+    """Return the rows whatever the settings; none where all files were read."""
+    counts: Counter[str] = Counter()
+    readers: dict[str, str | None] = {}
+    for row in (row for manual_id in manual_ids for row in context.unread_files(manual_id)):
+        counts[row.suffix] += row.number
+        readers[row.suffix] = row.reader
+    suffixes = counts.most_common()
+    rows = [
+        UnreadRow(suffix=suffix, count=number, reader=readers[suffix])
+        for suffix, number in suffixes[:_MOST]
+    ]
+    if others := sum(number for _, number in suffixes[_MOST:]):
+        rows.append(UnreadRow(suffix=OTHERS, count=others))
+    return tuple(rows)
+
+
+def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Iterator[str]:
+    """Return a line for each row of an answer."""
+    for row in rows or ():
+        kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
+        kind = "other " if row["suffix"] == OTHERS else kind
+        files = f"{row['count']} {kind}{'file' if row['count'] == 1 else 'files'}"
+        reader = f"; {row['reader']}" if row.get("reader") else ""
+        yield f"not read in {manual}: {files}{reader}"
+
+
+def loose_lines(names: Sequence[str] | None, folder: str) -> Iterator[str]:
+    """Return a line that names files beside the manuals, and says what to do."""
+    if names:
+        yield (
+            f"in no manual: {', '.join(names)}; a manual is a folder: move them into one, such as "
+            f"{folder}/my-manual/"
+        )

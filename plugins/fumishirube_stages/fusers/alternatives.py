@@ -1,0 +1,69 @@
+"""Alternatives: other wordings of a question, each searched for itself, in one ranking."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import (
+    Corpus,
+    Outcome,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+    fused_ranking,
+    merge_rankings,
+)
+from fumishirube_stages.fusers.rrf import normal
+
+QUERY = "query"
+LABEL = "alternative-"
+
+
+class Alternatives(Stage):
+    """Runs a query and each of its alternatives, and lets every section keep its best wording.
+
+    A section's score is the best share of the top score that any wording gives it, times that top;
+    and ``agreement`` of the same from each further wording that finds it. What the caller's own
+    words find counts ``query_weight``. Runs that must hold a required term are left to the caller's
+    own words.
+    """
+
+    agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
+    query_weight: Annotated[float, Field(gt=0)] = 0.7
+    k: Annotated[int, Field(ge=1)] = 60
+
+    def applies(self, query: Query) -> bool:
+        """Tell whether there is another wording."""
+        return bool(query.alternatives) and not query.must
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        """Return the query itself, and one run for each other wording."""
+        plain = replace(query, alternatives=())
+        others = (
+            Run(f"{LABEL}{number}", replace(plain, text=text, required=()))
+            for number, text in enumerate(query.alternatives, start=1)
+        )
+        return (Run(QUERY, plain, self.query_weight), *others)
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        """Merge the wordings, and say of each hit which of them brought it."""
+        shares: defaultdict[tuple[str, int], list[tuple[float, str]]] = defaultdict(list)
+        for run, ranking in outcomes:
+            top = ranking.hits[0].score if ranking.hits else 0.0
+            for rank, hit in enumerate(ranking.hits):
+                share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
+                shares[hit.passage.key].append((share, run.name))
+        scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
+        hits = []
+        for fused in merge_rankings(outcomes, self.k):
+            (best, name), *others = sorted(shares[fused.hit.passage.key], reverse=True)
+            more = self.agreement * sum(share for share, _ in others)
+            labels = (name,) if name.startswith(LABEL) else ()
+            hits.append(fused.hit.scored(scale * (best + more) / (1 + self.agreement), *labels))
+        return fused_ranking(hits, outcomes)

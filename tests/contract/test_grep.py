@@ -1,0 +1,519 @@
+"""``manual_grep`` and ``fumishirube grep``: every place, with lines, once each."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from manuals import Application, ask, fumishirube, opened, write
+from stdio import Fumishirube, Wire
+
+from fumishirube.text import decode, reading, reading_form
+
+SAMPLES = Path(__file__).parents[2] / "manuals"
+TIMES = """# Times
+Before all.
+## Limits
+The timeout is 5 秒.
+Wait 15 秒, or 1.5 秒.
+
+Retries: 3
+### Old
+The timeout is 5 秒.
+"""
+TOC = {"manual": "chapters", "toc": [{"id": "1", "title": "第1章", "file": "01.txt"}]}
+FILES: dict[str, str | bytes] = {
+    "m/times.md": TIMES,
+    "m/sub/code.md": "---\ntitle: 設定\n---\nuse `AbortSignal`\nFnOnce\ncall once\n"
+    + "x" * 700
+    + " middle "
+    + "y" * 700
+    + "\n",
+    "m/copy.md": "# Copy\nThe timeout is 5 秒.\n",
+    "m/values.json": '{\n  "wait": "５秒",\n  "caf\\u00e9": 5\n}\n',
+    "m/binary.md": b"\x81\x00\xff\xfe\x00\x81" * 40,
+    "m/.hidden.md": "5 秒\n",
+    "m/image.png": b"\x89PNG 5 \xe7\xa7\x92",
+    "chapters/00_目次.json": json.dumps(TOC, ensure_ascii=False),
+    "chapters/01.txt": "第1章\n待ち時間は5秒です。\n".encode("cp932"),
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write(tmp_path_factory.mktemp("grep"), FILES)
+    (folder / "outside.md").write_text("5 秒\n", encoding="utf-8")
+    (folder / "manuals" / "m" / "link.md").symlink_to(folder / "outside.md")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(workspace: Path) -> Iterator[Fumishirube]:
+    with Fumishirube(workspace) as connected:
+        connected.ok("manual_ls")
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def application(workspace: Path) -> Iterator[Application]:
+    application = opened(workspace)
+    yield application
+    application.close()
+
+
+def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return every place that an answer names, but for lines around."""
+    named = []
+    for group in answer["groups"]:
+        for number, _ in group["lines"]:
+            named.append((group["path"], number))
+        for also in group.get("also", {}).values():
+            for place in also:
+                path, _, line = place.rpartition("#")
+                named.append((path or group["path"], int(line[1:])))
+    return sorted(named)
+
+
+# --- what it answers ------------------------------------------------------------------------
+
+
+def test_every_place_is_named_once_with_its_section(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", any=["5 秒"], manual_id="m")
+    assert (answer["total"], answer["different"], answer["files"]) == (4, 2, 3)
+    assert answer["groups"] == [
+        {
+            "path": "copy.md",
+            "section": "Copy",
+            "lines": [[2, "The timeout is 5 秒."]],
+            "also": {"2": ["times.md#L4", "times.md#L9"]},
+        },
+        {"path": "values.json", "lines": [[2, '"wait": "５秒",']]},
+    ]
+    assert answer["searched"] == {"files": 4, "sections": 6}
+    assert answer["not_searched"] == [
+        {"path": "binary.md", "reason": "undecodable"},
+        {"reason": "hidden", "count": 1},
+        {"reason": "no_loader", "count": 1},
+        {"reason": "symlink", "count": 1},
+    ]
+    assert answer.keys().isdisjoint({"next_cursor", "remaining", "texts", "manuals", "counts"})
+
+
+def test_equal_lines_of_one_file_are_named_by_their_line_alone(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", any=["timeout"], manual_id="m", path_prefix="times.md")
+    (group,) = answer["groups"]
+    assert group["section"] == "Times > Limits"
+    assert group["also"] == {"4": ["L9"]}
+    assert answer["total"] == 2
+    assert answer["searched"] == {"files": 1, "sections": 3}
+    assert "not_searched" not in answer
+
+
+def test_several_texts_are_counted_each(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", any=["once", " once", "nowhere"], manual_id="m")
+    assert answer["texts"] == [
+        {"text": "once", "count": 2},
+        {"text": " once", "count": 1},
+        {"text": "nowhere", "count": 0},
+    ]
+    assert places(answer) == [("sub/code.md", 5), ("sub/code.md", 6)]
+    assert answer["groups"][0]["section"] == "設定"
+
+
+def test_counts_alone_are_by_file_and_text(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", any=["timeout", "Retries"], manual_id=["m"], count_only=True)
+    assert answer["total"] == 4
+    assert answer["counts"] == [{"path": "copy.md", "count": 1}, {"path": "times.md", "count": 3}]
+    assert [row["count"] for row in answer["texts"]] == [3, 1]
+    assert answer.keys().isdisjoint({"groups", "next_cursor", "remaining"})
+
+
+def test_exactly_and_whole_words(server: Fumishirube) -> None:
+    exact = server.ok("manual_grep", any=["5 秒"], manual_id="m", exact=True)
+    assert places(exact) == [("copy.md", 2), ("times.md", 4), ("times.md", 5), ("times.md", 9)]
+    cased = server.ok("manual_grep", any=["abortsignal"], manual_id="m", exact=True)
+    assert cased["total"] == 0
+    assert cased["groups"] == []
+    loose = server.ok("manual_grep", any=["abort signal"], manual_id="m")
+    assert places(loose) == [("sub/code.md", 4)]
+    word = server.ok("manual_grep", any=["once"], manual_id="m", word=True)
+    assert places(word) == [("sub/code.md", 6)]
+
+
+def test_lines_around_are_shown_and_not_counted(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", any=["Retries"], manual_id="m", context=2)
+    assert answer["total"] == 1
+    assert answer["groups"] == [
+        {
+            "path": "times.md",
+            "section": "Times > Limits",
+            "lines": [
+                [5, "Wait 15 秒, or 1.5 秒."],
+                [7, "Retries: 3"],
+                [8, "### Old"],
+                [9, "The timeout is 5 秒."],
+            ],
+        }
+    ]
+
+
+def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", regex=r"^the\s.*[0-9] 秒\.$", manual_id="m")
+    assert places(answer) == [("copy.md", 2), ("times.md", 4), ("times.md", 9)]
+    cased = server.ok("manual_grep", regex=r"^the\s", manual_id="m", exact=True)
+    assert cased["total"] == 0
+    backwards = server.ok("manual_grep", regex=r"(?<=FnO)nce", manual_id="m")
+    assert places(backwards) == [("sub/code.md", 5)]
+    word = server.ok("manual_grep", regex="once|retr", manual_id="m", word=True)
+    assert places(word) == [("sub/code.md", 6)]
+
+
+def test_long_lines_are_cut_around_the_match(server: Fumishirube) -> None:
+    for asked in ({"any": ["middle"]}, {"regex": "mid+le"}):
+        (group,) = server.ok("manual_grep", manual_id="m", **asked)["groups"]
+        ((number, line),) = group["lines"]
+        assert number == 7
+        assert line.startswith("…")
+        assert line.endswith("…")
+        assert " middle " in line
+        assert len(line) <= 400
+
+
+def test_lines_are_those_that_are_read(server: Fumishirube) -> None:
+    for manual_id, path in (("m", "values.json"), ("chapters", "01.txt"), ("m", "times.md")):
+        answer = server.ok("manual_grep", any=["5秒"], manual_id=manual_id, path_prefix=path)
+        for _, line in places(answer):
+            scanned = server.ok("manual_scan", manual_id=manual_id, path=path, start_line=line)
+            assert "秒" in scanned["text"].split("\n")[0]
+
+
+# --- manuals, and when it may be called ----------------------------------------------------
+
+
+def test_all_manuals_need_no_list_and_are_one(workspace: Path) -> None:
+    with Fumishirube(workspace) as fresh:
+        refused = fresh.refused("manual_grep", any=["x"], manual_id="m")
+        assert refused["details"] == {"required_first_call": "manual_ls"}
+        answer = fresh.ok("manual_grep", any=["5秒"], manual_id="*")
+        assert answer["manuals"] == ["chapters", "m"]
+        assert answer["total"] == 5
+        assert [group["manual_id"] for group in answer["groups"]] == ["chapters", "m", "m"]
+        assert fresh.ok("manual_toc", manual_id="m")["total_files"] == 5
+        both = fresh.ok("manual_grep", any=["5秒"], manual_id=["m", "chapters", "m"])
+        assert [group["manual_id"] for group in both["groups"]] == ["m", "m", "chapters"]
+
+
+def test_the_contract_alone_has_no_such_tool(workspace: Path) -> None:
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS="none") as server:
+        assert "manual_grep" not in server.tools()
+    with Fumishirube(workspace) as server:
+        names = [*server.tools()]
+        assert names[names.index("manual_find") + 1] == "manual_grep"
+
+
+def test_what_it_costs_to_offer_it(server: Fumishirube) -> None:
+    tool = server.tools()["manual_grep"]
+    schema = json.dumps(tool.input_schema, ensure_ascii=False, separators=(",", ":"))
+    assert (len(tool.name) + len(tool.description) + len(schema)) / 4 <= 420
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [
+        ({}, "any"),
+        ({"any": ["a"], "regex": "a"}, "any"),
+        ({"any": []}, "any"),
+        ({"any": [""]}, "any[0]"),
+        ({"any": ["a", " \u3000"]}, "any[1]"),
+        ({"any": ["a\nb"]}, "any[0]"),
+        ({"any": ["a"] * 9}, "any"),
+        ({"any": ["a" * 201]}, "any[0]"),
+        ({"any": "a"}, "any"),
+        ({"regex": ""}, "regex"),
+        ({"regex": "(a"}, "regex"),
+        ({"regex": "(?i)a", "word": True}, "regex"),
+        ({"any": ["a"], "context": 4}, "context"),
+        ({"any": ["a"], "max_chars": 255}, "max_chars"),
+        ({"any": ["a"], "cursor": "1"}, "cursor"),
+        ({"any": ["a"], "cursor": "1.00000000"}, "cursor"),
+        ({"any": ["a"], "exact": 1}, "exact"),
+        ({"any": ["a"], "manual_id": []}, "manual_id"),
+        ({"any": ["a"], "manual_id": "manuals"}, "manual_id"),
+        ({"any": ["a"], "path_prefix": "../m"}, "path_prefix"),
+    ],
+)
+def test_bad_arguments_are_named(
+    server: Fumishirube, arguments: dict[str, Any], parameter: str
+) -> None:
+    with_manual: dict[str, Any] = {"manual_id": "m"} | arguments
+    refused = server.refused("manual_grep", **with_manual)
+    assert refused["code"] == (
+        "invalid_path" if parameter == "path_prefix" else "invalid_parameter"
+    )
+    assert refused["details"]["parameter"] == parameter
+
+
+def test_manuals_that_are_not_there_are_refused(server: Fumishirube) -> None:
+    assert server.refused("manual_grep", any=["a"], manual_id="n")["code"] == "not_found"
+    assert server.refused("manual_grep", any=["a"], manual_id=["m", "n"])["code"] == "not_found"
+
+
+# --- nothing is lost ------------------------------------------------------------------------
+
+
+def pages(application: Application, **arguments: Any) -> list[dict[str, Any]]:
+    answers = [ask(application, "manual_grep", **arguments)]
+    while "next_cursor" in answers[-1]:
+        cursor = answers[-1]["next_cursor"]
+        answers.append(ask(application, "manual_grep", cursor=cursor, **arguments))
+    return answers
+
+
+def check_pages(answers: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    """See that pages have no gap and no repeat, and that each accounts for the rest."""
+    every = []
+    for number, answer in enumerate(answers):
+        every += places(answer)
+        left = {row["path"]: row["count"] for row in answer.get("remaining", ())}
+        after = [path for later in answers[number + 1 :] for path, _ in places(later)]
+        for path, count in left.items():
+            assert count == sum(
+                p == path or (path[-1] == "/" and p.startswith(path)) for p in after
+            )
+        assert sum(left.values()) == len(after)
+        assert len(every) + len(after) == answer["total"] == answers[0]["total"]
+    assert len(set(every)) == len(every)
+    return sorted(every)
+
+
+def test_pages_of_the_samples_have_no_gap_and_no_repeat(tmp_path: Path) -> None:
+    shutil.copytree(SAMPLES, tmp_path / "manuals")
+    application = opened(tmp_path)
+    texts = ["請求", "給付"]
+    answers = pages(application, any=texts, manual_id="給付金編", max_chars=1_000)
+    assert len(answers) > 5
+    expected = []
+    for path in sorted((SAMPLES / "給付金編").iterdir()):
+        lines = decode(path.read_bytes()).split("\n")
+        expected += [(path.name, n) for n, line in enumerate(lines, 1) if naive(line, texts)]
+    assert check_pages(answers) == expected
+    for answer in answers:
+        assert len(json.dumps(answer["groups"], ensure_ascii=False)) <= 1_000 + 400
+    application.close()
+
+
+def naive(line: str, texts: list[str]) -> bool:
+    readings = filter(None, map(reading, texts))
+    return any([*understood.matching_lines(line, reading_form(line))] for understood in readings)
+
+
+LINE = st.sampled_from(
+    [
+        *(
+            "",
+            "## Limits of 5 秒",
+            "The abort signal",
+            "AbortSignals",
+            "15 秒",
+            "５秒と5 秒",
+            "入院",
+        ),
+        *(
+            "入 院",
+            "- [5](http://host/a_b)",
+            "| a | 5 秒 |",
+            "```",
+            "`x_y`",
+            "caf\u00e9",
+            "# *入*院",
+        ),
+        *(
+            "Setext 5 秒",
+            "======",
+            "<!-- 5秒 -->",
+            "&amp; 5&nbsp;秒",
+            "\ttab 5\u3000秒",
+            "---",
+            "a: 5秒",
+        ),
+    ]
+)
+FILE = st.lists(LINE, max_size=14).map("\n".join)
+TEXT = st.sampled_from(
+    [
+        "5 秒",
+        "abort signal",
+        "AbortSignal",
+        "入院",
+        "院",
+        "amp",
+        "http",
+        "host",
+        "a b",
+        "x y",
+        "é",
+        "-",
+        "5",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    """An application whose manual gets other files again and again, as its index follows."""
+    application = opened(write(tmp_path_factory.mktemp("lasting"), {"m/a.md": "a"}))
+    yield application
+    application.close()
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    files=st.dictionaries(
+        st.sampled_from(["a.md", "b/c.md", "b/d.json", "e.md", "INDEX.md"]), FILE, max_size=5
+    ),
+    texts=st.lists(TEXT, min_size=1, max_size=3, unique=True),
+    exact=st.booleans(),
+    word=st.booleans(),
+    max_chars=st.sampled_from([256, 600, 10_000]),
+)
+def test_no_place_is_lost_against_a_look_at_every_line(
+    lasting: Application,
+    files: dict[str, str],
+    texts: list[str],
+    exact: bool,
+    word: bool,
+    max_chars: int,
+) -> None:
+    folder = lasting.contexts["manual"].root.path / "m"
+    shutil.rmtree(folder)
+    folder.mkdir()
+    write(folder.parent.parent, {f"m/{name}": text for name, text in files.items()})
+    expected = [
+        (name, number)
+        for name, text in sorted(files.items())
+        for number, line in enumerate(text.split("\n"), 1)
+        if any(
+            [*understood.matching_lines(line, reading_form(line))]
+            for understood in (reading(text, exact=exact, word=word) for text in texts)
+            if understood is not None
+        )
+    ]
+    arguments: dict[str, Any] = {"any": texts, "exact": exact, "word": word, "max_chars": max_chars}
+    assert check_pages(pages(lasting, manual_id="m", **arguments)) == sorted(expected)
+
+
+def test_changed_files_are_read_as_they_are_and_end_a_cursor(tmp_path: Path) -> None:
+    workspace = write(
+        tmp_path, {f"m/{n}.md": f"# {n}\nline {n} {'x' * 90} here\n" for n in range(9)}
+    )
+    application = opened(workspace)
+    first = ask(application, "manual_grep", any=["here"], manual_id="m", max_chars=400)
+    assert first["total"] == 9
+    write(workspace, {"m/4.md": "# 4\nnothing\n", "m/new.md": "now here\n"})
+    again = ask(application, "manual_grep", any=["here"], manual_id="m")
+    assert places(again) == sorted([(f"{n}.md", 2) for n in range(9) if n != 4] + [("new.md", 1)])
+    with pytest.raises(Exception, match="have changed since"):
+        ask(
+            application,
+            "manual_grep",
+            any=["here"],
+            manual_id="m",
+            max_chars=400,
+            cursor=first["next_cursor"],
+        )
+    application.close()
+
+
+# --- hostile texts ---------------------------------------------------------------------------
+
+
+def test_hostile_texts_are_answered(workspace: Path) -> None:
+    with Wire(workspace) as wire:
+        wire.ok("manual_ls")
+        texts = [
+            "\0",
+            "あ" * 200,
+            "a" * 200,
+            "." * 200,
+            "[" * 200,
+            "5" * 200,
+            "\ufdfa" * 200,
+            "ß" * 200,
+        ]
+        assert wire.ok("manual_grep", any=texts, manual_id="*")["total"] == 0
+        refused = wire.refused("manual_grep", any=["\ud800"], manual_id="m")
+        assert refused["details"] == {"parameter": "any[0]"}
+        assert (
+            wire.refused("manual_grep", regex="\ud800", manual_id="m")["code"]
+            == "invalid_parameter"
+        )
+        assert wire.ok("manual_grep", any=[" a " * 60], manual_id="*")["total"] == 0
+
+
+def test_a_line_of_a_megabyte_and_patterns_that_explode(tmp_path: Path) -> None:
+    long = "a" * 500_000 + " 5 秒 " + "a b " * 125_000
+    workspace = write(tmp_path, {"m/long.md": f"# L\n{long}\n{'a' * 60}!\n"})
+    with Fumishirube(workspace) as server:
+        answer = server.ok("manual_grep", any=["5秒", "b"], manual_id="*")
+        ((number, line),) = answer["groups"][0]["lines"]
+        assert number == 2
+        assert "5 秒" in line
+        assert "more in this line)" in line
+        assert len(line) < 500
+        slow = server.ok("manual_grep", regex=r"^(a+)+(?<!b)$", manual_id="*")
+        assert slow["not_searched"] == [
+            {"manual_id": "m", "path": "long.md", "reason": "pattern_too_slow"}
+        ]
+
+
+# --- the command ----------------------------------------------------------------------------
+
+
+def test_the_command_prints_files_sections_and_lines(workspace: Path) -> None:
+    done = fumishirube("grep", "5 秒", "--manual", "m", cwd=workspace)
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "m/copy.md",
+        "  Copy",
+        "    2: The timeout is 5 秒.",
+        "      also times.md#L4, times.md#L9",
+        "",
+        "m/values.json",
+        '    2: "wait": "５秒",',
+    ]
+    assert "4 lines, 2 of them different, in 3 files; 4 files searched" in done.err
+    assert "not searched: m/binary.md: no known encoding" in done.err
+    counted = fumishirube("grep", "timeout", "once", "--count", "--word", cwd=workspace)
+    assert "     2  m/times.md" in counted.out.splitlines()
+    assert "     1  'once'" in counted.out.splitlines()
+
+
+def test_the_command_takes_patterns_and_gives_json(workspace: Path) -> None:
+    words = ["grep", "ABORTS", "--regex", "--prefix", "sub", "-C", "1", "--json"]
+    answer = fumishirube(*words, cwd=workspace).json
+    assert answer["groups"][0]["lines"][1:] == [[4, "use `AbortSignal`"], [5, "FnOnce"]]
+    assert fumishirube(*words, "--exact", cwd=workspace).json["total"] == 0
+    environ = {"FUMISHIRUBE_SURFACE_EXTRAS": "none"}
+    assert fumishirube(*words, cwd=workspace, environ=environ).json["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a", "b", "--regex"], "--regex takes one TEXT"),
+        (["a", "-C", "4"], "at most 3"),
+        (["(", "--regex"], "no regular expression"),
+        (["a", "--manual", "n"], "there is no manual 'n'"),
+        ([" "], "not blank"),
+    ],
+)
+def test_the_command_says_what_is_wrong(workspace: Path, words: list[str], message: str) -> None:
+    done = fumishirube("grep", *words, cwd=workspace)
+    assert done.code != 0
+    assert message in done.err

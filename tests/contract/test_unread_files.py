@@ -1,0 +1,130 @@
+"""Files that no loader reads: counted by suffix everywhere, with what would read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import ask, fumishirube, opened, write
+
+from fumishirube.host.application import Application
+
+FILES: dict[str, str | bytes] = {
+    "docs/guide.txt": "Wash your hands.\n",
+    "docs/more/api.TXT": "Call it.\n",
+    "docs/old.rst": "Old\n===\n",
+    "docs/page.html": "<p>hands</p>",
+    "docs/paper.pdf": b"%PDF-1.4",
+    "docs/photo.png": b"\x89PNG",
+    "docs/LICENSE": "Free.\n",
+    "read/all.md": "# All\nWash your hands.\n",
+    "stray.md": "# Stray\nWash your hands.\n",
+    ".hidden.md": "# Hidden\n",
+}
+COUNTS = {".txt": 2, ".rst": 1, ".html": 1, ".pdf": 1, ".png": 1, "": 1}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("unread"), FILES)
+
+
+@pytest.fixture(scope="module")
+def application(workspace: Path) -> Iterator[Application]:
+    application = opened(workspace)
+    yield application
+    application.close()
+
+
+def answers(application: Application, manual: str) -> Iterator[dict[str, Any]]:
+    yield ask(application, "manual_ls", id=manual)
+    yield ask(application, "manual_toc", manual_id=manual)
+    yield ask(application, "manual_find", manual_id=manual, query="hands", required_terms=["hands"])
+
+
+def test_every_tool_that_lists_or_searches_counts_them(application: Application) -> None:
+    for answer in answers(application, "docs"):
+        rows = answer["unread_files"]
+        assert {row["suffix"]: row["count"] for row in rows} == COUNTS
+        assert rows[0]["suffix"] == ".txt"
+        readers = {row["suffix"]: row.get("reader") for row in rows}
+        assert "markdown" in readers[".txt"]
+        assert "00_目次.json" in readers[".txt"]
+        assert "suffixes: [.md, .rst]" in readers[".rst"]
+        assert "pipelines.manual.loaders" in readers[".rst"]
+        assert "new-plugin" in readers[".html"]
+        assert "new-plugin" in readers[".pdf"]
+        assert readers[".png"] is readers[""] is None
+
+
+def test_a_manual_that_was_read_whole_says_nothing(application: Application) -> None:
+    for answer in answers(application, "read"):
+        assert "unread_files" not in answer
+
+
+def test_the_advice_works(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    loaders = "[{use: markdown, with: {suffixes: [.md, .txt]}}, {use: json}]"
+    config = f"pipelines: {{manual: {{loaders: {loaders}}}}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(f"version: 1\n{config}")
+    application = opened(tmp_path)
+    answer = next(answers(application, "docs"))
+    assert ".txt" not in {row["suffix"] for row in answer["unread_files"]}
+    found = [*answers(application, "docs")][2]["inline_hits"]["items"]
+    assert [hit["ref"]["path"] for hit in found] == ["guide.txt"]
+    application.close()
+
+
+def test_a_file_in_no_manual_is_named_by_the_command(workspace: Path) -> None:
+    assert fumishirube("ls", "--json", cwd=workspace).json["loose_files"] == ["stray.md"]
+
+
+def test_no_extra_means_no_such_key(workspace: Path) -> None:
+    application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="none")
+    for answer in (ask(application, "manual_ls"), *answers(application, "docs")):
+        assert "unread_files" not in answer
+    application.close()
+
+
+def test_rare_suffixes_are_counted_together(tmp_path: Path) -> None:
+    write(tmp_path, {f"m/file.x{number:02}": b"" for number in range(12)})
+    application = opened(tmp_path)
+    rows = ask(application, "manual_ls", id="m")["unread_files"]
+    assert rows[-1] == {"suffix": "others", "count": 4}
+    assert sum(row["count"] for row in rows) == 12
+    application.close()
+
+
+def test_the_commands_say_so_too(workspace: Path) -> None:
+    said = {
+        "ls": fumishirube("ls", cwd=workspace).out,
+        "ls docs": fumishirube("ls", "docs", cwd=workspace).out,
+        "toc docs": fumishirube("toc", "docs", cwd=workspace).out,
+        "find hands": fumishirube("find", "hands", cwd=workspace).out,
+        "doctor": fumishirube("doctor", cwd=workspace).out,
+    }
+    for command in ("ls docs", "toc docs", "find hands"):
+        assert "not read in docs: 2 .txt files; markdown: " in said[command], command
+        assert "not read in docs: 1 .png file\n" in said[command], command
+    for command in ("ls", "find hands", "doctor"):
+        assert "stray.md" in said[command], command
+        assert "move" in said[command], command
+    assert "2 .txt files not read" in said["doctor"]
+
+
+def test_find_as_json_counts_them(workspace: Path) -> None:
+    coverage = json.loads(fumishirube("find", "hands", "--json", cwd=workspace).out)["coverage"]
+    assert {row["suffix"]: row["count"] for row in coverage["unread_files"]} == COUNTS
+    assert {row["manual_id"] for row in coverage["unread_files"]} == {"docs"}
+    assert coverage["loose_files"] == ["stray.md"]
+
+
+def test_files_alone_are_named_where_there_is_no_manual(tmp_path: Path) -> None:
+    write(tmp_path, {"stray.md": "# Stray\n"})
+    refused = fumishirube("find", "stray", cwd=tmp_path)
+    assert refused.code != 0
+    assert "stray.md" in refused.err
+    assert "move" in refused.err
