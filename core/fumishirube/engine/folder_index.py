@@ -16,7 +16,7 @@ from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.passages import passages
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.text_narrowing import text_record
-from fumishirube.errors import IndexDamaged, ToolError, Unreadable
+from fumishirube.errors import Forbidden, IndexDamaged, ToolError, Unreadable
 from fumishirube.model import LeftOut, OutsideSearch, Passage
 from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
@@ -147,7 +147,12 @@ class FolderIndex:
         self._publish()
         degraded = None
         if any(self._files.changes(self._index.pages(), claimed)):
-            degraded = self._update_alone(claimed, budget, progress, wanted)
+            try:
+                degraded = self._update_alone(claimed, budget, progress, wanted)
+            except Forbidden as error:  # what is committed can still be searched
+                degraded = f"{error}; this is the state before"
+                self._index.refresh()
+                self._publish()
         return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
     @contextmanager

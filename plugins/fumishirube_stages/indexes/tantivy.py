@@ -26,7 +26,7 @@ from fumishirube import (
 )
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
-from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles, write_refusal
 
 _TOGETHER = 1000
 """How many pages stand side by side: all are read at the start, and their sections are not."""
@@ -68,6 +68,8 @@ class TantivyIndex:
         self._documents = Documents(fields)
         self._schema = schema(fields)
         self._files = CommittedFiles(folder.path)
+        self._folder = folder.path
+        self._killed = False
         try:
             self._open(folder)
         except BaseException as error:
@@ -144,7 +146,10 @@ class TantivyIndex:
             yield True
         finally:
             writer, self._writer = self._writer, None
-            if budget.left is None or budget.left > _MERGE_SECONDS:
+            killed, self._killed = self._killed, False
+            if killed:
+                del writer  # it has no threads left to wait for; what it wrote is collected later
+            elif budget.left is None or budget.left > _MERGE_SECONDS:
                 with self._files.judging():
                     writer.wait_merging_threads()
 
@@ -176,6 +181,10 @@ class TantivyIndex:
             writer.add_document(document("seal", generation))
             writer.commit()
         except BaseException as error:
+            refusal = write_refusal(error, self._folder)
+            if refusal is not None:
+                self._killed = True
+                raise refusal from error
             with self._files.judging():
                 writer.rollback()
             self._files.judge(error)
@@ -221,6 +230,9 @@ class TantivyIndex:
             try:
                 return self._index.writer(self._settings.writer_memory, num_threads=1)
             except ValueError as error:
+                refusal = write_refusal(error, self._folder)
+                if refusal is not None and "LockBusy" not in str(error):
+                    raise refusal from error
                 if "LockBusy" not in str(error):
                     self._files.judge(error)
                     raise

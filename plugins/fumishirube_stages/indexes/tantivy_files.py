@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import tantivy
 
-from fumishirube import IndexDamaged
+from fumishirube import Forbidden, IndexDamaged
 
 T = TypeVar("T")
 
@@ -132,6 +134,34 @@ class CommittedFiles:
         except (OSError, ValueError, OverflowError):
             return False
         return isinstance(footer, dict) and footer.get("crc") == checksum
+
+
+_UNWRITTEN = re.compile(
+    r"io::Error|IoError|os error|writer was killed|OpenWriteError", re.IGNORECASE
+)
+"""What the engine says when a file cannot be written; it does not say why."""
+_LITTLE = 32 * 1024 * 1024
+
+
+def write_refusal(error: BaseException, folder: Path) -> Forbidden | None:
+    """Return why the engine could not write; nothing when it failed over something else."""
+    if isinstance(error, Forbidden) or not _UNWRITTEN.search(str(error)):
+        return None
+    if _is_full(folder):
+        return Forbidden("the disk is full, or a file may not grow further; make room")
+    return Forbidden("the index cannot be written; check its folder's permissions and the disk")
+
+
+def _is_full(folder: Path) -> bool:
+    """Tell whether there is little room, or a limit to the size of files."""
+    with suppress(ImportError, OSError):
+        import resource  # noqa: PLC0415 - there is none on Windows
+
+        if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+            return True
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free < _LITTLE
+    return False
 
 
 class CheckedSearcher:

@@ -1,0 +1,70 @@
+"""Where nothing more can be written, the answer says so and comes from what there is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import write
+
+resource = pytest.importorskip("resource")
+
+BYTES = 60_000
+
+
+def call(workspace: Path, *, bounded: bool) -> tuple[int, Any, str]:
+    """Search as a process whose files may not grow over a limit, as on a full disk."""
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
+    assert script
+
+    def limit() -> None:
+        if bounded:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (BYTES, BYTES))
+
+    arguments = {"query": "leave", "manual_id": "m", "required_terms": ["leave"]}
+    done = subprocess.run(
+        [script, "call", "manual_find", json.dumps(arguments)],
+        cwd=workspace,
+        capture_output=True,
+        encoding="utf-8",
+        preexec_fn=limit,
+        timeout=100,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stdout or "null"), done.stderr
+
+
+def test_a_limit_to_files_leaves_what_was_indexed(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# Leave\nleave is granted\n"})
+    code, before, errors = call(tmp_path, bounded=False)
+    assert code == 0, errors
+    words = " ".join(f"word{number}" for number in range(30_000))
+    write(
+        tmp_path,
+        {f"m/b{number}.md": f"# B{number}\nleave {words}{number}\n" for number in range(9)},
+    )
+    code, full, errors = call(tmp_path, bounded=True)
+    assert code == 0, errors
+    assert "internal_error" not in errors
+    assert "the disk is full" in json.dumps(full)
+    assert full["candidates" if "candidates" in full else "summary"]
+    code, after, errors = call(tmp_path, bounded=False)
+    assert code == 0, errors
+    assert "the disk is full" not in json.dumps(after)
+    assert len(json.dumps(after)) > len(json.dumps(before))
+
+
+def test_a_first_index_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(30_000))
+    write(tmp_path, {"m/a.md": f"# A\nleave {words}\n"})
+    code, full, errors = call(tmp_path, bounded=True)
+    assert code == 0, errors
+    assert "the disk is full" in json.dumps(full)
+    code, after, errors = call(tmp_path, bounded=False)
+    assert code == 0, errors
+    assert "the disk is full" not in json.dumps(after)
