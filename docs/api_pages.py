@@ -62,10 +62,14 @@ EXAMPLES = {
     "nfc": "nfc('か\\u3099')",
     "occurrences": "occurrences('red red', 'red')",
     "occurs": "occurs('bluebird', 'blue')",
+    "printable": "printable('red\\x1b[0m')",
+    "printable_json": "printable_json('\"red\\u202e\"')",
     "project": "project('休 暇', LOOSE).text",
     "rarity": "round(rarity(100, 3), 2)",
     "runs": "[run[0] for run in runs('休暇 leave')]",
+    "unseen_character": "unseen_character('plan\\u200b.md')",
     "unify_line_ends": "unify_line_ends('a\\r\\nb')",
+    "without_unseen": "without_unseen('plan\\u200b.md')",
     "words": "[word for word, _ in words('solar power')]",
 }
 """For each function an expression, whose value the page shows; functions that act have none."""

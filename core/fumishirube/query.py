@@ -124,12 +124,12 @@ class Query:
 
     ``required`` are the terms that the caller names; ``must`` are those that every hit of this run
     has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
-    run may return. ``within``, if given, names the only files that may be returned, and
-    ``stage_arguments`` holds arguments of single stages for this search, by the stage's name.
-    ``alternatives`` are other wordings of the same question.
-    ``case_sensitive`` is for scorers that look for the text as it is. ``cache`` says whether an
-    earlier answer will do; ``None`` leaves that to the configuration. ``state`` is what the runs
-    of one search share.
+    run may return; of these some were ``read``, and not returned before. ``within``, if given,
+    names the only files that may be returned, and ``stage_arguments`` holds arguments of single
+    stages for this search, by the stage's name. ``alternatives`` are other wordings of the same
+    question. ``case_sensitive`` is for scorers that look for the text as it is. ``cache`` says
+    whether an earlier answer will do; ``None`` leaves that to the configuration. ``state`` is what
+    the runs of one search share.
     """
 
     text: str
@@ -137,6 +137,7 @@ class Query:
     must: tuple[str, ...] = field(default=(), metadata={"key": frozenset})
     limit: int | None = None
     exclude: frozenset[tuple[str, int]] = frozenset()
+    read: frozenset[tuple[str, int]] = frozenset()
     case_sensitive: bool = False
     within: frozenset[str] | None = None
     stage_arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -276,6 +277,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "must": _texts,
     "limit": _checked("limit", int, type(None)),
     "exclude": _places,
+    "read": _places,
     "case_sensitive": _checked("case_sensitive", bool),
     "stage_arguments": _checked("stage_arguments", dict),
     "within": lambda paths: None if paths is None else frozenset(_texts(paths)),

@@ -36,7 +36,8 @@ class SearchReport:
     one that was not dropped; ``holding`` are the ranks, from 1, of the returned hits that hold one.
     ``gated`` says that a run with required terms brought hits. Of the sections that hold something
     of the query ``returned`` are in the ranking and the rest is in ``left_out``, by reason;
-    ``unranked`` are those that no stage named. ``at_least`` says that there may be more.
+    ``unranked`` are those that no stage named, but that hold a required term or a whole concept,
+    ``partial`` those that share less. ``at_least`` says that there may be more.
     ``scan_capped`` says that a cap kept sections from being scored, ``out_of_time`` that the
     deadline did.
     """

@@ -25,7 +25,7 @@ from fumishirube.host.application import Application
 from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions, server_name
-from fumishirube.host.logs import StandardErrorHandler, log_event, printable, start_logs
+from fumishirube.host.logs import StandardErrorHandler, escaped, log_event, start_logs
 from fumishirube.host.reload.editions import ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
@@ -64,6 +64,7 @@ __all__ = [
     "compact",
     "describe_recorded",
     "encode_export",
+    "escaped",
     "exit_now",
     "exit_within",
     "finish",
@@ -77,7 +78,6 @@ __all__ = [
     "output_schema",
     "parse_arguments",
     "plain",
-    "printable",
     "process_settings",
     "refusal",
     "reloading",

@@ -44,6 +44,7 @@ class ChaptersSurface(Stage):
     """
 
     root: ClassVar[str] = "manuals"
+    place_settings: ClassVar[tuple[str, ...]] = ("allowed_roots", "cache_file", "indices_dir")
     server_name: ClassVar[str] = "manual-tools"
     instructions: ClassVar[str] = (
         "Manuals in chapters: begin with list_manuals and get_toc. Read chapters with get_section; "

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import InternalError
-from fumishirube.serving import StandardErrorHandler, log_event, printable, start_logs
+from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
 from fumishirube_http.problems import of_internal
 from fumishirube_http.replies import reply
 
@@ -126,4 +126,4 @@ def _shown(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     short = value if len(value) <= _SHOWN else f"{value[: _SHOWN - 1]}…"
-    return printable(short)
+    return escaped(short)

@@ -178,7 +178,10 @@ class InspectorSession:
             raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
         if name not in self._opened or self._opened[name][0] != written:
             workspace, strangers = self.application.loaded.workspace, self._strangers
-            with closing(open_application(workspace, file, strangers=strangers)) as opened:
+            trusted = self.application.loaded.trust.everything
+            with closing(
+                open_application(workspace, file, strangers=strangers, trusted=trusted)
+            ) as opened:
                 loaded = opened.loaded
             plugins = load_plugins(strangers=self._strangers)
             self._opened[name] = (

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from fumishirube import Answer, CoverageReport, Skipped, TermReport
+from fumishirube import Answer, CoverageReport, TermReport
 from fumishirube.disk import UnlistedReason
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.diagnosis import CutoffReason
@@ -16,16 +16,24 @@ SkipReason: TypeAlias = Literal[
     "heading_only",
     "time_budget",
     "excluded_by_trace",
+    "excluded_by_read",
     "navigation_file",
     "undecodable",
     "too_large",
     "symlink",
     "ignored",
+    "stage_cap",
+    "candidate_cap",
+    "per_file_cap",
+    "dynamic_cutoff",
+    "unranked",
+    "partial",
 ]
 Unit: TypeAlias = Literal["file", "folder", "section"]
 UnreadReason: TypeAlias = Literal[
     "stage_cap",
     "candidate_cap",
+    "dynamic_cutoff",
     "time_budget",
     "per_file_cap",
     "navigation_file",
@@ -35,6 +43,8 @@ UnreadReason: TypeAlias = Literal[
 
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
 _UNLISTED = frozenset(get_args(UnlistedReason)) - {"symlink"}
+_COUNTED: dict[str, SkipReason] = {"unranked": "unranked", "partial": "partial"}
+"""What is counted, and named by place nowhere."""
 _UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
     "pool_full": "candidate_cap"
 }
@@ -48,7 +58,7 @@ class Extent(Answer):
 
 
 class SkippedRow(Answer):
-    """How many files or sections were not searched, or folders not looked into, and why."""
+    """How many files or sections were not searched or returned, or folders not seen, and why."""
 
     reason: SkipReason
     unit: Unit
@@ -70,7 +80,10 @@ class Coverage(LeanAnswer):
 
     ``scope`` is all of the manual's files and sections; ``scanned`` is what the index ruled out or
     ranked. Of those ``matched`` hold something of what was asked, and ``returned`` are in the
-    answer. ``skipped`` was not searched; symlinks and ignored files are not in scope at all.
+    answer, and ``skipped`` says what became of the others: each by the reason that ``unscanned``
+    names it with, ``unranked`` ones that a follow-up returns, ``partial`` ones that hold no whole
+    word of the query. It also counts what was not searched; symlinks and ignored files are not in
+    scope at all.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset({"matched_at_least"})
@@ -94,7 +107,7 @@ def coverage_of(account: CoverageReport, cutoff: CutoffReason | None) -> Coverag
         matched_at_least=True if account.at_least else None,
         returned=account.returned,
         cutoff_reason=cutoff,
-        skipped=_merged(account.skipped),
+        skipped=_skipped(account),
         terms=tuple(map(_term, account.terms)),
     )
 
@@ -108,9 +121,12 @@ def unread_reason(reason: str, *, whole_file: bool) -> UnreadReason:
     return _UNREAD.get(reason, "undecodable" if whole_file else "stage_cap")
 
 
-def _merged(skipped: tuple[Skipped, ...]) -> tuple[SkippedRow, ...]:
+def _skipped(account: CoverageReport) -> tuple[SkippedRow, ...]:
     counts: Counter[tuple[SkipReason, Unit]] = Counter()
-    for entry in skipped:
+    for reason, number in account.left_out.items():
+        shown: SkipReason = unread_reason(reason, whole_file=False)
+        counts[_COUNTED.get(reason, shown), "section"] += number
+    for entry in account.skipped:
         reason = "ignored" if entry.reason in _UNLISTED else entry.reason
         counts[_SKIPPED.get(reason, "undecodable"), entry.unit] += entry.number
     return tuple(SkippedRow(reason=r, unit=unit, count=n) for (r, unit), n in counts.items())

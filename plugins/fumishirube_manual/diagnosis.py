@@ -138,7 +138,8 @@ def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | N
     lopsided = lopsided and bias >= trace.thresholds.file_bias
     if len(paths) < max(1, trace.thresholds.candidate_low) or lopsided:
         return "stage_cap"
-    return "dynamic_cutoff" if report.left_out.get("dynamic_cutoff") else None
+    weak = report.left_out.get("dynamic_cutoff") or report.left_out.get("unranked")
+    return "dynamic_cutoff" if weak else None
 
 
 def _gaps(
@@ -152,9 +153,13 @@ def _gaps(
         hint = "nothing matched; try other words, or list the files with manual_toc"
         if trace.excluded:
             hint = "nothing more matched than was returned or read before; try other words"
+        if trace.report.left_out:
+            hint = f"{_left_out(trace)}; ask for them with only_unscanned_from_trace_id"
         gaps.append({"gap": "no_candidates", "gap_hint": hint})
     elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
         hint = "no section covers the whole query; search its parts one by one"
+        if trace.report.left_out:
+            hint = f"{hint}; {_left_out(trace)}"
         gaps.append({"gap": "thin_results", "gap_hint": hint})
     missing = trace.report.missing
     if missing:
@@ -163,3 +168,10 @@ def _gaps(
         hint = f"not in this manual: {', '.join(missing)}; try another wording{suggestion}"
         gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})
     return gaps
+
+
+def _left_out(trace: Trace) -> str:
+    """Say how many sections matched without being returned, by the reasons of the account."""
+    reasons = {reason.replace("_", " "): n for reason, n in trace.report.left_out.items()}
+    counts = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    return f"matched but not returned: {counts}"

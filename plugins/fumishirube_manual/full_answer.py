@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
 from fumishirube.tools import LeanAnswer, narrowed_params
 from fumishirube_manual.actions import Action, next_actions
-from fumishirube_manual.arguments import ManualId, after_discovery
+from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
 from fumishirube_manual.diagnosis import (
     Diagnosis,
@@ -102,6 +102,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
     """Return ``manual_find`` with its full answer; no server offers it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
+        manual_by_id(context, str(params.manual_id))
         trace = search(context, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         paths = context.manual(trace.manual_id).paths()
@@ -211,5 +212,5 @@ def _integration(
         for out in account.unread
     )
     capped = diagnosis.cutoff_reason in ("time_budget", "candidate_cap")
-    open_ends = diagnosis.gaps or diagnosis.conflicts or unread or capped
+    open_ends = diagnosis.gaps or diagnosis.conflicts or unread or capped or account.unranked
     return "needs_followup" if open_ends else "ready"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fumishirube.text import FileText, SectionStart, TextRange
+from fumishirube.text import FileText, TextRange
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
 
 WHOLE = 400
@@ -97,7 +96,6 @@ class LinePage:
     def add(self, manual_id: str, text: FileText, matches: Iterable[MatchingLine]) -> None:
         """Take in the matching lines of a file."""
         lines = text.text.split("\n")
-        sections: Sequence[SectionStart] | None = None
         for match in matches:
             place = Place(manual_id, text.path, match.number)
             self.total += 1
@@ -106,8 +104,7 @@ class LinePage:
             key = self._key(place, lines)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                sections = text.sections() if sections is None else sections
-                self._show(place, lines, _headings(sections, match.number, text.path))
+                self._show(place, lines, _section(text.headings(match.number), text.path))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
@@ -168,14 +165,11 @@ def cut(line: str, spans: Spans) -> str:
     return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
 
 
-def _headings(sections: Sequence[SectionStart], line: int, path: str) -> str:
-    """Return the heading path of the section that holds a line; nothing where it is the path."""
-    place = bisect_right([section.line for section in sections], line) - 1
-    if place < 0:
-        return ""
+def _section(headings: Sequence[str], path: str) -> str:
+    """Return the heading path of a section; nothing where it is only the name of the file."""
     name = path.rpartition("/")[2]
-    headings = [heading for heading in sections[place].headings if heading]
-    return "" if headings in ([name], [name.rpartition(".")[0]]) else " > ".join(headings)
+    titles = [heading for heading in headings if heading]
+    return "" if titles in ([name], [name.rpartition(".")[0]]) else " > ".join(titles)
 
 
 class CountedPath(NamedTuple):

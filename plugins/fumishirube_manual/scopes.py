@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -55,7 +55,7 @@ def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
         after_discovery(call, arguments)
 
 
-def scope_id(context: SurfaceContext, named: str | tuple[str, ...]) -> str:
+def scope_id(context: SurfaceContext, named: str | tuple[str, ...], extras: Collection[str]) -> str:
     """Return the id of all that is named; each manual has to be there.
 
     Raises:
@@ -63,9 +63,9 @@ def scope_id(context: SurfaceContext, named: str | tuple[str, ...]) -> str:
         InvalidParameter: when the id of the root is named.
     """
     scope = named if isinstance(named, str) else "/".join(named)
-    if scope == EVERY_MANUAL:
+    if scope == EVERY_MANUAL and "everywhere" in extras:
         return scope
-    for manual_id in manuals_in(context, scope):
+    for manual_id in scope.split("/"):
         try:
             manual_by_id(context, manual_id)
         except NotFound as error:
@@ -132,6 +132,16 @@ def seen_before(
         for manual_id in trace.manuals
         for path, line in delivered(context, session, manual_id)
     }
+
+
+def read_since(
+    context: SurfaceContext, trace_id: str | None, exclude: frozenset[tuple[str, int]]
+) -> frozenset[tuple[str, int]]:
+    """Return those of the sections left out that were read, and that no earlier search returned."""
+    if trace_id is None:
+        return frozenset()
+    trace = context.trace(trace_id)
+    return exclude - (trace.seen - trace.origin.query.read)
 
 
 def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:

@@ -19,6 +19,7 @@ Extra = Literal[
     "titles",
     "unread",
     "terms",
+    "unsearched",
     "coverage",
     "cite",
     "est_tokens",

@@ -15,17 +15,17 @@ from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.read import read_tool
 from fumishirube_vault.replace import preview_tool, replace_tool
 from fumishirube_vault.scan import scan_tool
-from fumishirube_vault.settings import JournalBounds
+from fumishirube_vault.settings import VaultBounds
 from fumishirube_vault.undo import redo_tool, undo_tool
 
 _log = logging.getLogger("fumishirube")
 
 
 def tools(
-    context: SurfaceContext, bounds: JournalBounds, largest: int, *, history: bool
+    context: SurfaceContext, bounds: VaultBounds, *, history: bool
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which an agent meets them."""
-    notes = NoteStore(context.root, bounds, largest)
+    notes = NoteStore(context.root, bounds)
     extra = (history_tool(notes), undo_tool(notes)) if history else ()
     return (
         ls_tool(notes),
@@ -37,20 +37,18 @@ def tools(
     )
 
 
-def commands(
-    context: SurfaceContext, bounds: JournalBounds, largest: int
-) -> Sequence[Tool[Any, Any]]:
+def commands(context: SurfaceContext, bounds: VaultBounds) -> Sequence[Tool[Any, Any]]:
     """Return the tools of the journal, and the one that shows what would be replaced."""
-    notes = NoteStore(context.root, bounds, largest)
+    notes = NoteStore(context.root, bounds)
     made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool)
     return tuple(make(notes) for make in made)
 
 
 @contextmanager
-def recovered(context: SurfaceContext, bounds: JournalBounds, largest: int) -> Iterator[None]:
+def recovered(context: SurfaceContext, bounds: VaultBounds) -> Iterator[None]:
     """Finish or roll back, before anything else, what a crash left."""
     try:
-        settled = NoteStore(context.root, bounds, largest).journal.recover()
+        settled = NoteStore(context.root, bounds).journal.recover()
         if settled:
             _log.warning("unfinished writes to the vault, now settled: %d", settled)
     except ToolError as error:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Conflict, InvalidParameter, Params, Tool
 from fumishirube_vault.notes import NoteStore, short_hash
-from fumishirube_vault.rules import NotePath, may_create
+from fumishirube_vault.rules import NotePath, may_create, may_name
 
 
 class CreateParams(Params):
@@ -37,8 +37,8 @@ def create_tool(notes: NoteStore) -> Tool[CreateParams, CreateAnswer]:
                 parameter="content",
                 max=notes.largest,
             )
-        may_create(params.path)
-        notes.absent(params.path)
+        may_create(params.path, notes.allow_hidden)
+        may_name(notes.absent(params.path), params.path)
 
         def made(before: bytes | None) -> bytes:
             if before is not None:

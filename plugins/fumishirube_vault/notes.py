@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fumishirube import Conflict, NotFound, Root, Unreadable
@@ -10,7 +10,7 @@ from fumishirube.disk import WritableRoot, content_hash
 from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden
-from fumishirube_vault.settings import JournalBounds
+from fumishirube_vault.settings import VaultBounds
 
 _DIGITS = 12
 
@@ -23,13 +23,14 @@ class ChangedNote(NamedTuple):
 
 
 class NoteStore:
-    """The door of the tools to the vault; ``largest`` is how many bytes a note may have."""
+    """The door of the tools to the vault."""
 
-    def __init__(self, root: Root, bounds: JournalBounds, largest: int) -> None:
+    def __init__(self, root: Root, bounds: VaultBounds) -> None:
         self.root = root
-        self.largest = largest
+        self.largest = bounds.note_bytes
+        self.allow_hidden = bounds.allow_hidden
         self._writable = WritableRoot(root, LOCKS)
-        self.journal = NoteJournal(self._writable, bounds)
+        self.journal = NoteJournal(self._writable, bounds.journal)
 
     def read(self, path: str) -> bytes:
         """Return a note's bytes.
@@ -88,8 +89,8 @@ class NoteStore:
                 writable.swap(path, before, after, write.id)
             return ChangedNote(after, write)
 
-    def absent(self, path: str) -> None:
-        """Check that nothing of this name is there yet, file or folder.
+    def absent(self, path: str) -> Sequence[str]:
+        """Check that nothing of this name is there yet, file or folder; return the new names.
 
         Raises:
             Conflict: when there is something, or a file has the name of a folder on the way.
@@ -101,7 +102,7 @@ class NoteStore:
             try:
                 kind = self.root.stat(above).kind
             except NotFound:
-                return
+                return parts[count - 1 :]
             if kind != "dir":
                 problem = "exists already" if above == path else "is a file, and no folder"
                 raise Conflict(f"{above.rpartition('/')[2]} {problem}", path=above)

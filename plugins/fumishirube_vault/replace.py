@@ -45,7 +45,7 @@ def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
     """Return the tool."""
 
     def run(params: ReplaceParams, _: Call) -> ReplaceAnswer:
-        may_replace(params.path)
+        may_replace(params.path, notes.allow_hidden)
         notes.read(params.path)  # a missing note is no reason to make a journal
         count = 0
 
@@ -82,7 +82,7 @@ def preview_tool(notes: NoteStore) -> Tool[ReplaceParams, PreviewAnswer]:
     """Return the tool that shows what ``vault_replace`` would write."""
 
     def run(params: ReplaceParams, _: Call) -> PreviewAnswer:
-        may_replace(params.path)
+        may_replace(params.path, notes.allow_hidden)
         before = notes.read(params.path)
         after, count = _replaced(notes, params, before)
         diff = difference(params.path, before, after)

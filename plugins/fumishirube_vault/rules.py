@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from datetime import date
 from typing import Annotated
 
@@ -11,7 +12,9 @@ from pydantic import AfterValidator, Field
 
 from fumishirube import Forbidden, InvalidPath
 from fumishirube.disk import clean_new_path, clean_path, is_unfinished
+from fumishirube.text import unseen_character
 from fumishirube.tools import FailsWith
+from fumishirube_vault.hidden_names import closed_segment
 
 JOURNAL = ".system/journal"
 
@@ -35,35 +38,55 @@ def is_hidden(path: str) -> bool:
     return journal or is_unfinished(path.rpartition("/")[2])
 
 
-def may_create(path: str) -> None:
+def may_create(path: str, allow_hidden: Collection[str]) -> None:
     """Check whether a note of this path may be made.
 
     Raises:
-        Forbidden: in the reserved folder, for a daily note whose name is no date, and for names
-            that are something else on another system.
+        Forbidden: in the reserved folder, below a name that begins with a dot, for a daily note
+            whose name is no date, and for names that are something else on another system.
     """
-    _not_reserved(path)
+    may_write(path, allow_hidden)
     clean_new_path(path)
     if _top(path) == _DAILY and not _is_day(path):
         raise Forbidden("daily notes must be daily/YYYY-MM-DD.md", path=path)
 
 
-def may_replace(path: str) -> None:
+def may_name(names: Collection[str], path: str) -> None:
+    """Check the names of a path that are not there yet.
+
+    Raises:
+        Forbidden: when a character of one of them is invisible, so that it looks like another.
+    """
+    for name in names:
+        character = unseen_character(name)
+        if character:
+            raise Forbidden(f"choose another name: {character} in it is invisible", path=path)
+
+
+def may_replace(path: str, allow_hidden: Collection[str]) -> None:
     """Check whether the text of this note may be changed.
 
     Raises:
-        Forbidden: in the reserved folder, and for daily notes.
+        Forbidden: in the reserved folder, below a name that begins with a dot, and for daily notes.
     """
-    _not_reserved(path)
+    may_write(path, allow_hidden)
     if _top(path) == _DAILY:
         raise Forbidden("daily notes stay as they were created; write another note", path=path)
 
 
-def _not_reserved(path: str) -> None:
+def may_write(path: str, allow_hidden: Collection[str]) -> None:
+    """Check whether a path may hold notes that are written, whatever the write is.
+
+    Raises:
+        Forbidden: in the reserved folder, and below a name that begins with a dot.
+    """
     if _top(path) == _SYSTEM:
         raise Forbidden(".system is reserved", path=path)
     if is_hidden(path):
         raise Forbidden("names that begin with ._fumishirube- are reserved", path=path)
+    closed = closed_segment(path, allow_hidden)
+    if closed is not None:
+        raise Forbidden("notes are not written below names that begin with a dot", path=path)
 
 
 def _is_day(path: str) -> bool:

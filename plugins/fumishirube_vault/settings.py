@@ -1,4 +1,4 @@
-"""What the configuration may say of the journal of a vault."""
+"""What the configuration may say of a vault and its journal."""
 
 from __future__ import annotations
 
@@ -11,3 +11,11 @@ class JournalBounds(NamedTuple):
     writes: int
     bytes: int
     days: int
+
+
+class VaultBounds(NamedTuple):
+    """How many bytes a note may have, which dot-names may hold notes, what is remembered."""
+
+    note_bytes: int
+    allow_hidden: tuple[str, ...]
+    journal: JournalBounds

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from fumishirube import Stage, SurfaceContext, Tool
-from fumishirube_vault.settings import JournalBounds
+from fumishirube_vault.settings import JournalBounds, VaultBounds
 
 _MIB = 1024 * 1024
 
@@ -17,11 +17,14 @@ _MIB = 1024 * 1024
 class VaultSurface(Stage):
     """Offers the five ``vault_*`` tools, and with ``history`` two more, which list and undo writes.
 
-    A note holds at most ``note_bytes``. What notes held before is remembered for as many writes,
-    bytes and days as the ``journal_*`` settings say.
+    Notes are not written below names that begin with a dot, but for those in ``allow_hidden``;
+    some, such as ``.git`` and ``.ssh``, stay closed. A note holds at most ``note_bytes``. What
+    notes held before is remembered for as many writes, bytes and days as the ``journal_*``
+    settings say.
     """
 
     root: ClassVar[str] = "vault"
+    trusted_settings: ClassVar[tuple[str, ...]] = ("allow_hidden",)
     instructions: ClassVar[str] = (
         "Vault: notes that outlast the conversation. vault_create writes a new one, vault_replace "
         "changes one; vault_ls, vault_read and vault_scan show what was written before."
@@ -29,28 +32,40 @@ class VaultSurface(Stage):
     pipeline: ClassVar[Mapping[str, Any]] = {}
 
     history: bool = False
+    allow_hidden: tuple[str, ...] = ()
     note_bytes: Annotated[int, Field(ge=1)] = 10 * _MIB
     journal_writes: Annotated[int, Field(ge=1)] = 1000
     journal_bytes: Annotated[int, Field(ge=1)] = 64 * _MIB
     journal_days: Annotated[int, Field(ge=1)] = 90
 
+    @field_validator("allow_hidden")
+    @classmethod
+    def _may_be_opened(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        from fumishirube_vault.hidden_names import is_never_opened
+
+        for name in names:
+            if not name.startswith(".") or "/" in name or is_never_opened(name):
+                raise ValueError(f"must name folders such as '.notes'; {name!r} stays closed")
+        return names
+
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which an agent meets them."""
         from fumishirube_vault.catalog import tools
 
-        return tools(context, self._bounds(), self.note_bytes, history=self.history)
+        return tools(context, self._bounds(), history=self.history)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, and the one that shows what would be replaced."""
         from fumishirube_vault.catalog import commands
 
-        return commands(context, self._bounds(), self.note_bytes)
+        return commands(context, self._bounds())
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Finish or roll back, at the start, what a crash left."""
         from fumishirube_vault.catalog import recovered
 
-        return recovered(context, self._bounds(), self.note_bytes)
+        return recovered(context, self._bounds())
 
-    def _bounds(self) -> JournalBounds:
-        return JournalBounds(self.journal_writes, self.journal_bytes, self.journal_days)
+    def _bounds(self) -> VaultBounds:
+        journal = JournalBounds(self.journal_writes, self.journal_bytes, self.journal_days)
+        return VaultBounds(self.note_bytes, self.allow_hidden, journal)

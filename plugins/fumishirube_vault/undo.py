@@ -11,7 +11,7 @@ from fumishirube.disk import content_hash
 from fumishirube_vault.history import UndoableWrite, WriteId, undoable_writes, write_by_id
 from fumishirube_vault.journal import Write
 from fumishirube_vault.notes import NoteStore, short_hash
-from fumishirube_vault.rules import NotePath
+from fumishirube_vault.rules import NotePath, may_write
 
 
 class UndoParams(Params):
@@ -100,7 +100,11 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
 def _turned(
     notes: NoteStore, write: Write, last: Write, action: Literal["undo", "redo"]
 ) -> UndoAnswer:
-    """Give a note back what it held before the ``last`` write, if it still is as that left it."""
+    """Give a note back what it held before the ``last`` write, if it still is as that left it.
+
+    The journal lies in the vault, which may be a stranger's: it opens no path that is closed.
+    """
+    may_write(write.path, notes.allow_hidden)
     wanted = notes.journal.before(last)
 
     def made(current: bytes | None) -> bytes | None:

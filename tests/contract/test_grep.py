@@ -206,7 +206,7 @@ def test_all_manuals_need_no_list_and_are_one(workspace: Path) -> None:
         assert [group["manual_id"] for group in answer["groups"]] == ["chapters", "m", "m"]
         assert fresh.ok("manual_toc", manual_id="m")["total_files"] == 5
         both = fresh.ok("manual_grep", any=["5秒"], manual_id=["m", "chapters", "m"])
-        assert [group["manual_id"] for group in both["groups"]] == ["m", "m", "chapters"]
+        assert [group["manual_id"] for group in both["groups"]] == ["chapters", "m", "m"]
 
 
 def test_the_contract_alone_has_no_such_tool(workspace: Path) -> None:

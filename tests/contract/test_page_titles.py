@@ -23,7 +23,10 @@ MANUALS = {
 
 @pytest.fixture(scope="module")
 def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    application = opened(write(tmp_path_factory.mktemp("titles"), MANUALS))
+    application = opened(
+        write(tmp_path_factory.mktemp("titles"), MANUALS),
+        FUMISHIRUBE_SURFACE_EXTRAS="coverage,titles",
+    )
     yield application
     application.close()
 

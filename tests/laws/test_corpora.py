@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,6 +33,7 @@ from fumishirube import (
     texts_of,
 )
 from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.unions import UnionCorpus
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage
 from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.corpus import Chapters
@@ -217,3 +218,49 @@ def test_a_scorer_that_reads_texts_can_search_the_documents_of_a_graph() -> None
     sections = [passage("a.md", 1, "Title", "red bluebird"), passage("b.md", 1, "Title", "green")]
     hits = [*Plain().score(Query("bird"), graph(sections, NGram()), {})]
     assert [hit.passage.path for hit in hits] == ["a.md"]
+
+
+def parts_of(passages: Sequence[Passage]) -> Mapping[str, Sequence[Passage]]:
+    """Divide passages by their first folder; those without one are of a manual of their own."""
+    parts: dict[str, list[Passage]] = {"x": [], "y": []}
+    for item in passages:
+        name, _, inner = item.path.partition("/")
+        parts.setdefault(name if inner else "x", []).append(item._replace(path=inner or item.path))
+    return parts
+
+
+def united(passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Return passages as a union of their parts names them."""
+    return [item if "/" in item.path else item._replace(path=f"x/{item.path}") for item in passages]
+
+
+class TestUnionOfMemory(CorpusContract):
+    def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
+        parts = {name: MemoryCorpus(part) for name, part in parts_of(passages).items()}
+        return nullcontext(UnionCorpus("*", parts))
+
+    def expected(self, passages: Sequence[Passage], corpus: Corpus) -> Sequence[Passage]:
+        del corpus
+        return united(passages)
+
+
+class TestUnionOfTantivy(CorpusContract):
+    examples = 6
+
+    @contextmanager
+    def filled(self, passages: Sequence[Passage]) -> Iterator[Corpus]:
+        with ExitStack() as stack:
+            parts = {
+                name: stack.enter_context(indexed(part, Bigram()))
+                for name, part in parts_of(passages).items()
+            }
+            yield UnionCorpus("*", parts)
+
+    def expected(self, passages: Sequence[Passage], corpus: Corpus) -> Sequence[Passage]:
+        del corpus
+        return united(passages)
+
+
+def test_a_union_is_of_something() -> None:
+    with pytest.raises(ValueError, match="one corpus at least"):
+        UnionCorpus("*", {})

@@ -17,6 +17,10 @@ class Wanted(Params):
     many: int = 3
     prefix: str | None = None
 
+    @property
+    def below(self) -> str:
+        return f"{self.prefix}/"
+
 
 def test_what_is_withheld_is_not_in_the_schema_and_refused() -> None:
     narrowed = narrowed_params(Wanted, {"prefix"})
@@ -28,6 +32,7 @@ def test_what_is_withheld_is_not_in_the_schema_and_refused() -> None:
 def test_a_body_reads_the_default_of_what_is_withheld() -> None:
     params = parse_arguments(narrowed_params(Wanted, {"prefix"}), {"name": "a"})
     assert (params.name, params.many, params.prefix) == ("a", 3, None)
+    assert params.below == "None/"
 
 
 def test_what_remains_keeps_its_schema_but_for_types_that_are_replaced() -> None:

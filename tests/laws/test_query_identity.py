@@ -26,8 +26,10 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": st.lists(WORDS, min_size=1, max_size=3).map(" ".join),
     "required": st.lists(WORDS, max_size=2, unique=True).map(tuple),
     "must": st.lists(WORDS, max_size=2, unique=True).map(tuple),
+    "alternatives": st.lists(WORDS, max_size=2, unique=True).map(tuple),
     "limit": st.none() | st.integers(1, 5),
     "exclude": st.frozensets(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(1, 3))),
+    "read": st.frozensets(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(1, 3))),
     "case_sensitive": st.booleans(),
     "within": st.none() | st.frozensets(st.sampled_from(["a.md", "b.md", "c.md"])),
     "stage_arguments": st.dictionaries(
@@ -58,6 +60,8 @@ def _same(member: Field[Any], one: Any, other: Any) -> bool:
     """Tell whether two values ask the same: terms have no order, and a text one spelling."""
     if member.name in ("required", "must"):
         return set(one) == set(other)
+    if member.name == "alternatives":
+        return [*map(fold, one)] == [*map(fold, other)]
     return bool(fold(one) == fold(other) if member.name == "text" else one == other)
 
 

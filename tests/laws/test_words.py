@@ -47,7 +47,7 @@ def tools(samples: Path) -> list[dict[str, Any]]:
 
 
 def test_the_tools_cost_little(tools: list[dict[str, Any]]) -> None:
-    assert len(tools) == 11
+    assert len(tools) == 12
     read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
     costs = {one["name"]: estimate_tokens(compact(one)) for one in read}
     assert sum(costs.values()) <= TOOLS, costs

@@ -25,6 +25,7 @@ from fumishirube.config.sections import (
     TraceSettings,
 )
 from fumishirube.config.servers import SecuritySettings, ServerSettings
+from fumishirube.config.trust import Trust, trust_for
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError
 from fumishirube.plugins.registry import KINDS
@@ -105,6 +106,7 @@ class LoadedConfig:
     alone_as: str | None = None
     adopted: tuple[str, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
+    trust: Trust = field(default_factory=Trust)
 
     @property
     def inputs(self) -> list[Path]:
@@ -158,8 +160,11 @@ def load_config(
     environ: Mapping[str, str] | None = None,
     *,
     classic: bool = False,
+    trusted: bool = False,
 ) -> LoadedConfig:
     """Read the configuration of a workspace, with its ``classic`` file if that is wanted.
+
+    With ``trusted`` the person says that it may lead out of the workspace.
 
     Raises:
         ConfigError: with the coordinate in the file, or the variable's name, of what is unusable.
@@ -179,7 +184,8 @@ def load_config(
         if (workspace / folder).is_file():
             raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
     places = source_places(further) | source_places(written)
-    return replace(loaded, config=config, sections=sections, written=places)
+    trust = trust_for(workspace, (path, beside), environ, trusted=trusted)
+    return replace(loaded, config=config, sections=sections, written=places, trust=trust)
 
 
 def build(

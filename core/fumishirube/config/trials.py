@@ -24,7 +24,9 @@ def without_state(loaded: LoadedConfig, scratch: Path) -> LoadedConfig:
     file = str(scratch / "statistics.jsonl")
     adaptive = config.adaptive.model_copy(update={"tuning": False, "file": file})
     changed = config.model_copy(update={"traces": traces, "adaptive": adaptive})
-    return replace(loaded, config=changed)
+    # No file of the workspace has named the scratch folder, so that nobody need trust it.
+    origins = loaded.origins | {"adaptive.file": "a trial"}
+    return replace(loaded, config=changed, origins=origins)
 
 
 def with_pipeline(loaded: LoadedConfig, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:

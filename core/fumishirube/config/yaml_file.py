@@ -11,6 +11,11 @@ from fumishirube.errors import ConfigError
 if TYPE_CHECKING:
     import yaml
 
+MOST_BYTES = 1024 * 1024
+"""The size of the largest file that is read."""
+MOST_VALUES = 10_000
+"""How many values a file may have when every alias is written out."""
+
 
 class YamlDocument(NamedTuple):
     """What a file says, and the line of each of its keys and entries by coordinate."""
@@ -24,13 +29,16 @@ def read_yaml(file: Path) -> YamlDocument:
     """Read a file; an empty one has no keys.
 
     Raises:
-        ConfigError: when it cannot be read, or is no YAML that has keys.
+        ConfigError: when it cannot be read, is no YAML that has keys, or is too large when its
+            aliases are written out.
     """
     import yaml  # noqa: PLC0415 - 12 ms that a workspace without a file does not need
 
     try:
-        loader = yaml.SafeLoader(file.read_text(encoding="utf-8-sig"))
+        loader = yaml.SafeLoader(_text(file))
         node = loader.get_single_node()
+        if node is not None:
+            _check_size(node, file.name)
         values = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
@@ -45,12 +53,48 @@ def read_yaml(file: Path) -> YamlDocument:
         return YamlDocument(file.name)
     if not isinstance(values, dict):
         raise ConfigError(f"{file.name}: expected keys such as 'pipelines', got {_kind(values)}")
-    return YamlDocument(file.name, values, dict(_lines(node, "", ())))
+    return YamlDocument(file.name, values, dict(_lines(node, "")))
 
 
-def _lines(node: yaml.Node, where: str, outer: tuple[int, ...]) -> Iterator[tuple[str, int]]:
-    """Yield the coordinates below a node; one that holds itself is gone through once."""
-    if id(node) in outer or isinstance(node.value, str):
+def _text(file: Path) -> str:
+    with file.open("rb") as stream:
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{file.name}: it has over {MOST_BYTES} bytes, the most that is read")
+    return data.decode("utf-8-sig")
+
+
+def _check_size(node: yaml.Node, file: str) -> None:
+    """See that a document stays small when it is built: each alias repeats all that it names."""
+    sizes: dict[int, int] = {}
+    outer: set[int] = set()
+
+    def size(node: yaml.Node) -> int:
+        known = sizes.get(id(node))
+        if known is not None:
+            return known
+        line = f"{file} line {node.start_mark.line + 1}"
+        if id(node) in outer:
+            raise ConfigError(f"{line}: an alias names what it stands in; write the value out")
+        outer.add(id(node))
+        total = 1 + sum(map(size, _members(node)))
+        outer.discard(id(node))
+        if total > MOST_VALUES:
+            raise ConfigError(f"{line}: this makes over {MOST_VALUES} values; use fewer aliases")
+        sizes[id(node)] = total
+        return total
+
+    size(node)
+
+
+def _members(node: yaml.Node) -> Iterator[yaml.Node]:
+    for item in () if isinstance(node.value, str) else node.value:
+        yield from item if isinstance(item, tuple) else (item,)
+
+
+def _lines(node: yaml.Node, where: str) -> Iterator[tuple[str, int]]:
+    """Yield the coordinates below a node."""
+    if isinstance(node.value, str):
         return
     for place, item in enumerate(node.value):
         key, value = item if isinstance(item, tuple) else (item, item)
@@ -59,7 +103,7 @@ def _lines(node: yaml.Node, where: str, outer: tuple[int, ...]) -> Iterator[tupl
         else:
             here = f"{where}[{place}]"
         yield here, key.start_mark.line + 1
-        yield from _lines(value, here, (*outer, id(node)))
+        yield from _lines(value, here)
 
 
 def leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:

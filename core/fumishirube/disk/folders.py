@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
 import time
@@ -22,6 +23,8 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CASE_BLIND = sys.platform in ("win32", "darwin")
 _TRAPS = sys.platform == "win32"
+
+_UNSPEAKABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 RACY_NS = 2_000_000_000
 """How long after a change a file may change again without a new time stamp, in nanoseconds."""
@@ -174,8 +177,8 @@ def is_junction(entry: os.DirEntry[str]) -> bool:
 
 
 def speakable(name: str) -> bool:
-    """Names that are no Unicode text cannot be written into an answer, so they are not listed."""
-    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+    """Names that no path may hold, since they are no text or steer terminals, are not listed."""
+    return name.isprintable() or not _UNSPEAKABLE.search(name)
 
 
 def entry_of(path: str, name: str, status: os.stat_result) -> FolderEntry:

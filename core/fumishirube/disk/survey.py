@@ -145,7 +145,9 @@ class Surveyor:
             for entry in scanned:
                 spelled = entry.name
                 plain = spelled.isascii()
-                if (spelled[0] == "." and not hidden) or not (plain or speakable(spelled)):
+                if (spelled[0] == "." and not hidden) or not (
+                    spelled.isprintable() or speakable(spelled)
+                ):
                     self._pass_over(folder, entry, prefix, ruling)
                     continue
                 name = spelled if plain else nfc(spelled)

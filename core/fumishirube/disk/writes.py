@@ -22,6 +22,7 @@ LOCKS = 64
 
 _PATIENCE = 30.0
 _NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
+_RIGHTS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 _PART = "._fumishirube-"
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
@@ -114,8 +115,8 @@ class WritableRoot:
         """Put new content in the place of the old: create, replace, or remove when it is ``None``.
 
         The file is either the one or the other at every moment, and whoever is told that it is
-        done finds it done after a crash. Its mode stays. ``mark`` names the unfinished file, which
-        a crash may leave; see :meth:`discard`.
+        done finds it done after a crash. Who may read, write and run it stays; set-uid and the like
+        do not. ``mark`` names the unfinished file, which a crash may leave; see :meth:`discard`.
 
         Raises:
             Conflict: when ``before`` is not, or no longer, what stands there; nothing is written.
@@ -249,7 +250,8 @@ def _remove(folder: OpenFolder, name: str) -> None:
 
 
 def _mode(folder: OpenFolder, name: str) -> int:
-    return stat.S_IMODE(folder.lstat(folder.spelled(name)).st_mode)
+    """Return who may read, write and run a file; whose rights it runs with is not carried over."""
+    return folder.lstat(folder.spelled(name)).st_mode & _RIGHTS
 
 
 def _taken(path: str) -> Conflict:

@@ -9,7 +9,8 @@ from fumishirube.documents import Document
 from fumishirube.engine.library import ManualFolder
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 
-_UNSURE = "?"
+UNSURE = "?"
+"""What stands in a stamp before the hash of a young file."""
 
 
 class ClaimedFiles:
@@ -41,7 +42,7 @@ class ClaimedFiles:
             for path in sorted(claimed)
             if (page := pages.get(path)) is None or not self.is_current(page, claimed[path])
         ]
-        if all(_UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
+        if all(UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
             self._compared = (claimed, pages, (gone, changed))
         return gone, changed
 
@@ -52,7 +53,7 @@ class ClaimedFiles:
         """
         if page.stamp == file.stamp:
             return True
-        stamp, unsure, known = page.stamp.partition(_UNSURE)
+        stamp, unsure, known = page.stamp.partition(UNSURE)
         if stamp != file.stamp:
             return False
         if not unsure or self._sure.get(page.path) == page.stamp:
@@ -78,4 +79,4 @@ class ClaimedFiles:
         """
         if is_settled(file.modified_ns):
             return file.stamp
-        return file.stamp + _UNSURE + self._folder.content_hash(file)
+        return file.stamp + UNSURE + self._folder.content_hash(file)

@@ -15,6 +15,7 @@ from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.passages import passages
 from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.text_narrowing import text_record
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import LeftOut, OutsideSearch, Passage
 from fumishirube.query import Budget
@@ -50,8 +51,8 @@ class IndexState(NamedTuple):
     fingerprint: str
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
-    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
     manuals: tuple[str, ...] = ()
+    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
 
 
 class SearchExtent(NamedTuple):
@@ -289,4 +290,5 @@ def _read(
         return IndexedFile(path, stamp, "navigation_file"), ()
     sections = passages(document)
     blank = sum(not passage.fields["body"] for passage in sections)
-    return IndexedFile(path, stamp, None, len(sections), blank), sections
+    about = text_record(document, sections)
+    return IndexedFile(path, stamp, None, len(sections), blank, about), sections

@@ -137,8 +137,9 @@ class ManualFolder:
             return self._unlisted
 
     def unread(self) -> Sequence[str]:
-        """Return the listed files that no loader speaks for, sorted."""
-        self.sweep()
+        """Return the listed files that no loader speaks for, by the last look, sorted."""
+        if not any(self._survey):  # nobody has looked yet, or there is nothing to look at
+            self.sweep()
         return sorted(entry.path for entry in self.unlisted() if entry.reason == "no_loader")
 
     def aside(self) -> OutsideSearch:

@@ -2,36 +2,65 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 
-from fumishirube.documents import Document
+from fumishirube.corpus import Corpus
+from fumishirube.documents import Document, Section
+from fumishirube.engine.claimed_files import UNSURE
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.engine.library import ManualFolder
-from fumishirube.errors import ToolError, Unreadable
+from fumishirube.engine.passages import passages
+from fumishirube.engine.text_narrowing import candidates, is_text_of
+from fumishirube.errors import IndexDamaged, ToolError, Unreadable
+from fumishirube.model import Passage
 from fumishirube.query import Budget
-from fumishirube.stages import ClaimedFile
-from fumishirube.text.file_texts import FileText, ManualTexts, SectionStart, UnreadFile
+from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer
+from fumishirube.text.encoding import decode
+from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
+from fumishirube.text.readings import Reading
 
 _LATE = "time_budget"
+_NAVIGATION = "navigation_file"
+"""Files that are not searched, but are read."""
 
 
 def manual_texts(
-    manual: ManualFolder, state: IndexState, budget: Budget, below: str = ""
+    manual: ManualFolder,
+    state: IndexState,
+    readings: Sequence[Reading],
+    tokenizer: Tokenizer | None,
+    budget: Budget,
+    below: str = "",
 ) -> ManualTexts:
-    """Return the texts of the files at a path, or below it, in order; all where it is empty."""
+    """Return the texts at a path, or below it, in which a reading may match, in order of paths."""
     claimed = {path: file for path, file in manual.sweep().items() if is_below(path, below)}
     unlisted: Counter[str] = Counter()
     unlisted.update(e.reason for e in manual.unlisted() if is_below(e.path, below))
-    sections = sum(page.sections for path, page in state.pages.items() if path in claimed)
+    current = {
+        path: page
+        for path, file in claimed.items()
+        if (page := state.pages.get(path)) and _is_current(page, file, state)
+    }
+    maybe = candidates(readings, state.corpus, tokenizer, current)
+    wanted = [
+        claimed[path] for path in sorted(claimed) if path in maybe.paths or path not in current
+    ]
     return ManualTexts(
         files=len(claimed),
-        sections=sections,
-        texts=_texts(manual, claimed, budget),
+        sections=sum(page.sections for page in current.values()),
+        texts=_texts(manual, wanted, current, maybe.passages, state.corpus, budget),
         unlisted=unlisted,
         degraded=state.degraded,
     )
+
+
+def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool:
+    """Tell whether a page is of the file as it is; of a young file the update has seen to that."""
+    stamp, young, _ = page.stamp.partition(UNSURE)
+    return stamp == file.stamp and not (young and state.degraded)
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -40,30 +69,81 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def _texts(
-    manual: ManualFolder, claimed: Mapping[str, ClaimedFile], budget: Budget
+    manual: ManualFolder,
+    wanted: Sequence[ClaimedFile],
+    current: Mapping[str, IndexedFile],
+    matching: Mapping[str, Sequence[Passage]],
+    corpus: Corpus,
+    budget: Budget,
 ) -> Iterator[FileText | UnreadFile]:
-    for path in sorted(claimed):
+    for file in wanted:
         budget.check()
+        path = file.source.path
         if budget.late:
             yield UnreadFile(path, _LATE)
             continue
         try:
-            document = manual.load(claimed[path])
+            yield _text(manual, file, current.get(path), matching.get(path, ()), corpus)
         except Unreadable as error:
             yield UnreadFile(path, error.reason)
         except ToolError as error:
             yield UnreadFile(path, error.code)
-        else:
-            yield file_text(document)
+
+
+def _text(
+    manual: ManualFolder,
+    file: ClaimedFile,
+    page: IndexedFile | None,
+    matching: Sequence[Passage],
+    corpus: Corpus,
+) -> FileText | UnreadFile:
+    """Return a file's text: without its loader where the index knows that it is as it is written.
+
+    Raises:
+        ToolError: when the text cannot be had.
+    """
+    path = file.source.path
+    if page is not None and page.skipped not in (None, _NAVIGATION):
+        return UnreadFile(path, str(page.skipped))
+    if page is not None and page.about is not None:
+        text = decode(manual.root.read_bytes(path))
+        if is_text_of(page, text):
+            headings = _IndexedHeadings(matching, partial(_page, corpus, manual, file))
+            return FileText(path, text, headings.of_line)
+    return file_text(manual.load(file))
 
 
 def file_text(document: Document) -> FileText:
-    """Return the text of a document, with its sections."""
-    return FileText(document.path, document.text, partial(_sections, document))
+    """Return the text of a document, with its headings."""
+    return FileText(document.path, document.text, partial(_headings, document.sections))
 
 
-def _sections(document: Document) -> Sequence[SectionStart]:
-    return [
-        SectionStart(section.start_line, (*section.ancestors, section.title))
-        for section in document.sections
-    ]
+class _IndexedHeadings:
+    """The headings of an indexed file: of the sections that matched, or of all if need be."""
+
+    def __init__(self, matching: Sequence[Passage], every: Callable[[], Sequence[Passage]]) -> None:
+        self._matching = matching
+        self._every = every
+
+    def of_line(self, line: int) -> Sequence[str]:
+        for passage in self._matching:
+            if passage.start_line <= line <= passage.end_line:
+                return (*passage.ancestors, passage.title)
+        return _headings(self._page, line)
+
+    @cached_property
+    def _page(self) -> Sequence[Passage]:
+        return self._every()
+
+
+def _headings(sections: Sequence[Section] | Sequence[Passage], line: int) -> Sequence[str]:
+    """Return the headings of the last section that begins at a line, or before it."""
+    place = bisect_right(sections, line, key=lambda section: section.start_line) - 1
+    return (*sections[place].ancestors, sections[place].title) if place >= 0 else ()
+
+
+def _page(corpus: Corpus, manual: ManualFolder, file: ClaimedFile) -> Sequence[Passage]:
+    try:
+        return corpus.page(file.source.path)
+    except IndexDamaged:  # the next search builds it anew
+        return passages(manual.load(file))

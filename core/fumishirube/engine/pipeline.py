@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from fumishirube.corpus import Corpus
+from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, report_search
@@ -28,6 +29,9 @@ T = TypeVar("T")
 _log = logging.getLogger("fumishirube")
 
 SectionKey = tuple[str, int]
+
+_CONTINUED = 50
+"""Up to how many hits a follow-up has that no stage named."""
 
 
 class NamedStage(NamedTuple, Generic[S]):
@@ -112,12 +116,27 @@ class _Search:
         ranking = merged
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
-        ranking = _complete(_limited(ranking, query), self.counts.candidates)
+        ranking = self._continued(_limited(ranking, query))
+        ranking = _complete(ranking, self.counts.candidates)
         span = recorder.close(
             "search", "search", started, ranking, out_of_time=self.counts.out_of_time
         )
         report = report_search(query, corpus, span, merged, ranking, self.counts)
         return PipelineResult(ranking, span, report)
+
+    def _continued(self, ranking: Ranking) -> Ranking:
+        """Let a follow-up, or a search that is left without hits, return what surely matches.
+
+        Stages choose what is worth most, which may be nothing of what an earlier search left.
+        """
+        query, hits = self.query, ranking.hits
+        if (hits and not query.exclude) or query.budget.spent:
+            return ranking
+        room = min(query.limit or _CONTINUED, _CONTINUED) - len(hits)
+        known = query.exclude | {hit.passage.key for hit in hits}
+        highest = hits[-1].score if hits else 1.0
+        further = SureMatches(query, self.corpus).further(known, room, highest)
+        return ranking._replace(hits=(*hits, *further))
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
@@ -187,7 +206,9 @@ class _Search:
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query, self.query)
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
-        self.counts.candidates.update((key, None) for key, hit in hits.items() if hit.score > 0)
+        self.counts.candidates.update(
+            (key, hit.passage) for key, hit in hits.items() if hit.score > 0
+        )
         return Ranking(tuple(positive), tuple(left_out), diagnostics)  # type: ignore[arg-type]
 
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from fumishirube.corpus import Corpus, Holds
+from fumishirube.corpus import Corpus, Count, Holds
+from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.spellings import near_spellings
-from fumishirube.model import MatchCount, Ranking, TermUse
+from fumishirube.model import MatchCount, Passage, Ranking, TermUse
 from fumishirube.query import Query
 from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.text.folding import fold, occurs
-from fumishirube.traces.coverage import UNRANKED, omitted_sections
+from fumishirube.traces.coverage import PARTIAL, UNRANKED, omitted_sections
 from fumishirube.traces.records import Span
 
 _SHARE_DIGITS = 4
@@ -24,7 +26,7 @@ class SearchCounts:
     ``candidates`` are the sections that any run ranked, by path and first line.
     """
 
-    candidates: dict[tuple[str, int], None] = field(default_factory=dict)
+    candidates: dict[tuple[str, int], Passage] = field(default_factory=dict)
     matched: MatchCount | None = None
     terms: TermUse | None = None
     out_of_time: bool = False
@@ -51,14 +53,22 @@ def report_search(
     filtered = _filtered(terms, use, corpus.size)
     dropped = {row.term for row in filtered if row.dropped}
     applied = {name for name in names if name not in dropped}
-    holding = [query.state.terms_in(hit.passage, names) for hit in merged.hits]
+    before = {hit.passage.key for hit in merged.hits}
+    added = [hit for hit in ranking.hits if hit.passage.key not in before]
+    holding = [query.state.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
     shown = enumerate((query.state.terms_in(hit.passage, names) for hit in ranking.hits), 1)
-    omitted = Counter(out.reason for out in omitted_sections(search))
+    named = omitted_sections(search)
+    omitted = Counter(out.reason for out in named)
     known = len(ranking.hits) + omitted.total()
     number, at_least, scan_capped = counts.matched or MatchCount(0)
     number -= len(query.exclude)
-    if (unranked := min(number, corpus.size) - known) > 0:
-        omitted[UNRANKED] = unranked
+    unnamed = max(0, min(number, corpus.size) - known)
+    if unnamed or query.exclude or query.required or counts.matched is None:
+        passages = {hit.passage.key: hit.passage for hit in ranking.hits} | counts.candidates
+        places = {*passages, *((out.path, out.start_line or 0) for out in named)}
+        sure = _unranked(query, corpus, passages, places)
+        omitted += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
+        at_least = at_least or sure.at_least
     return SearchReport(
         terms=terms,
         picked=None if query.required else use.picked,
@@ -110,6 +120,22 @@ def _filtered(
         for row in use.filtered
         if row.term in counted
     )
+
+
+def _unranked(
+    query: Query,
+    corpus: Corpus,
+    passages: Mapping[tuple[str, int], Passage],
+    places: Collection[tuple[str, int]],
+) -> Count:
+    """Count the sections that surely match, and that are neither ranked nor named nor excluded."""
+    if query.budget.spent:
+        return Count(0, at_least=True)
+    matches = SureMatches(query, corpus)
+    total, at_least = matches.count()
+    seen = {key for key, passage in passages.items() if matches.match(passage)}
+    seen |= matches.among((query.exclude | {*places}) - passages.keys())
+    return Count(max(0, total - len(seen)), at_least)
 
 
 def _gated(query: Query, search: Span) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from fumishirube.config.classic import settings
 from fumishirube.config.classic_surfaces import with_classic_settings
@@ -26,6 +26,12 @@ from fumishirube.config.notices import (
     absent,
     deprecated_settings,
     without_effect,
+)
+from fumishirube.config.outside import (
+    ALWAYS_USED,
+    outside_roots,
+    outside_settings,
+    outside_statistics,
 )
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
@@ -75,6 +81,8 @@ class Application:
         self.problems = list(plugins.problems)
         self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
         self.limits = RootLimits(**self.config.limits.model_dump())
+        self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
+        loaded.trust.check(self.outside)
         self.state = Root(loaded.folder("state"), self.limits)
         self.guard = PluginGuard(self.state.path)
         self.fences = Fences(plugins, self.guard, strict=self.config.strict)
@@ -95,6 +103,7 @@ class Application:
         ]
         self.surfaces = [surface for surface in built if surface is not None]
         self._check_names()
+        self._check_trust()
         self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]
         for configured in self.surfaces:
             self.contexts[configured.name] = self._context(configured)
@@ -290,6 +299,17 @@ class Application:
             raise ConfigError(f"{coordinate}: {error}") from error
         self.warnings += deprecated_settings(stage, where)
         return NamedStage(use.name, stage, offer.plugin)
+
+    def _check_trust(self) -> None:
+        """See that what surfaces read and write is inside, or trusted, before they do."""
+        used = {surface.surface.root for surface in self.surfaces} - set(ALWAYS_USED)
+        self.outside += outside_roots(self.loaded, used)
+        for place, use in enumerate(self.config.surfaces):
+            for surface in self.surfaces:
+                if surface.name == use.name and isinstance(surface.surface, BaseModel):
+                    where = f"surfaces[{place}].with"
+                    self.outside += outside_settings(self.loaded, surface.surface, where)
+        self.loaded.trust.check(self.outside)
 
     def _further_stage(
         self, kind_name: str, name: str, settings: Mapping[str, JsonValue]

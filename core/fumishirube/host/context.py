@@ -122,7 +122,8 @@ class PipelineContext:
         with self._background.call() if self._background else nullcontext():
             query = Query(" ".join(reading.text for reading in readings), budget=budget)
             state = self.prepare(manual_id, query, progress)
-            return manual_texts(self.manual(manual_id), state, budget, below)
+            manual = self.manual(manual_id)
+            return manual_texts(manual, state, readings, self.tokenizer(), budget, below)
 
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
         request = self._request(manual_id, query, state, query.within)

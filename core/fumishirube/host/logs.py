@@ -48,7 +48,7 @@ class JsonLinesFormatter(logging.Formatter):
         }
         fields: dict[str, JsonValue] | None = getattr(record, "fields", None)
         if fields is None:
-            line["message"] = printable(record.getMessage())[:_LONGEST]
+            line["message"] = escaped(record.getMessage())[:_LONGEST]
         else:
             line |= {name: plain(value) for name, value in fields.items() if value is not None}
         error = record.exc_info[1] if record.exc_info else None
@@ -89,7 +89,7 @@ def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool)
     threading.excepthook = _ended
 
 
-def printable(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text whose control characters, and what else does not print, are escaped."""
     if text.isprintable():
         return text

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NoReturn, TextIO
 
+from fumishirube.text.controls import printable
+
 ATOMIC = 4096
 """Up to this many bytes a pipe takes in one piece, or reports that it is full."""
 
@@ -82,12 +84,17 @@ def foreign_code() -> Iterator[None]:
 class CommandOutput(io.TextIOWrapper):
     """What a command prints, as ``sys.stdout``; what plugins print goes to standard error.
 
-    The command prints in the main thread, and never while code of a plugin runs there.
+    The command prints in the main thread, and never while code of a plugin runs there. What comes
+    out steers no terminal, unless it is ``raw``.
     """
+
+    raw = False
 
     def write(self, text: str) -> int:
         """Write a text where it belongs."""
-        return sys.stderr.write(text) if _is_stray() and sys.stderr else super().write(text)
+        if _is_stray() and sys.stderr:
+            return sys.stderr.write(text)
+        return super().write(text if self.raw else printable(text))
 
     @property
     def buffer(self) -> BinaryIO:
@@ -100,11 +107,12 @@ def _is_stray() -> bool:
     return _FOREIGN.depth > 0 or threading.current_thread() is not threading.main_thread()
 
 
-def claim_output() -> None:
+def claim_output(*, raw: bool = False) -> None:
     """Take standard output for what the command prints, before any plugin is imported.
 
-    From now on what extensions and child processes write there goes to standard error. Call it
-    once; where there is no standard output, there is nothing to protect.
+    From now on what extensions and child processes write there goes to standard error, and
+    controls are printed as escapes, unless the output is ``raw``. Call it once; where there is no
+    standard output, there is nothing to protect.
     """
     if sys.stdout is None or sys.stderr is None:
         return
@@ -114,10 +122,12 @@ def claim_output() -> None:
         os.dup2(2, 1)
         if sys.platform == "win32":
             _rebind_handles()
-        raw = io.FileIO(sink, "wb")
-        sys.stdout = CommandOutput(
-            io.BufferedWriter(raw), "utf-8", "replace", line_buffering=raw.isatty()
+        stream = io.FileIO(sink, "wb")
+        output = CommandOutput(
+            io.BufferedWriter(stream), "utf-8", "replace", line_buffering=stream.isatty()
         )
+        output.raw = raw
+        sys.stdout = output
 
 
 def before_exit(act: Callable[[], None]) -> Callable[[], None]:

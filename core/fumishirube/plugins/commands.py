@@ -193,6 +193,12 @@ OWN_COMMANDS = (
         "doctor --workspace ~/my-documents",
     ),
     _own(
+        "trust",
+        "allow the configuration to lead out of the workspace, until it changes",
+        "trust",
+        "trust --workspace ~/my-documents",
+    ),
+    _own(
         "config",
         "show the configuration, its schema, or its variables",
         "config",

@@ -1,7 +1,8 @@
 """Texts as they are read and compared: encodings, folding, forms, concepts, references."""
 
+from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
-from fumishirube.text.file_texts import FileText, ManualTexts, SectionStart, UnreadFile
+from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
 from fumishirube.text.folding import (
     Lines,
     estimate_tokens,
@@ -41,7 +42,6 @@ __all__ = [
     "Projection",
     "Reading",
     "References",
-    "SectionStart",
     "TextForm",
     "TextRange",
     "TextRanges",
@@ -59,11 +59,15 @@ __all__ = [
     "nfc",
     "occurrences",
     "occurs",
+    "printable",
+    "printable_json",
     "project",
     "rarity",
     "reading",
     "reading_form",
     "runs",
     "unify_line_ends",
+    "unseen_character",
+    "without_unseen",
     "words",
 ]

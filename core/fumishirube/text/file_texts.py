@@ -6,19 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 
-class SectionStart(NamedTuple):
-    """The line on which a section starts, and its heading below those that enclose it."""
-
-    line: int
-    headings: tuple[str, ...]
-
-
 class FileText(NamedTuple):
-    """A file's text, as its loader reads it, with the sections in order when they are asked for."""
+    """A file's text, as its loader reads it.
+
+    ``headings`` are those of the section that holds a line, the outermost first.
+    """
 
     path: str
     text: str
-    sections: Callable[[], Sequence[SectionStart]]
+    headings: Callable[[int], Sequence[str]]
 
 
 class UnreadFile(NamedTuple):

@@ -39,6 +39,8 @@ _BEFORE_GROUP = r"(?<![0-9],)"
 """Three digits may be the end of 1,000."""
 _AFTER_NUMBER = r"(?![0-9])(?!\.[0-9]+(?!\.?[0-9]))"
 _GROUP = 3
+_NO_MARK = "(?![\u0300-\u036f\u3099\u309a])"
+"""A character with a mark is another one."""
 _NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
 
 
@@ -105,7 +107,7 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
         units = _divided(text)
         edges = _edges(units, before=word, after=word)
         pattern = re.compile(f"{edges[0]}{re.escape(text)}{edges[1]}")
-        return Reading(text, exact, pattern, _exact_stems(units))
+        return Reading(text, exact, pattern, _exact_stems(text))
     wide = nfkc(text)
     units = _divided(wide.strip())
     before, after = _edges(
@@ -113,7 +115,8 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
     )
     written, stems = _written(units, closed=bool(after))
     numbers = _number_borders(units)
-    pattern = re.compile(f"{before}{numbers[0]}{written}{numbers[1]}{after}")
+    whole = _NO_MARK if units[-1].kind in _WORDS else ""
+    pattern = re.compile(f"{before}{numbers[0]}{written}{numbers[1]}{after}{whole}")
     return Reading(text, exact, pattern, stems)
 
 
@@ -245,7 +248,16 @@ def _inflected(word: str) -> tuple[str, tuple[str, ...]]:
     return word, ("s", "")
 
 
-def _exact_stems(units: Sequence[_Unit]) -> tuple[str, ...]:
-    """Return the folded runs of a text that is looked for letter by letter."""
-    words = (unit.text for unit in units if unit.kind in _WORDS)
-    return tuple(dict.fromkeys(nfkc(nfkc(word).casefold()) for word in words))
+def _exact_stems(text: str) -> tuple[str, ...]:
+    """Return the folded runs of a text that is looked for letter by letter.
+
+    What stands beside it in a line may join its first and last characters, which are left out.
+    """
+    form = reading_form(text)
+    stems = []
+    for match in _UNITS.finditer(form):
+        if match.lastgroup in _WORDS:
+            first = match.start() == 0 and not match.group().isascii()
+            last = match.end() == len(form)
+            stems.append(match.group()[int(first) : len(match.group()) - int(last)])
+    return tuple(dict.fromkeys(filter(None, stems)))

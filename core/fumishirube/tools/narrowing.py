@@ -35,4 +35,7 @@ def narrowed_params(
     )
     for name in withheld:
         setattr(narrowed, name, params.model_fields[name].default)
+    for name, member in vars(params).items():
+        if isinstance(member, property):  # what a tool's body reads of them, as of any argument
+            setattr(narrowed, name, member)
     return cast("type[P]", narrowed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fumishirube.model import LeftOut, Skipped
@@ -19,8 +19,10 @@ class CoverageReport:
 
     ``files`` and ``sections`` are those of the manual, ``scanned_*`` those that the index ruled
     out or ranked. ``matched`` sections hold something of what was asked; ``at_least`` says that
-    there may be more. ``unread`` names what was left out by place, whole files last; ``unranked``
-    is how many matching sections no stage has named.
+    there may be more. ``unread`` names what was left out by place, whole files last. Of what no
+    stage has named ``unranked`` sections hold a required term or a whole concept of the query, and
+    a follow-up returns them; ``partial`` ones share less, and are only counted. ``left_out`` is
+    how many matching sections were not returned, by reason: all of these, and nothing else.
     """
 
     files: int
@@ -33,6 +35,8 @@ class CoverageReport:
     skipped: tuple[Skipped, ...]
     unread: tuple[LeftOut, ...]
     unranked: int
+    partial: int
+    left_out: Mapping[str, int]
     terms: tuple[TermReport, ...]
 
     @classmethod
@@ -50,12 +54,16 @@ class CoverageReport:
             skipped=tuple(_skipped(trace)),
             unread=(*omitted_sections(trace.search), *trace.skipped),
             unranked=report.left_out.get(UNRANKED, 0),
+            partial=report.left_out.get(PARTIAL, 0),
+            left_out=report.left_out,
             terms=report.terms,
         )
 
 
 UNRANKED = "unranked"
 """Why a section that matched is in no ranking at all."""
+PARTIAL = "partial"
+"""Why a section that shares something with the query, but no whole word of it, is in none."""
 
 
 def omitted_sections(search: Span) -> list[LeftOut]:
@@ -71,8 +79,11 @@ def omitted_sections(search: Span) -> list[LeftOut]:
 def _skipped(trace: Trace) -> Iterator[Skipped]:
     if trace.aside.headings:
         yield Skipped("heading_only", "section", trace.aside.headings)
-    if trace.excluded:
-        yield Skipped("excluded_by_trace", "section", len(trace.excluded))
+    read = trace.origin.query.read
+    if returned := trace.excluded - read:
+        yield Skipped("excluded_by_trace", "section", len(returned))
+    if read:
+        yield Skipped("excluded_by_read", "section", len(read))
     for reason, count in sorted(Counter(row.reason for row in trace.skipped).items()):
         yield Skipped(reason, "file", count)
     yield from trace.aside.unlisted

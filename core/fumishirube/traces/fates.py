@@ -69,6 +69,8 @@ def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
     whole = {row.path: row.reason for row in trace.skipped}
     if key[0] in whole:
         return None, whole[key[0]], f"its file was not searched: {whole[key[0]].replace('_', ' ')}"
+    if key in trace.origin.query.read:
+        return None, "excluded_by_read", "it was left out because it has been read"
     if key in trace.excluded:
         return None, "excluded_by_trace", "it was left out because an earlier search returned it"
     losing = _losing(trace.search, key)

@@ -23,6 +23,7 @@ from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
     files_below,
+    read_since,
     scope_id,
     seen_before,
 )
@@ -35,6 +36,7 @@ from fumishirube_manual.tools.find_arguments import (
     FindBudget,
     FindParams,
     offered_arguments,
+    other_wordings,
 )
 
 
@@ -83,15 +85,18 @@ def search(
     context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
 ) -> Trace:
     """Run the search that the arguments ask for, and return its trace."""
-    scope = scope_id(context, params.manual_id)
+    scope = scope_id(context, params.manual_id, settings.extras)
     limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
+    earlier = params.only_unscanned_from_trace_id
+    exclude = seen_before(context, scope, earlier, call.session)
     query = Query(
         text=params.query,
         required=params.required_terms,
-        alternatives=params.other_wordings,
+        alternatives=other_wordings(params),
         limit=limits.max_candidates or CANDIDATES,
-        exclude=seen_before(context, scope, params.only_unscanned_from_trace_id, call.session),
+        exclude=exclude,
+        read=read_since(context, earlier, exclude),
         within=files_below(context, scope, params.path_prefix),
         budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
         cache=False if params.include_claim_graph or follows else params.use_cache,

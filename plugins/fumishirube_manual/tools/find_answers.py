@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
+from fumishirube.disk import UnlistedReason
 from fumishirube.text import estimate_tokens
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import Coverage, coverage_of
@@ -18,6 +19,10 @@ from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.rows import evident, integrated
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
+
+_EXPECTED = frozenset(
+    {"heading_only", "excluded_by_trace", "navigation_file", *get_args(UnlistedReason)}
+)
 
 
 class InlinePage(LeanAnswer):
@@ -109,7 +114,9 @@ def compact(
         missing=tuple(missing) or None if "answerable" in extras else None,
         terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
         manuals=trace.manuals or None,
-        coverage=coverage_of(account, diagnosis.cutoff_reason) if "coverage" in extras else None,
+        coverage=coverage_of(account, diagnosis.cutoff_reason)
+        if _tells_of_coverage(account, diagnosis, extras)
+        else None,
         degraded=trace.degraded,
         unread_files=unread_rows(context, settings, *(trace.manuals or (trace.manual_id,))),
     )
@@ -129,6 +136,16 @@ def _hit_items(
     hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
     items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
     return items, covered, reader.missing_words()
+
+
+def _tells_of_coverage(
+    account: CoverageReport, diagnosis: Diagnosis, extras: Sequence[str]
+) -> bool:
+    """Tell whether the account joins: always, or only when something was not searched."""
+    if "coverage" in extras:
+        return True
+    unsearched = any(skipped.reason not in _EXPECTED for skipped in account.skipped)
+    return "unsearched" in extras and (unsearched or diagnosis.cutoff_reason == "time_budget")
 
 
 def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:

@@ -109,12 +109,12 @@ class FindParams(Params):
     inline_hits: InlineHits | None = None
     path_prefix: PathPrefix = None
 
-    @property
-    def other_wordings(self) -> tuple[str, ...]:
-        """The alternatives, each once, without blank ones and the query itself."""
-        texts = {fold(text): text.strip() for text in self.alternatives or ()}
-        known = ("", fold(self.query))
-        return tuple(text for folded, text in texts.items() if folded not in known)
+
+def other_wordings(params: FindParams) -> tuple[str, ...]:
+    """Return the alternatives, each once, without blank ones and the query itself."""
+    texts = {fold(text): text.strip() for text in params.alternatives or ()}
+    known = ("", fold(params.query))
+    return tuple(text for folded, text in texts.items() if folded not in known)
 
 
 def offered_arguments(settings: ManualSettings) -> type[FindParams]:

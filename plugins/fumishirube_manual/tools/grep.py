@@ -6,13 +6,13 @@ import hashlib
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from fumishirube import (
     Budget,
     Call,
     InvalidParameter,
-    InvalidPath,
+    NotFound,
     Params,
     SurfaceContext,
     Tool,
@@ -20,8 +20,7 @@ from fumishirube import (
 )
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
-from fumishirube.tools import FailsWith, MaxChars
-from fumishirube_manual.arguments import ManualId, manual_by_id
+from fumishirube.tools import MaxChars
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -31,18 +30,20 @@ from fumishirube_manual.line_answers import (
 )
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
-from fumishirube_manual.scopes import after_discovery_or_everywhere
+from fumishirube_manual.scopes import (
+    EVERY_MANUAL,
+    PathPrefix,
+    Scope,
+    after_discovery_or_everywhere,
+    manuals_in,
+    scope_id,
+)
 
 PAGE = 10_000
 TIME_MS = 60_000
 TEXTS, TEXT_CHARS = 8, 200
-EVERY_MANUAL = "*"
 
 _CURSOR = re.compile(r"(\d{1,9})\.([0-9a-f]{8})")
-
-
-def _path_prefix(value: str) -> str:
-    return clean_path(value.rstrip("/"), "path_prefix") if value.strip() else ""
 
 
 class GrepParams(Params):
@@ -50,21 +51,12 @@ class GrepParams(Params):
 
     any: Annotated[
         tuple[Annotated[str, Field(max_length=TEXT_CHARS)], ...] | None,
-        Field(min_length=1, max_length=TEXTS, description="Texts; a line with one of them counts."),
+        Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
-    regex: Annotated[
-        str | None, Field(max_length=2_000, description="Instead of any; matched line by line.")
-    ] = None
-    manual_id: Annotated[
-        ManualId | Annotated[tuple[ManualId, ...], Field(min_length=1)],
-        Field(description="An id, several, or '*' for all."),
-    ]
-    path_prefix: Annotated[
-        Annotated[str, AfterValidator(_path_prefix)] | None,
-        FailsWith(InvalidPath),
-        Field(description="A file or a folder."),
-    ] = None
-    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around each.")] = None
+    regex: Annotated[str | None, Field(max_length=2_000, description="Instead of any.")] = None
+    manual_id: Scope
+    path_prefix: PathPrefix = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Only count.")] = None
@@ -76,7 +68,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
-        scope = _scope(context, params)
+        scope = _scope(context, params.manual_id)
         budget = Budget.of(TIME_MS, call.budget.cancelled)
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
@@ -97,6 +89,12 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
                 "the matching lines, or the arguments, have changed since the page that gave this "
                 "cursor; ask again without it",
                 parameter="cursor",
+            )
+        if params.path_prefix and not account.files and not account.unread:
+            raise NotFound(
+                "no file is at or below path_prefix; manual_ls and manual_toc list the files",
+                parameter="path_prefix",
+                path=params.path_prefix,
             )
         if scope.every and call.session is not None:
             call.session.discovered = True
@@ -124,13 +122,10 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
     )
 
 
-def _scope(context: SurfaceContext, params: GrepParams) -> SearchScope:
-    """Return the manuals that are meant."""
-    wanted = (params.manual_id,) if isinstance(params.manual_id, str) else params.manual_id
-    if wanted == (EVERY_MANUAL,):
-        return SearchScope(tuple(context.manuals()), every=True)
-    ids = (manual_by_id(context, manual_id).id for manual_id in wanted)
-    return SearchScope(tuple(dict.fromkeys(ids)), every=False)
+def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
+    """Return the manuals that are meant; each has to be there."""
+    scope = scope_id(context, named, ("everywhere",))
+    return SearchScope(tuple(manuals_in(context, scope)), every=scope == EVERY_MANUAL)
 
 
 def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
@@ -163,7 +158,8 @@ def _search(
 ) -> None:
     """Look through one manual."""
     matcher, page, account = results
-    below = params.path_prefix or ""
+    prefix = (params.path_prefix or "").strip()
+    below = clean_path(prefix, "path_prefix") if prefix else ""
     texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
     account.files += texts.files
     account.sections += texts.sections

@@ -19,6 +19,10 @@ _CLOSES = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NESTING = "[{-?:"
 """Without one of these no collection begins."""
 _NESTED = 1_000
+_LONGEST_NESTED = 65_536
+"""Characters that the slow parser reads in about a second."""
+_MOST_VALUES = 10_000
+"""How many values are made; an alias repeats all that it names."""
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _NUMBER = re.compile(
@@ -55,13 +59,15 @@ def _facts(block: str) -> dict[str, JsonValue]:
     """Return what the block says by key.
 
     Raises:
-        ValueError: when it is no YAML, no mapping, or has a key twice.
+        ValueError: when it is no YAML, no mapping, has a key twice, or is too large.
     """
     import yaml  # noqa: PLC0415 - 12 ms that documents without front matter do not need
 
     # The C library's parser is ten times faster, where PyYAML was built with it; but where
     # collections nest without end it takes the process along, and the other one only gives up.
     shallow = sum(map(block.count, _NESTING)) <= _NESTED
+    if not shallow and len(block) > _LONGEST_NESTED:
+        raise ValueError(f"it has over {_LONGEST_NESTED} characters")
     try:
         node = yaml.compose(
             block,
@@ -73,6 +79,8 @@ def _facts(block: str) -> dict[str, JsonValue]:
         return {}
     if not isinstance(node, yaml.MappingNode):
         raise ValueError("it is no mapping of keys to values")  # noqa: TRY004 - of the text
+    if sum(_width(value) for _, value in node.value) > _MOST_VALUES:
+        raise ValueError(f"it makes over {_MOST_VALUES} values")
     facts: dict[str, JsonValue] = {}
     for key, value in node.value:
         name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
@@ -80,6 +88,11 @@ def _facts(block: str) -> dict[str, JsonValue]:
             raise ValueError(f"the key {name[:40]!r} stands there twice")
         facts[name] = _title(value) if name == "title" else _value(value, 0)
     return facts
+
+
+def _width(node: yaml.Node) -> int:
+    """Return how many values are made of a node."""
+    return 1 if isinstance(node.value, str) else 1 + len(node.value)
 
 
 def _title(node: yaml.Node) -> str | None:

@@ -8,19 +8,25 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fumishirube import Heading
+from fumishirube import Heading, Unreadable
 from fumishirube.text import Lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 _UNDERLINE = re.compile(r"[ \t]*(?:==+|--+)[ \t]*\n?")
 _DEEPEST = 100
+MOST_STEPS = 500_000
+"""How many tokens and beginnings of blocks are parsed of a document, in about four seconds."""
 _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
 _OPAQUE = frozenset({"fence", "code_block", "html_block"})
+_STEPS_LEFT = "fumishirube_steps_left"
+_TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+"""The rules that ask others, at each of their lines, whether another block begins there."""
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 
 # Lines with which no block can begin, up to where their paragraph surely ends. Most lines of most
@@ -44,11 +50,15 @@ class Parsed(NamedTuple):
     references: Mapping[str, Any]
 
 
-def parsed(text: str, offset: int, lines: Lines) -> Parsed:
-    """Look at a text from an offset on; headings in lists, quotations or tables do not count."""
+def parsed(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS) -> Parsed:
+    """Look at a text from an offset on; headings in lists, quotations or tables do not count.
+
+    Raises:
+        Unreadable: when its blocks take too many steps to parse.
+    """
     if _ALL_PROSE.match(text, offset):
         return Parsed([*_plain_headings(text, offset, lines)], [], {})
-    return _parsed(text, offset, lines)
+    return _parsed(text, offset, lines, most_steps)
 
 
 def _plain_headings(text: str, offset: int, lines: Lines) -> Iterator[Heading]:
@@ -59,9 +69,9 @@ def _plain_headings(text: str, offset: int, lines: Lines) -> Iterator[Heading]:
         yield Heading(title, len(hashes), line, line + 1)
 
 
-def _parsed(text: str, offset: int, lines: Lines) -> Parsed:
+def _parsed(text: str, offset: int, lines: Lines, most_steps: int) -> Parsed:
     above = lines.at(offset) - 1 if offset < len(text) else lines.total
-    references: MutableMapping[str, Any] = {}
+    references: MutableMapping[str, Any] = {_STEPS_LEFT: most_steps}
     tokens = _parser().parse(text[offset:], references)
     headings: list[Heading] = []
     opaque: list[tuple[int, int]] = []
@@ -90,10 +100,24 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.enableOnly(["normalize", "block"])
     parser.block.ruler.before("table", "prose", _prose)
     parser.block.ruler.before("prose", "deep", _deep)
+    parser.block.ruler.before("deep", "steps", _counted, _TERMINATORS)
     # Rules are compiled at first use, and not for several threads at once.
     parser.inline.parse("*", parser, {}, [])
     parser.parse("*")
     return parser
+
+
+def _counted(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
+    """Give a document up whose blocks are without end: each step takes some microseconds."""
+    left = state.env.get(_STEPS_LEFT)
+    if left is not None:
+        state.env[_STEPS_LEFT] = left = left - 1
+        if left < len(state.tokens):
+            raise Unreadable(
+                "its lists, tables or other blocks take too long to parse; divide the file",
+                reason="too_large",
+            )
+    return False
 
 
 def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001

@@ -14,10 +14,12 @@ _LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 _PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)
 _WIKI = re.compile(r"([^\[\]\n]*)\]\]")
+# Nothing is given back to be tried in another way: the time grows with the text, not its square.
 _INLINE = re.compile(
-    r"\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*))"
-    r"(?:\s+(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)"
+    r"\(\s*+(?:<([^<>\n]*+)>|((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+))\s*+"
+    r"(?:(?<=\s)(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))\s*+)?\)"
 )
+_TICKS = re.compile(r"`+")
 _LABEL = re.compile(r"\[([^\[\]]*)\]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
@@ -71,10 +73,11 @@ def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]
     """Yield the links of one paragraph, with their offsets; code, comments and escapes are none."""
     opened: list[tuple[int, bool]] = []
     at, last_comment = 0, text.rfind("-->")
+    closing = _code_ends(text)
     while match := _SPECIAL.search(text, at):
         mark, at = match.group(), match.end()
         if mark[0] == "`":
-            at = _closed(text, at, mark)
+            at = closing.get(match.start(), at)
         elif mark == "<!--":
             at = text.find("-->", at) + 3 if at <= last_comment else at
         elif mark.endswith("[["):
@@ -95,10 +98,19 @@ def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]
                 yield start, link, None
 
 
-def _closed(text: str, at: int, ticks: str) -> int:
-    """Return the end of a code span; where nothing closes it, the backticks are only that."""
-    closing = re.compile(rf"(?<!`){ticks}(?!`)").search(text, at)
-    return closing.end() if closing else at
+def _code_ends(text: str) -> Mapping[int, int]:
+    """Return, by the start of a run of backticks, the end of the next run of the same length.
+
+    That closes a code span; where there is none, the backticks are only that.
+    """
+    ends: dict[int, int] = {}
+    following: dict[int, int] = {}
+    for run in reversed([*_TICKS.finditer(text)]):
+        length = run.end() - run.start()
+        if length in following:
+            ends[run.start()] = following[length]
+        following[length] = run.end()
+    return ends
 
 
 # --- wikilinks ------------------------------------------------------------------------------

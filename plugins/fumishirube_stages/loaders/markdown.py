@@ -22,7 +22,7 @@ from fumishirube import (
 )
 from fumishirube.text import Lines, decode
 from fumishirube_stages.loaders.globs import matcher
-from fumishirube_stages.loaders.headings import parsed
+from fumishirube_stages.loaders.headings import MOST_STEPS, parsed
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
 from fumishirube_stages.loaders.sections import mended
 
@@ -62,8 +62,9 @@ class Markdown(Stage):
 
     ``include`` and ``exclude`` are globs that choose the files, instead of the suffixes; exclude
     wins. Manuals are divided at every heading, and files in no known encoding are skipped; files
-    that are studied are divided at three levels, and read as UTF-8 whatever they hold. The other
-    two settings change that.
+    that are studied are divided at three levels, and read as UTF-8 whatever they hold. The next
+    two settings change that. A file of so many lists and tables that parsing takes more than
+    ``parse_steps`` is skipped; the default is about four seconds.
     """
 
     reads_if: ClassVar[Mapping[str, str]] = {
@@ -75,6 +76,7 @@ class Markdown(Stage):
     exclude: tuple[str, ...] = ()
     heading_levels: Annotated[int, Field(ge=1, le=6)] | None = None
     undecodable: Literal["skip", "replace"] | None = None
+    parse_steps: Annotated[int, Field(ge=1)] = MOST_STEPS
 
     @field_validator("include", "exclude")
     @classmethod
@@ -104,7 +106,7 @@ class Markdown(Stage):
             path=path,
             file_type="md",
             text=text,
-            sections=tuple(_sections(text, front, stem, self.heading_levels or 6)),
+            sections=tuple(_sections(text, front, stem, self)),
             navigation=is_navigation(path),
             facts={"title": front.title} if front.title else {},
             content=front.end,
@@ -122,7 +124,7 @@ class Markdown(Stage):
         text, whole = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
         front = front_matter(text)
         lines = Lines(text)
-        structure = parsed(text, front.end, lines)
+        structure = parsed(text, front.end, lines, self.parse_steps)
         headings = [
             heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
         ]
@@ -169,9 +171,10 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
     return text.replace("\0", "�").replace("\r\n", "\n").replace("\r", "\n"), whole
 
 
-def _sections(text: str, front: _FrontMatter, stem: str, levels: int) -> Iterator[Section]:
+def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> Iterator[Section]:
     lines = Lines(text)
-    structure = parsed(text, front.end, lines)
+    structure = parsed(text, front.end, lines, settings.parse_steps)
+    levels = settings.heading_levels or 6
     headings = [heading for heading in structure.headings if heading.level <= levels]
     return divide_at_headings(text, headings, front.title or stem, front.end, lines)
 

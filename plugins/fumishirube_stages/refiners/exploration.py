@@ -16,7 +16,9 @@ class Exploration(Stage):
     """Fills a pool file by file, then adds low-ranked hits from outside it, scaled down.
 
     Of each file the best ``per_file`` hits enter first; the others follow while there is room.
-    The quota of explored hits is the larger of ``least`` and ``ratio`` of the pool.
+    The quota of explored hits is the larger of ``least`` and ``ratio`` of the pool. Where there are
+    more hits than ``places``, the pool leaves as many of these to explored hits; there is no such
+    bound without ``places``.
     """
 
     enabled: Annotated[bool, Env("MANUAL_FIND_EXPLORATION_ENABLED")] = True
@@ -27,14 +29,16 @@ class Exploration(Stage):
     )
     per_file: Annotated[int, Field(ge=1), Env("MANUAL_FIND_PER_FILE_CANDIDATE_CAP")] = 8
     pool: Annotated[int, Field(ge=1)] = 50
+    places: Annotated[int, Field(ge=1)] | None = 50
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the pool and the explored hits; what does not fit is named as left out."""
         first, deferred = self._by_file(ranking.hits)
         quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
-        free_places = max(0, self.pool - len(first))
-        pooled = [*first[: self.pool], *deferred[:free_places]]
-        outside = sorted([*first[self.pool :], *deferred[free_places:]], key=Hit.sort_key)
+        pool = self._room(len(ranking.hits), quota)
+        free_places = max(0, pool - len(first))
+        pooled = [*first[:pool], *deferred[:free_places]]
+        outside = sorted([*first[pool:], *deferred[free_places:]], key=Hit.sort_key)
         explored = [self._explored(hit) for hit in outside[:quota]]
         capped = {hit.passage.key for hit in deferred}
         left = [
@@ -43,6 +47,12 @@ class Exploration(Stage):
         ]
         hits = tuple(sorted([*pooled, *explored], key=Hit.sort_key))
         return ranking._replace(hits=hits, left_out=(*ranking.left_out, *left))
+
+    def _room(self, hits: int, quota: int) -> int:
+        """Return how many hits enter the pool."""
+        if self.places is None or hits <= self.places:
+            return self.pool
+        return min(self.pool, max(1, self.places - quota))
 
     def _by_file(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Hit]]:
         taken: Counter[str] = Counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, TypeAlias
 
@@ -14,7 +15,9 @@ from fumishirube import (
     Env,
     Hit,
     Holds,
+    IndexMatch,
     MatchCount,
+    Pages,
     Part,
     Passage,
     Query,
@@ -53,6 +56,9 @@ class Lexical(Stage):
     stand in no more than ``common_share`` of the sections, nor in over ``common_sections``: longer
     lists of places would cost time and tell nothing. All terms score.
 
+    Where the ``pool`` is full and a file has more than ``crowding`` places in it, the best of the
+    files that have fewer are nominated too, up to ``elsewhere``.
+
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections.
     """
@@ -74,6 +80,8 @@ class Lexical(Stage):
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
+    crowding: Annotated[int, Field(ge=1)] = 20
+    elsewhere: Annotated[int, Field(ge=0)] = 40
     sure: Annotated[int, Field(ge=0)] = 20
     promising: Annotated[float, Field(ge=0, le=1)] = 0.35
     scan_hard_cap: Annotated[int, Field(ge=1), Env("MANUAL_FIND_SCAN_HARD_CAP")] = 5000
@@ -93,7 +101,9 @@ class Lexical(Stage):
             limit = min(limit, _LATE)
         cutoff = ScoreCutoff(self.sure, self.promising)
         clause = self._candidate_clause(query, analysis, extras)
-        matches = corpus.search(clause, limit + len(query.exclude), cutoff)
+        matches = _best(corpus, clause, limit, cutoff, query.exclude)
+        if len(matches) >= limit and not query.budget.spent:
+            matches = [*matches, *self._elsewhere(corpus, clause, matches, query.exclude)]
         hits = self._scored([match.passage for match in matches], query, analysis, extras)
         if query.must:
             return hits
@@ -103,6 +113,26 @@ class Lexical(Stage):
         # What holds no part of any concept was nominated by what stands between two of them.
         relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
         return Ranking(relevant, matched=MatchCount(matched, at_least, capped))
+
+    def _elsewhere(
+        self,
+        corpus: Corpus,
+        clause: Clause,
+        matches: Sequence[IndexMatch],
+        exclude: frozenset[_Key],
+    ) -> Iterable[IndexMatch]:
+        """Return the best matches outside of files that take more than their places in the pool."""
+        places = Counter(match.passage.path for match in matches)
+        crowding = tuple(path for path, number in places.items() if number > self.crowding)
+        if not crowding or not self.elsewhere:
+            return ()
+        others = Bool(must=(clause,), must_not=(Pages(crowding),))
+        least = self.promising * matches[0].estimate
+        known = {match.passage.key for match in matches} | exclude
+        found = corpus.search(others, self.elsewhere + len(known))
+        return [
+            match for match in found if match.estimate >= least and match.passage.key not in known
+        ][: self.elsewhere]
 
     def _scored(
         self,
@@ -279,6 +309,16 @@ class Lexical(Stage):
     def _penalty(self, length: int) -> float:
         over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
         return self.length_penalty_weight * min(_LENGTH_WORST, over)
+
+
+def _best(
+    corpus: Corpus, clause: Clause, limit: int, cutoff: ScoreCutoff, exclude: frozenset[_Key]
+) -> Sequence[IndexMatch]:
+    """Return the best matches; a cut-off is by the best of those that are not excluded."""
+    if not exclude:
+        return corpus.search(clause, limit, cutoff)
+    found = corpus.search(clause, limit + len(exclude))
+    return cutoff.apply([match for match in found if match.passage.key not in exclude][:limit])
 
 
 def _names(fields: Mapping[str, str]) -> str:

@@ -21,6 +21,7 @@ from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
+    PrintableFormatter,
     complain,
     discard_output,
     use_utf8_streams,
@@ -86,7 +87,7 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
         parser.print_help()
         return OK
     if own_process and not getattr(options, "claims_streams", False):
-        claim_output()
+        claim_output(raw=getattr(options, "raw", False))
     try:
         code: int = options.run(options)
     except ToolError as error:
@@ -140,7 +141,7 @@ def _set_up_logs(*, verbose: bool) -> None:
     _LOG.addHandler(PluginFaultHandler(logging.WARNING))
     if verbose:
         handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        handler.setFormatter(PrintableFormatter("%(levelname)s %(name)s: %(message)s"))
         _LOG.addHandler(handler)
         _LOG.setLevel(logging.DEBUG)
 

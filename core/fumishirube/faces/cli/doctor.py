@@ -296,7 +296,7 @@ def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",
-    "too_large": "divide it into smaller files, or raise limits.file_bytes",
+    "too_large": "divide it, or raise limits.file_bytes or its loader's parse_steps",
     "loader_failed": "check the file; --verbose shows what its loader said",
 }
 _UNEXPECTED: dict[str, str] = {
@@ -304,5 +304,5 @@ _UNEXPECTED: dict[str, str] = {
     "special": "move it elsewhere",
     "symlink": "put the file itself there",
     "too_deep": "move it up, or raise limits.depth",
-    "unspeakable": "rename it, in UTF-8",
+    "unspeakable": "rename it, in UTF-8 and without control characters",
 }

@@ -11,11 +11,13 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from fumishirube.config.trust import TrustedMatter
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
+from fumishirube.faces.cli.trust import trust_workspace
 from fumishirube.faces.cli.workspace import folder, opened
 
 _NAME = "fumishirube"
@@ -53,7 +55,8 @@ def run(options: Namespace) -> int:
         ConfigError: when the folder or the client's file is not as it should be.
     """
     client: ClientSpec = CLIENTS[options.client]
-    entry = {} if options.remove else _checked_entry(client, options)
+    outside: list[TrustedMatter] = []
+    entry = {} if options.remove else _checked_entry(client, options, outside)
     path = client.file(ClientFolders(Path.home(), _project(options), os.environ))
     try:
         file = ClientFile(client, path)
@@ -72,6 +75,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(
             {
+                "trusted": [str(matter) for matter in outside],
                 "client": options.client,
                 "file": str(path),
                 "changed": made,
@@ -80,6 +84,8 @@ def run(options: Namespace) -> int:
             }
         )
         return 0
+    for matter in outside:
+        print(f"{'trusted' if options.write else 'to be trusted'}: {matter}: {matter.target}")
     for line in _change_lines(options, client, file, text, backup):
         print(line)
     return 0
@@ -108,9 +114,17 @@ def _diff(file: ClientFile, text: str) -> Iterator[str]:
     )
 
 
-def _checked_entry(client: ClientSpec, options: Namespace) -> dict[str, Any]:
-    """Return how the client is to start the server, once the folder has been seen to work."""
-    with opened(options) as application:
+def _checked_entry(
+    client: ClientSpec, options: Namespace, outside: list[TrustedMatter]
+) -> dict[str, Any]:
+    """Return how the client is to start the server, once the folder has been seen to work.
+
+    The client starts it without a terminal, so what is ``outside`` is shown and trusted here.
+    """
+    with opened(options, trusted=True) as application:
+        outside += application.outside
+        if options.write and outside:
+            trust_workspace(application, outside)
         if not application.tools:
             raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
     command, *first = _command()

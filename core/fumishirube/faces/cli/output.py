@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import JsonValue
 
+from fumishirube.text.controls import printable_json
+
 _WIDE = "WF"
 _INVISIBLE = ("Mn", "Me", "Cf")
 _NARROWEST, _WIDEST = 40, 100
@@ -23,6 +25,7 @@ _MEANINGS = {
     "time_budget": "there was no time left to index it",
     "heading_only": "no text of their own",
     "excluded_by_trace": "an earlier search returned them",
+    "excluded_by_read": "they have been read",
     "symlink": "symbolic links are not followed",
     "pool_full": "there was no room for more",
     "per_file_cap": "better sections of its file were enough",
@@ -30,7 +33,7 @@ _MEANINGS = {
     "ignore_rule": "an ignore file leaves them out",
     "no_loader": "no loader reads them",
     "special": "a pipe, a socket or a device",
-    "unspeakable": "the name is no Unicode text",
+    "unspeakable": "the name holds control characters, or is no Unicode text",
     "too_deep": "deeper than limits.depth",
     "forbidden": "the operating system denies permission",
 }
@@ -39,9 +42,10 @@ _MEANINGS = {
 def print_json(value: JsonValue, *, compact: bool = False) -> None:
     """Print one JSON value in UTF-8: in one line, or indented for the eye."""
     if compact:
-        print(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     else:
-        print(json.dumps(value, ensure_ascii=False, indent=2))
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+    print(printable_json(text))
 
 
 def terminal_width() -> int:

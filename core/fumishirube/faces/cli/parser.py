@@ -177,7 +177,11 @@ def add_common(parser: Parser, default: str | None) -> None:
     common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
     help_text = "tell on standard error what goes on, stack traces included"
     common.add_argument("--verbose", action="store_true", default=flag, help=help_text)
-    parser.known += ["--workspace", "--config", "--no-plugins", "--verbose"]
+    help_text = "print control characters as they are; else they are printed as escapes"
+    common.add_argument("--raw", action="store_true", default=flag, help=help_text)
+    help_text = "let the configuration lead out of the workspace, this time; see 'trust'"
+    common.add_argument("--trust", action="store_true", default=flag, help=help_text)
+    parser.known += ["--raw", "--trust", "--workspace", "--config", "--no-plugins", "--verbose"]
 
 
 def add_json(parser: ArgumentParser) -> None:

@@ -7,6 +7,8 @@ import os
 import sys
 from contextlib import suppress
 
+from fumishirube.text.controls import printable
+
 
 def use_utf8_streams() -> None:
     """Make both streams UTF-8; what cannot be encoded, a lone surrogate, becomes a mark."""
@@ -25,8 +27,16 @@ def complain(line: str) -> None:
     with suppress(ValueError, AttributeError):
         sys.stdout.flush()
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(" ".join(line.splitlines()) + "\n")
+        sys.stderr.write(printable(" ".join(line.splitlines())) + "\n")
         sys.stderr.flush()
+
+
+class PrintableFormatter(logging.Formatter):
+    """Writes records, stack traces included, so that they steer no terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        return printable(super().format(record))
 
 
 class PluginFaultHandler(logging.Handler):

@@ -31,6 +31,7 @@ from fumishirube.host.replays import (
     replay_trace,
 )
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.text.controls import printable_json
 from fumishirube.traces.differences import TraceDifference
 from fumishirube.traces.exports import (
     ExportedTrace,
@@ -112,7 +113,7 @@ def _export(options: Namespace) -> int:
     if export.content is None:
         complain("note: the files have changed since; a replay can tell that, but not what")
     if options.output is None:
-        print(data.decode("utf-8", "replace"), end="")
+        print(printable_json(data.decode("utf-8", "replace")), end="")
         return 0
     try:
         options.output.write_bytes(data)

@@ -26,6 +26,7 @@ from fumishirube.host.startup import load_plugins_of, open_application
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import SurfaceContext
+from fumishirube.text.controls import printable
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def early_plugins(words: Sequence[str]) -> Plugins:
     known.add_argument("--workspace")
     known.add_argument("--config", type=Path)
     known.add_argument("--no-plugins", action="store_true")
+    known.add_argument("--trust", action="store_true")
     try:
         options, _ = known.parse_known_args(words)
     except (ArgumentError, SystemExit):  # the command itself will say what is wrong
@@ -73,17 +75,20 @@ def early_plugins(words: Sequence[str]) -> Plugins:
 def plugins_for(options: Namespace) -> Plugins:
     """Load the plugins for the workspace of a command, even if that cannot be opened."""
     try:
-        loaded = load_config(folder(options), options.config)
+        loaded = load_config(folder(options), options.config, trusted=options.trust)
+        return load_plugins_of(loaded, strangers=not options.no_plugins)
     except ConfigError:  # whoever opens the workspace says so
         return load_plugins(strangers=not options.no_plugins)
-    return load_plugins_of(loaded, strangers=not options.no_plugins)
 
 
 @contextmanager
-def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
+def opened(
+    options: Namespace, *, empty: bool = False, trusted: bool = False
+) -> Iterator[Application]:
     """Open the application of the workspace, say what it lacks, and close it afterwards.
 
     An ``empty`` one may be filled later; whoever asks for something now is in the wrong folder.
+    What leads out of the workspace has to be ``trusted`` now, or before.
     """
     application = open_application(
         folder(options),
@@ -92,6 +97,7 @@ def opened(options: Namespace, *, empty: bool = False) -> Iterator[Application]:
         empty=empty,
         only=getattr(options, "only", None),
         plugins=getattr(options, "plugins", None),
+        trusted=trusted or options.trust,
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -123,6 +129,7 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
         only=getattr(options, "only", None),
         former=former,
         revision=revision,
+        trusted=options.trust,
     )
 
 
@@ -234,7 +241,7 @@ class Bar:
             bar = self._bar = tqdm(
                 total=total, unit="file", file=sys.stderr, leave=False, ncols=columns, nrows=2
             )
-        bar.set_description(what)
+        bar.set_description(printable(what))
         bar.total = total
         bar.update(done - bar.n)
         if done >= total:

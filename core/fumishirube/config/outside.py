@@ -1,0 +1,77 @@
+"""Which of a configuration's folders and settings lead out of the workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from fumishirube.config.classic import keys
+from fumishirube.config.configuration import LoadedConfig
+from fumishirube.config.trust import TrustedMatter
+
+ALWAYS_USED = ("state", "runtime", "vault")
+"""The roots into which every process may write: statistics go to the vault."""
+_LINK = "a symbolic link"
+
+
+def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustedMatter]:
+    """Yield those roots that are, or lie behind a link, outside of the workspace.
+
+    What a variable names is the person's own word.
+    """
+    for name in sorted(set(names) & set(type(loaded.config.roots).model_fields)):
+        coordinate = f"roots.{name}"
+        if coordinate not in loaded.origins:
+            yield from _outside(loaded, getattr(loaded.config.roots, name), coordinate)
+
+
+def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustedMatter]:
+    """Yield the file of the statistics, if it is outside of the workspace."""
+    coordinate = "adaptive.file"
+    written = loaded.config.adaptive.file
+    if coordinate not in loaded.origins and "${VAULT_ROOT}" not in written:
+        yield from _outside(loaded, written, coordinate)
+
+
+def outside_settings(
+    loaded: LoadedConfig, stage: BaseModel, coordinate: str
+) -> Iterator[TrustedMatter]:
+    """Yield what a surface's settings name that is outside, and those that open what is closed.
+
+    Its ``place_settings`` name files and folders, its ``trusted_settings`` open something.
+    """
+    for name in getattr(type(stage), "place_settings", ()):
+        where = f"{coordinate}.{name}"
+        value = getattr(stage, name)
+        if where not in loaded.origins:
+            said = [loaded.origin(key) for key in (where, *keys(type(stage).model_fields[name]))]
+            source = next((place for place in said if place != "default"), "default")
+            for place in (value,) if isinstance(value, str) else value or ():
+                yield from _outside(loaded, place, where, source)
+    for name in getattr(type(stage), "trusted_settings", ()):
+        where = f"{coordinate}.{name}"
+        value = getattr(stage, name)
+        if value and where not in loaded.origins and not _own_file(loaded):
+            yield TrustedMatter(where, loaded.origin(where), f"{name}={value!r}")
+
+
+def _outside(
+    loaded: LoadedConfig, written: str, coordinate: str, said: str = ""
+) -> Iterator[TrustedMatter]:
+    workspace = loaded.workspace
+    target = Path(os.path.realpath(workspace / written))
+    if target.is_relative_to(workspace):
+        return
+    linked = Path(os.path.normpath(workspace / written)).is_relative_to(workspace)
+    if not linked and _own_file(loaded):
+        return
+    source = _LINK if linked else said or loaded.origin(coordinate)
+    yield TrustedMatter(coordinate, source, str(target))
+
+
+def _own_file(loaded: LoadedConfig) -> bool:
+    """Tell whether the person keeps the configuration elsewhere, and has named it."""
+    return loaded.file is not None and not loaded.file.resolve().is_relative_to(loaded.workspace)

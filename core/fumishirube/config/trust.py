@@ -1,0 +1,127 @@
+"""What leads out of a workspace takes effect only when the person, not a file, has said so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fumishirube.errors import ConfigError
+
+VARIABLE = "FUMISHIRUBE_TRUST"
+_YES = frozenset({"1", "true", "yes", "on"})
+_SHOWN = 3
+
+
+class TrustedMatter(NamedTuple):
+    """What needs trust: its coordinate, who says it, and a target or value that is to be known."""
+
+    coordinate: str
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.coordinate} ({self.source})"
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whether what needs trust has it: all of it, or what was recorded for these very files."""
+
+    workspace: Path = Path()
+    digest: str = ""
+    everything: bool = False
+    targets: frozenset[str] = frozenset()
+
+    def check(self, matters: Iterable[TrustedMatter]) -> None:
+        """See that all of it is trusted.
+
+        Raises:
+            ConfigError: naming what is not, the line that says so, and the command to type.
+        """
+        if self.everything:
+            return
+        refused = [matter for matter in matters if matter.target not in self.targets]
+        if refused:
+            more = f" and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
+            named = ", ".join(map(str, refused[:_SHOWN])) + more
+            raise ConfigError(
+                f"{named}: this leads out of the workspace, or opens what is closed; if you trust "
+                "the workspace, run 'fumishirube trust' in it, or start with --trust"
+            )
+
+
+def trust_for(
+    workspace: Path, files: Iterable[Path], environ: Mapping[str, str], *, trusted: bool
+) -> Trust:
+    """Return what is trusted of a workspace whose configuration is in these files."""
+    digest = _digest(files)
+    everything = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
+    entry = _recorded(_store(environ)).get(str(workspace), {})
+    known = entry.get("digest") == digest
+    targets = frozenset(entry.get("targets", ())) if known else frozenset[str]()
+    return Trust(workspace, digest, everything, targets)
+
+
+def record_trust(
+    trust: Trust, matters: Sequence[TrustedMatter], environ: Mapping[str, str]
+) -> Path:
+    """Write down in the person's own configuration that these are trusted; return the file.
+
+    Without any, what was written of the workspace is forgotten.
+
+    Raises:
+        ConfigError: when that cannot be written.
+    """
+    store = _store(environ)
+    entries = dict(_recorded(store))
+    entries.pop(str(trust.workspace), None)
+    if matters:
+        targets = sorted({matter.target for matter in matters})
+        entries[str(trust.workspace)] = {"digest": trust.digest, "targets": targets}
+    part = store.with_name(f"{store.name}.{os.getpid()}")
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump({"version": 1, "workspaces": entries}, stream, ensure_ascii=False, indent=2)
+        part.replace(store)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise ConfigError(f"trust: {store.name} cannot be written; check permissions") from error
+    return store
+
+
+def _store(environ: Mapping[str, str]) -> Path:
+    """Return the file in the person's own configuration; no workspace decides where it is."""
+    variable = "APPDATA" if sys.platform == "win32" else "XDG_CONFIG_HOME"
+    named = Path(environ.get(variable, ""))
+    home = named if named.is_absolute() else Path.home() / ".config"
+    return home / "fumishirube" / "trust.json"
+
+
+def _recorded(store: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return what is trusted by workspace; a file that cannot be read trusts nothing."""
+    try:
+        entries = json.loads(store.read_text(encoding="utf-8"))["workspaces"]
+        return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        try:
+            data = file.read_bytes()
+        except OSError:
+            data = b""
+        digest.update(f"{file.name} {len(data)}\n".encode() + data)
+    return digest.hexdigest()

@@ -1,0 +1,72 @@
+"""What surely matches a query: the sections that hold a term it requires, or a whole concept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+
+from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
+from fumishirube.model import Hit, Passage
+from fumishirube.query import Query
+from fumishirube.text.folding import fold, occurs
+from fumishirube.text.query_concepts import concepts
+
+SectionKey = tuple[str, int]
+
+_MOST_TEXTS = 64
+"""Up to how many concepts of a query are looked for: a longer query is a text of its own."""
+
+
+class SureMatches:
+    """The sections of a corpus that match a query for sure; what shares less is only counted."""
+
+    def __init__(self, query: Query, corpus: Corpus) -> None:
+        self._corpus = corpus
+        named = (*query.required, *(concept.text for concept in concepts(query.text)))
+        texts = dict.fromkeys(filter(None, map(fold, named)))
+        self.texts = tuple(islice(texts, _MOST_TEXTS))
+        self._clause = query.inside(Bool(should=tuple(map(Holds, self.texts))))
+
+    def count(self) -> Count:
+        """Count them, those without a text of their own left out."""
+        if not self.texts:
+            return Count(0)
+        return self._corpus.count(self._clause, searched=True)
+
+    def held(self, passage: Passage) -> tuple[str, ...]:
+        """Return the required terms and concepts that a passage holds; it matches if any."""
+        whole = "\n".join(passage.fields.values())
+        return tuple(text for text in self.texts if occurs(whole, text))
+
+    def match(self, passage: Passage) -> bool:
+        """Tell whether a passage holds any of them."""
+        whole = "\n".join(passage.fields.values())
+        return any(occurs(whole, text) for text in self.texts)
+
+    def among(self, keys: Iterable[SectionKey]) -> set[SectionKey]:
+        """Return those of some sections that match."""
+        wanted = set(keys)
+        pages = {path for path, _ in wanted}
+        return {
+            passage.key
+            for path in pages
+            for passage in self._corpus.page(path)
+            if passage.key in wanted and passage.fields["body"] and self.match(passage)
+        }
+
+    def further(self, known: Collection[SectionKey], room: int, highest: float) -> Sequence[Hit]:
+        """Return up to ``room`` matches that are not known, below the ``highest`` score.
+
+        They are scored by the share of required terms and concepts that they hold.
+        """
+        if not self.texts or room < 1:
+            return ()
+        terms = dict.fromkeys(term for text in self.texts for term in self._corpus.terms(text))
+        clause = Bool(should=tuple(map(Term, terms)), must=(self._clause,))
+        hits = []
+        for passage, _ in self._corpus.search(clause, len(known) + room):
+            held = self.held(passage)
+            if held and passage.key not in known:
+                share = len(held) / len(self.texts)
+                hits.append(Hit(passage, highest * share, coverage=share, matched=held))
+        return sorted(hits[:room], key=Hit.sort_key)

@@ -1,0 +1,111 @@
+"""Ruling files out by the index, so that a search through their texts reads few of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
+from fumishirube.documents import EMPTY_MAPPING, Document
+from fumishirube.engine.passages import digest
+from fumishirube.errors import IndexDamaged
+from fumishirube.model import Passage
+from fumishirube.stages import IndexedFile, Tokenizer
+from fumishirube.text.folding import fold, is_cjk, words
+from fumishirube.text.readings import Reading
+
+_TEXT, _BESIDE = "text", "beside"
+_SHORTEST = 3
+"""Shorter parts of words stand in too many terms for the index to look through."""
+_SECTIONS = 500
+_SHARE = 0.05
+"""Where more sections match, and more than this share of all, reading every file costs less."""
+
+
+def text_record(document: Document, passages: Sequence[Passage]) -> JsonValue:
+    """Return what an index keeps of a file, so that it can later be ruled out, or read unparsed.
+
+    That is a digest of its text, and the words that stand in the file and not in its passages:
+    in headings as they are written, front matter, escapes, and sections that are not searched.
+    """
+    beside: dict[str, None] = {}
+    for section, passage in zip(document.sections, passages, strict=True):
+        body = section.body if section.searched is None and passage.fields["body"] else section.end
+        known = set[str]()
+        if passage.fields["body"]:
+            names = ("title",) if section.searched is None else ("title", "body")
+            known = {run for name in names for run, _ in words(passage.fields[name])}
+        outside = fold(document.text[section.start : body])
+        beside |= dict.fromkeys(run for run, _ in words(outside) if run not in known)
+    return {_TEXT: digest(document.text), _BESIDE: " ".join(beside)}
+
+
+def is_text_of(page: IndexedFile, text: str) -> bool:
+    """Tell whether a text is that of an indexed file, letter by letter."""
+    return isinstance(page.about, dict) and page.about.get(_TEXT) == digest(text)
+
+
+class Candidates(NamedTuple):
+    """The indexed files in which a reading may match, with the sections that surely may."""
+
+    paths: Collection[str]
+    passages: Mapping[str, Sequence[Passage]] = EMPTY_MAPPING
+
+
+def candidates(
+    readings: Sequence[Reading],
+    corpus: Corpus,
+    tokenizer: Tokenizer | None,
+    pages: Mapping[str, IndexedFile],
+) -> Candidates:
+    """Return the indexed files in which one of the readings may match; surely in no other one.
+
+    Where the index cannot tell, those are all.
+    """
+    if tokenizer is None or not readings:
+        return Candidates(pages.keys())
+    clauses = [dict(_clauses(reading, tokenizer)) for reading in readings]
+    matching = _matching(corpus, [tuple(by_stem.values()) for by_stem in clauses])
+    if matching is None:
+        return Candidates(pages.keys())
+    passages: defaultdict[str, list[Passage]] = defaultdict(list)
+    for passage in matching:
+        passages[passage.path].append(passage)
+    stems = {stem for by_stem in clauses for stem in by_stem}
+    beside = {path for path, page in pages.items() if _may_hold(page, stems)}
+    return Candidates(beside | passages.keys(), passages)
+
+
+def _may_hold(page: IndexedFile, stems: Collection[str]) -> bool:
+    """Tell whether a stem stands in a file beside its passages; of an older record nobody knows."""
+    beside = page.about.get(_BESIDE) if isinstance(page.about, dict) else None
+    return not isinstance(beside, str) or any(stem in beside for stem in stems)
+
+
+def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Passage] | None:
+    """Return the sections that match all clauses of a reading; ``None`` where there are many."""
+    if not all(readings):
+        return None
+    most = max(_SECTIONS, int(corpus.size * _SHARE))
+    clause = Bool(should=tuple(Bool(must=clauses) for clauses in readings))
+    try:
+        # To count them first takes as long as to search.
+        matches = corpus.search(clause, most + 1)
+    except IndexDamaged:  # the next search builds it anew; this one reads the files
+        return None
+    return None if len(matches) > most else [match.passage for match in matches]
+
+
+def _clauses(reading: Reading, tokenizer: Tokenizer) -> Iterator[tuple[str, Clause]]:
+    """Yield the stems that the index can look for, each with what holds wherever it stands."""
+    for stem in map(fold, reading.stems):
+        if all(map(is_cjk, stem)) or getattr(tokenizer, "inside", False):
+            yield stem, tokenizer.narrow(stem)[0]
+        elif stem.isdecimal() and not reading.exact:
+            if stem in tokenizer.terms(f"ab{stem}cd"):
+                yield stem, Term(stem)
+        elif len(stem) >= _SHORTEST and f"ab{stem}cd" in tokenizer.terms(f"x ab{stem}cd y"):
+            yield stem, Part(stem)
