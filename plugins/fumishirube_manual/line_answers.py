@@ -11,6 +11,7 @@ from pydantic import Field
 from fumishirube.text import UnreadFile
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.line_pages import Entry, LinePage, counted_paths
+from fumishirube_manual.matched_texts import MatchedTexts
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """How much of an answer the files take that remain, and what they may take at least."""
@@ -73,7 +74,7 @@ class GrepAnswer(LeanAnswer):
     omitted: ClassVar[frozenset[str]] = frozenset(
         {
             *("manuals", "texts", "groups", "counts", "not_searched", "degraded"),
-            *("next_cursor", "remaining"),
+            *("next_cursor", "remaining", "matches", "more_matches"),
         }
     )
 
@@ -84,6 +85,11 @@ class GrepAnswer(LeanAnswer):
     texts: tuple[TextCount, ...] | None = None
     groups: tuple[LineGroup, ...] | None = None
     counts: tuple[LineCount, ...] | None = None
+    matches: Annotated[
+        tuple[tuple[str, int, str], ...] | None,
+        Field(description="Each different text that matched, how often, and where first."),
+    ] = None
+    more_matches: int | None = None
     next_cursor: str | None = None
     remaining: tuple[LineCount, ...] | None = None
     searched: Searched
@@ -163,6 +169,21 @@ def grep_answer(
         not_searched=account.rows(scope),
         degraded="; ".join(account.degraded) or None,
     )
+
+
+def tally_answer(
+    texts: Sequence[str],
+    max_chars: int,
+    scope: SearchScope,
+    page: LinePage,
+    account: SearchAccount,
+    tally: MatchedTexts,
+) -> GrepAnswer:
+    """Return what matched instead of where; ``more_matches`` is how many did not fit."""
+    counted = grep_answer(texts, max_chars, "", scope, page, account, counting=True)
+    rows, more = tally.rows(max_chars, several=scope.several)
+    tallied = {"counts": None, "matches": tuple(rows), "more_matches": more or None}
+    return counted.model_copy(update=tallied)
 
 
 def listed_chars(chars: int) -> int:

@@ -59,6 +59,10 @@ class LineMatcher(Protocol):
         """Return where a line matches that does."""
         ...
 
+    def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
+        """Return that for several lines at once."""
+        ...
+
 
 class TextMatcher(NamedTuple):
     """Looks for several texts."""
@@ -77,6 +81,10 @@ class TextMatcher(NamedTuple):
     def spans(self, line: str) -> Spans:
         """Return where a line holds any of them."""
         return sorted(span for reading in self.readings for span in reading.spans(line))
+
+    def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
+        """Return that for several lines."""
+        return [self.spans(line) for line in lines]
 
 
 class PatternMatcher:
@@ -101,8 +109,16 @@ class PatternMatcher:
 
     def spans(self, line: str) -> Spans:
         """Return where it first matches in a line."""
-        ranking = self._ranking(_Lines("", [line]))
-        return [(place.start, place.end) for hit in ranking.hits for place in hit.places]
+        return self.spans_of([line])[0]
+
+    def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
+        """Return that for several lines, which are looked through together."""
+        ranking = self._ranking(_Lines("", lines))
+        spans = {
+            hit.passage.start_line: [(place.start, place.end) for place in hit.places]
+            for hit in ranking.hits
+        }
+        return [spans.get(number, ()) for number in range(1, len(lines) + 1)]
 
     def _ranking(self, lines: _Lines) -> Ranking:
         scored = self._scorer().score(self._query, lines, {})

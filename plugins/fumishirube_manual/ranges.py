@@ -124,43 +124,65 @@ def read_ranges(
     Raises:
         ToolError: when the only range cannot be read.
     """
-    left = most
-    for number, wanted in enumerate(ranges):
-        # What is left is shared by what is still to come, so that the first takes nothing away.
-        share = max(left // (len(ranges) - number), 1)
-        try:
-            answer, used = _read(context, wanted, call, share, code=code)
-        except ToolError as error:
-            if len(ranges) == 1:
-                raise
-            payload = error.payload()
-            answer = RangeAnswer(manual_id=wanted.manual_id, path=wanted.path, error=payload)
-            used = 0
-        left -= used
-        yield answer
+    opened = [_opened(context, wanted, alone=len(ranges) == 1) for wanted in ranges]
+    sizes = [0 if isinstance(part, RangeAnswer) else part.chars for part in opened]
+    for part, share in zip(opened, _shares(sizes, most), strict=True):
+        yield part if isinstance(part, RangeAnswer) else _answer(part, call, share, code=code)
 
 
-def _read(
-    context: SurfaceContext, wanted: LineRangeRef, call: Call, most: int, *, code: bool
-) -> tuple[RangeAnswer, int]:
-    manual = manual_by_id(context, wanted.manual_id)
-    document = manual.document(wanted.path)
-    lines = Lines(document.text)
-    first, last = _bounds(document, lines, wanted)
-    part = _part(document.text, lines, first, last, most, code=code)
-    end = max(first, part.next_line - 1) if part.next_line else last
-    shown = TextPage.of(document.text, lines.start(first), lines.start(min(end, lines.total) + 1))
-    record(call.session, manual.id, document, shown)
-    answer = RangeAnswer(
-        manual_id=manual.id,
-        path=wanted.path,
-        lines=part.lines,
+class _Range(NamedTuple):
+    """A range of a document, from its first line to its last."""
+
+    manual_id: str
+    document: Document
+    lines: Lines
+    first: int
+    last: int
+
+    @property
+    def chars(self) -> int:
+        """How many characters it has."""
+        return self.lines.start(self.last + 1) - self.lines.start(self.first)
+
+
+def _shares(sizes: Sequence[int], most: int) -> list[int]:
+    """Divide what may be shown: what is short comes whole, and what is long shares the rest."""
+    shares = [0] * len(sizes)
+    left, waiting = most, len(sizes)
+    for place in sorted(range(len(sizes)), key=sizes.__getitem__):
+        shares[place] = max(1, min(sizes[place], left // waiting))
+        left, waiting = max(0, left - shares[place]), waiting - 1
+    return shares
+
+
+def _opened(context: SurfaceContext, wanted: LineRangeRef, *, alone: bool) -> _Range | RangeAnswer:
+    try:
+        manual = manual_by_id(context, wanted.manual_id)
+        document = manual.document(wanted.path)
+        lines = Lines(document.text)
+        return _Range(manual.id, document, lines, *_bounds(document, lines, wanted))
+    except ToolError as error:
+        if alone:
+            raise
+        payload = error.payload()
+        return RangeAnswer(manual_id=wanted.manual_id, path=wanted.path, error=payload)
+
+
+def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
+    manual_id, document, lines, first, last = part
+    shown = _part(document.text, lines, first, last, most, code=code)
+    end = max(first, shown.next_line - 1) if shown.next_line else last
+    start, stop = lines.start(first), lines.start(min(end, lines.total) + 1)
+    record(call.session, manual_id, document, TextPage.of(document.text, start, stop))
+    return RangeAnswer(
+        manual_id=manual_id,
+        path=document.path,
+        lines=shown.lines,
         before=_heading(_enclosing(document, first), first),
         after=_heading(_following(document, end), None),
-        left=(part.next_line, last) if part.next_line else None,
-        code_left_out=part.code or None,
+        left=(shown.next_line, last) if shown.next_line else None,
+        code_left_out=shown.code or None,
     )
-    return answer, sum(len(text) for _, text in part.lines)
 
 
 def _bounds(document: Document, lines: Lines, wanted: LineRangeRef) -> tuple[int, int]:

@@ -27,8 +27,10 @@ from fumishirube_manual.line_answers import (
     SearchScope,
     grep_answer,
     listed_chars,
+    tally_answer,
 )
 from fumishirube_manual.line_pages import LinePage
+from fumishirube_manual.matched_texts import MatchedTexts
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
@@ -60,6 +62,9 @@ class GrepParams(Params):
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Only count.")] = None
+    matches_only: Annotated[
+        bool | None, Field(description="Each different matched text, counted, and no lines.")
+    ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
 
@@ -73,12 +78,13 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
-        room = 0 if params.count_only else chars - listed_chars(chars)
+        tally = MatchedTexts(matcher, exact=bool(params.exact)) if params.matches_only else None
+        room = 0 if params.count_only or tally else chars - listed_chars(chars)
         page = LinePage(matcher, offset, room, params.context or 0)
         account = SearchAccount()
         for manual_id in scope.ids:
             try:
-                _search(context, manual_id, params, (matcher, page, account), budget, call)
+                _search(context, manual_id, params, (matcher, page, account, tally), budget, call)
             except ToolError as error:
                 if not scope.every:
                     raise
@@ -99,6 +105,8 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         if scope.every and call.session is not None:
             call.session.discovered = True
         texts, counting = params.any or (), bool(params.count_only)
+        if tally:
+            return tally_answer(texts, chars, scope, page, account, tally)
         return grep_answer(texts, chars, now, scope, page, account, counting=counting)
 
     return Tool(
@@ -152,12 +160,12 @@ def _search(
     context: SurfaceContext,
     manual_id: str,
     params: GrepParams,
-    results: tuple[LineMatcher, LinePage, SearchAccount],
+    results: tuple[LineMatcher, LinePage, SearchAccount, MatchedTexts | None],
     budget: Budget,
     call: Call,
 ) -> None:
     """Look through one manual."""
-    matcher, page, account = results
+    matcher, page, account, tally = results
     prefix = (params.path_prefix or "").strip()
     below = clean_path(prefix, "path_prefix") if prefix else ""
     texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
@@ -173,7 +181,10 @@ def _search(
             account.unread.append((manual_id, text))
             continue
         matches = matcher.lines(text)
-        page.add(manual_id, text, (match for match in matches if not isinstance(match, UnreadFile)))
+        searched = [match for match in matches if not isinstance(match, UnreadFile)]
+        page.add(manual_id, text, searched)
+        if tally and searched:
+            tally.add(manual_id, text, searched)
         account.unread += [(manual_id, match) for match in matches if isinstance(match, UnreadFile)]
 
 
