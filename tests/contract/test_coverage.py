@@ -42,6 +42,10 @@ MANUALS: dict[str, str | bytes] = {
 }
 
 
+ACCOUNT = {"FUMISHIRUBE_SURFACE_EXTRAS": "coverage,cite"}
+"""The account joins every answer, and not only where something was not searched."""
+
+
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace = write(tmp_path_factory.mktemp("coverage"), MANUALS)
@@ -52,14 +56,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def application(workspace: Path) -> Iterator[Application]:
-    application = opened(workspace)
+    application = opened(workspace, **ACCOUNT)
     yield application
     application.close()
 
 
 @pytest.fixture(scope="module")
 def server(workspace: Path) -> Iterator[Fumishirube]:
-    with Fumishirube(workspace) as connected:
+    with Fumishirube(workspace, **ACCOUNT) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -123,7 +127,7 @@ def test_a_heading_without_text_counts_as_presence_but_not_as_a_match(
 def test_a_link_that_comes_or_goes_is_counted_at_once(tmp_path: Path) -> None:
     write(tmp_path, {"m1/rules.md": RULES})
     link = tmp_path / "manuals/m1/link.md"
-    application = opened(tmp_path)
+    application = opened(tmp_path, **ACCOUNT)
     for expected in ({}, {("symlink", "file"): 1}, {}):
         if expected:
             link.symlink_to("nowhere")
@@ -261,7 +265,7 @@ def test_weak_matches_that_were_dropped_are_listed(application: Application) -> 
 
 
 def test_a_scan_cap_is_told(workspace: Path) -> None:
-    application = opened(workspace, MANUAL_FIND_SCAN_HARD_CAP="5")
+    application = opened(workspace, **ACCOUNT, MANUAL_FIND_SCAN_HARD_CAP="5")
     coverage = covered(application, "届出の期限は？", "wide", "届出")["coverage"]
     assert coverage["cutoff_reason"] == "candidate_cap"
     assert coverage["returned"] <= 10 < coverage["matched"] == 120
@@ -296,7 +300,7 @@ def test_a_follow_up_that_finds_nothing_says_why(application: Application) -> No
 
 def test_files_that_there_was_no_time_to_index_are_told(tmp_path: Path) -> None:
     write(tmp_path, {f"big/{n:04}.md": f"# 章{n}\n届出{n}\n" for n in range(600)})
-    application = opened(tmp_path)
+    application = opened(tmp_path, **ACCOUNT)
     query = Query("届出", ("届出",), limit=200, budget=Budget.of(1))
     time.sleep(0.002)
     trace = application.contexts["manual"].find("big", query).trace

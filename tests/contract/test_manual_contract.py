@@ -44,7 +44,6 @@ TOOLS = {
         "include_claim_graph",
         "use_cache",
         "inline_hits",
-        "path_prefix",
     ],
     "manual_hits": ["trace_id", "kind", "offset", "limit"],
     "manual_read": ["ref", "max_chars", "scope"],
@@ -62,13 +61,15 @@ KINDS = [
     "gate_runs",
     "fusion_debug",
 ]
+CONTRACT = "coverage,cite"
+"""The tools of the contract alone, and two keys that have always joined them."""
 EXTRAS = {"coverage", "est_tokens", "degraded"}
-ROW_EXTRAS = {"cite", "refers_to", "addressed"}
+ROW_EXTRAS = {"cite", "end_line", "refers_to", "addressed"}
 GUIDE, PASSPORT = "がいど", "パス.md"
 LONG = "長い名前" * 20
 HUGE = 64 * 1024 * 1024 + 1
 HEX = re.compile(r"[0-9a-f]{32}")
-CITE = re.compile(r"manual://m1/rules\.md#L3-L4@[0-9a-f]{6}")
+CITE = re.compile(r"@[0-9a-f]{6}")
 
 
 def coded(path: str) -> str:
@@ -128,7 +129,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(workspace: Path) -> Iterator[Fumishirube]:
     """A connection that has listed the manuals."""
-    with Fumishirube(workspace) as connected:
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -136,7 +137,7 @@ def server(workspace: Path) -> Iterator[Fumishirube]:
 @pytest.fixture(scope="module")
 def wire(workspace: Path) -> Iterator[Wire]:
     """The same, with a client that sends any JSON."""
-    with Wire(workspace) as connected:
+    with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -144,14 +145,14 @@ def wire(workspace: Path) -> Iterator[Wire]:
 @pytest.fixture(scope="module")
 def stranger(workspace: Path) -> Iterator[Fumishirube]:
     """A connection that never lists the manuals."""
-    with Fumishirube(workspace) as connected:
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
         yield connected
 
 
 @pytest.fixture
 def newcomer(workspace: Path) -> Iterator[Fumishirube]:
     """A connection of its own, that has read nothing yet."""
-    with Fumishirube(workspace) as connected:
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
         connected.ok("manual_ls")
         yield connected
 

@@ -33,7 +33,7 @@ class SureMatches:
             return Count(0)
         return self._corpus.count(self._clause, searched=True)
 
-    def held(self, passage: Passage) -> tuple[str, ...]:
+    def texts_in(self, passage: Passage) -> tuple[str, ...]:
         """Return the required terms and concepts that a passage holds; it matches if any."""
         whole = "\n".join(passage.fields.values())
         return tuple(text for text in self.texts if occurs(whole, text))
@@ -65,8 +65,8 @@ class SureMatches:
         clause = Bool(should=tuple(map(Term, terms)), must=(self._clause,))
         hits = []
         for passage, _ in self._corpus.search(clause, len(known) + room):
-            held = self.held(passage)
-            if held and passage.key not in known:
-                share = len(held) / len(self.texts)
-                hits.append(Hit(passage, highest * share, coverage=share, matched=held))
+            present = self.texts_in(passage)
+            if present and passage.key not in known:
+                share = len(present) / len(self.texts)
+                hits.append(Hit(passage, highest * share, coverage=share, matched=present))
         return sorted(hits[:room], key=Hit.sort_key)

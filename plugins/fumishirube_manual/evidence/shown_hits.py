@@ -65,12 +65,12 @@ class EvidenceReader:
             return SectionEvidence()
         titles = (row.title, *row.ancestors)
         lines = SectionLines(
-            text, row.start_line, weights_of(self._trace, row), titles, self._asked(row)
+            text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
         self._present |= lines.present()
         return lines.evidence(measure)
 
-    def _asked(self, row: TraceRow) -> str:
+    def _wording(self, row: TraceRow) -> str:
         """Return the wording that brought a hit."""
         wordings = (self._trace.text, *self._trace.origin.query.alternatives)
         return wordings[min(wording_of(row), len(wordings) - 1)]

@@ -92,7 +92,7 @@ class FindParams(Params):
         tuple[RequiredTerm, ...] | None,
         Field(
             max_length=ALTERNATIVES,
-            description="Up to 5 other wordings, as such a document would put it; or likely terms.",
+            description="Other wordings, or parts of a long question.",
         ),
     ] = None
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None

@@ -129,9 +129,9 @@ class Lexical(Stage):
         others = Bool(must=(clause,), must_not=(Pages(crowding),))
         least = self.promising * matches[0].estimate
         known = {match.passage.key for match in matches} | exclude
-        found = corpus.search(others, self.elsewhere + len(known))
+        further = corpus.search(others, self.elsewhere + len(known))
         return [
-            match for match in found if match.estimate >= least and match.passage.key not in known
+            match for match in further if match.estimate >= least and match.passage.key not in known
         ][: self.elsewhere]
 
     def _scored(
@@ -317,8 +317,8 @@ def _best(
     """Return the best matches; a cut-off is by the best of those that are not excluded."""
     if not exclude:
         return corpus.search(clause, limit, cutoff)
-    found = corpus.search(clause, limit + len(exclude))
-    return cutoff.apply([match for match in found if match.passage.key not in exclude][:limit])
+    best = corpus.search(clause, limit + len(exclude))
+    return cutoff.apply([match for match in best if match.passage.key not in exclude][:limit])
 
 
 def _names(fields: Mapping[str, str]) -> str:
