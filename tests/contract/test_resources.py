@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from manuals import RULES, ask, opened, write
+from manuals import RULES, ask, citation, opened, write
 from mcp import MCPError
 from mcp_types import CompletionArgument, PromptReference, ResourceTemplateReference
 from stdio import Fumishirube
@@ -99,7 +99,7 @@ def test_a_cite_gives_exactly_its_lines(server: Fumishirube, workspace: Path) ->
     assert items
     document = application.contexts["manual"].manual("m1").document("rules.md")
     for item in items:
-        (content,) = read(server, item["cite"])
+        (content,) = read(server, citation(item))
         first = item["ref"]["start_line"]
         (section,) = [one for one in document.sections if one.start_line == first]
         assert content.text == document.text[section.start : section.end]

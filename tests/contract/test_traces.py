@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manuals import RULES, appears, ask, fumishirube, opened, trace_appears, write
+from manuals import RULES, appears, ask, citation, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
 from fumishirube import LeftOut, NotFound, Query, Span, TermReport, Trace, TraceRow
@@ -348,7 +348,7 @@ def test_a_trace_is_there_when_the_process_has_ended(workspace: Path) -> None:
     assert names(workspace / ".fumishirube" / "traces") == {f"{trace_id}.json"}
     arguments = json.dumps({"trace_id": trace_id, "kind": "integrated_top"})
     page = fumishirube("call", "manual_hits", arguments, cwd=workspace).json
-    assert [item["cite"] for item in page["items"]] == [hit["cite"] for hit in found["hits"]]
+    assert [citation(item) for item in page["items"]] == [hit["cite"] for hit in found["hits"]]
 
 
 def test_two_servers_and_the_command_line_share_traces(workspace: Path) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from manuals import RULES, opened, write
+from manuals import RULES, citation, opened, write
 from stdio import Fumishirube
 
 PROJECT = Path(__file__).parents[2]
@@ -148,7 +148,7 @@ def test_the_unpacked_bundle_serves(bundle: Path, tmp_path: Path) -> None:
         assert len(server.tools()) == len(manifest["tools"])
         server.ok("manual_ls")
         found = server.ok("manual_find", query="例外", manual_id="m1", required_terms=["対象外"])
-    assert found["inline_hits"]["items"][0]["cite"].startswith("manual://m1/rules.md#L3")
+    assert citation(found["inline_hits"]["items"][0]).startswith("manual://m1/rules.md#L3")
 
 
 # --- the registry's entry -------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from http_server import HttpServer, script
-from manuals import RULES, write
+from manuals import RULES, citation, write
 
 HERE = Path(__file__).parents[1] / "support" / "clients"
 INSTALLED = os.environ.get("FUMISHIRUBE_CLIENTS", "")
@@ -143,7 +143,7 @@ def test_a_client_takes_the_whole_journey(name: str, reached: Sequence[str]) -> 
     assert told["server"] == "fumishirube"
     assert told["tools"][:3] == ["manual_ls", "manual_toc", "manual_find"]
     assert told["found"] == json.loads(told["text"])
-    cite = told["found"]["inline_hits"]["items"][0]["cite"]
+    cite = citation(told["found"]["inline_hits"]["items"][0])
     assert told["cited"] == "## 例外\nこの場合は対象外です。\n"
     assert told["uri"] == cite
     assert told["refused"] is True

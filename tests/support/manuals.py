@@ -65,6 +65,13 @@ def trace_appears(workspace: Path, trace_id: str) -> None:
     appears(workspace / ".fumishirube" / "traces" / f"{trace_id}.json")
 
 
+def citation(item: Mapping[str, Any]) -> str:
+    """Return the citation of a hit, which its place and the end of its ``cite`` make up."""
+    ref = item["ref"]
+    lines = f"#L{ref['start_line']}-L{item['end_line']}"
+    return f"manual://{ref['manual_id']}/{ref['path']}{lines}{item['cite']}"
+
+
 def opened(workspace: Path, **environ: str) -> Application:
     """Open the application of a workspace in this process."""
     return open_application(workspace, strangers=False, environ=environ)

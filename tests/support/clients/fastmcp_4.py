@@ -22,7 +22,10 @@ async def main() -> None:
         found = await client.call_tool_mcp("manual_find", asked)
         wrong = {"ref": {"manual_id": "m1", "path": "none.md"}}
         refused = await client.call_tool_mcp("manual_read", wrong)
-        cite = found.structured_content["inline_hits"]["items"][0]["cite"]
+        hit = found.structured_content["inline_hits"]["items"][0]
+        ref = hit["ref"]
+        lines = f"#L{ref['start_line']}-L{hit['end_line']}"
+        cite = f"manual://{ref['manual_id']}/{ref['path']}{lines}{hit['cite']}"
         resources = await client.list_resources()
         templates = await client.list_resource_templates()
         (cited,) = await client.read_resource(cite)

@@ -9,7 +9,9 @@ export async function journey(client, call) {
     required_terms: ["対象外"],
   });
   const refused = await call("manual_read", { ref: { manual_id: "m1", path: "none.md" } });
-  const cite = found.structuredContent.inline_hits.items[0].cite;
+  const hit = found.structuredContent.inline_hits.items[0];
+  const lines = `#L${hit.ref.start_line}-L${hit.end_line}`;
+  const cite = `manual://${hit.ref.manual_id}/${hit.ref.path}${lines}${hit.cite}`;
   const { resources } = await client.listResources();
   const { resourceTemplates } = await client.listResourceTemplates();
   const cited = await client.readResource({ uri: cite });

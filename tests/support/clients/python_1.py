@@ -29,7 +29,10 @@ async def main() -> None:
         found = await session.call_tool("manual_find", asked)
         wrong = {"ref": {"manual_id": "m1", "path": "none.md"}}
         refused = await session.call_tool("manual_read", wrong)
-        cite = found.structuredContent["inline_hits"]["items"][0]["cite"]
+        hit = found.structuredContent["inline_hits"]["items"][0]
+        ref = hit["ref"]
+        lines = f"#L{ref['start_line']}-L{hit['end_line']}"
+        cite = f"manual://{ref['manual_id']}/{ref['path']}{lines}{hit['cite']}"
         resources = (await session.list_resources()).resources
         templates = (await session.list_resource_templates()).resourceTemplates
         (cited,) = (await session.read_resource(AnyUrl(cite))).contents
