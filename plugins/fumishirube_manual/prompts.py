@@ -60,8 +60,8 @@ B: {second}
 
 1. {begin}
 2. Search with manual_find for both, each with its points as an alternative.
-3. Read around the lines about each with manual_read and refs. For every point that one of them has, search \
-for the same point of the other, so that an empty cell means: not in the manual.
+3. Read around the lines about each with manual_read and refs. For every point that one of them \
+has, search for the same point of the other, so that an empty cell means: not in the manual.
 4. Give a table: a row a point, a column each, a cite in each cell. Below it say in two or three \
 sentences what differs and when it matters.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,7 @@ from fumishirube.config.configuration import Config, build, load_config
 from fumishirube.config.environment import variables
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
+from fumishirube_manual.settings import Extra
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.scorers.lexical import Lexical
@@ -228,7 +229,7 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ("roots: {manuals: 5}", "roots.manuals: must be a string, got 5", ""),
         (
             "surfaces: [{use: manual, with: {extras: [cites]}}]",
-            "surfaces[0].with.extras[0]: must be one of coverage, cite, est_tokens",
+            "surfaces[0].with.extras[0]: must be one of lines, also, answerable",
             "",
         ),
         ("traces: {seconds: .nan}", "traces.seconds: ", ""),
@@ -328,7 +329,7 @@ def test_a_blank_variable_is_none(opened: Opened, value: str) -> None:
         (
             "FUMISHIRUBE_SURFACE_EXTRAS",
             "site",
-            "none, or any of coverage, cite, est_tokens, refers_to, addressed",
+            f"none, or any of {', '.join(get_args(Extra))}",
         ),
     ],
 )

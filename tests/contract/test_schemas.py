@@ -103,7 +103,6 @@ def test_an_input_schema_is_closed_and_stands_on_its_own() -> None:
     schema = input_schema(tool(params=Everything))
     assert schema == {
         "type": "object",
-        "description": "Ask for something.",
         "additionalProperties": False,
         "required": ["query", "needed"],
         "properties": {

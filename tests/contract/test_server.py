@@ -171,7 +171,7 @@ async def test_a_client_of_either_era_lists_and_calls(era: str) -> None:
         ]
         echo = tools["echo"]
         assert echo.title == "Echo"
-        assert echo.description == 'Says it again.\n\nExample: {"text":"a"}'
+        assert echo.description == "Says it again."
         assert echo.annotations is not None
         assert echo.annotations.model_dump(exclude_none=True) == {
             "title": "Echo",

@@ -1,0 +1,199 @@
+"""Hits show the lines that bear on the question; copies are one hit; ranges are read by number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from manuals import write
+from stdio import Fumishirube
+
+from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
+from fumishirube_manual.evidence.excerpts import excerpt
+from fumishirube_manual.evidence.lines import FULL, SectionLines
+
+LONG = "\n\n".join(
+    f"Paragraph {n} tells of other things, such as weather and tea." for n in range(40)
+)
+BADGE = "# Badge\n\nWear the visitor badge inside.\nReturn it to desk {}.\nAsk the guard.\n"
+TABLE = """| fee | amount |
+| --- | --- |
+| entry | 300 yen |
+| parking | 1,200 yen |
+"""
+MANUALS = {
+    "guide/parking.md": f"# Parking\n\n{LONG}\n\nThe parking fee is 1,200 yen a day.\n\n{LONG}\n",
+    "guide/fees.md": f"# Fees\n\n{LONG}\n\n{TABLE}\n{LONG}\n",
+    "guide/short.md": "# Lockers\n\nA locker costs 100 yen.\n\nIt opens at nine.\n",
+    "guide/v1.md": BADGE.format("one"),
+    "guide/v2.md": BADGE.format("two"),
+    "rules/late.md": "# 延滞\n\n返却が遅れた日数に応じて延滞料を支払う。\n",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
+    with Fumishirube(write(tmp_path_factory.mktemp("evidence"), MANUALS)) as connected:
+        connected.ok("manual_ls")
+        yield connected
+
+
+def items(server: Fumishirube, query: str, *terms: str, **more: Any) -> list[dict[str, Any]]:
+    arguments = {"query": query, "manual_id": "guide", "required_terms": [*terms], **more}
+    hits: list[dict[str, Any]] = server.ok("manual_find", **arguments)["inline_hits"]["items"]
+    return hits
+
+
+def line(path: str, number: int) -> str:
+    return MANUALS[path].split("\n")[number - 1]
+
+
+def test_the_best_line_is_shown_with_its_number(server: Fumishirube) -> None:
+    (hit, *_) = items(server, "How much is the parking fee a day?", "parking fee")
+    assert hit["ref"]["path"] == "parking.md"
+    shown = dict(map(tuple, hit["lines"]))
+    assert "The parking fee is 1,200 yen a day." in shown.values()
+    assert all(line("guide/parking.md", number) == text for number, text in shown.items())
+    assert len(shown) <= 4
+
+
+def test_a_row_of_a_table_comes_with_its_header(server: Fumishirube) -> None:
+    hits = items(server, "fee for parking amount", "amount")
+    (hit,) = [hit for hit in hits if hit["ref"]["path"] == "fees.md"]
+    texts = [text for _, text in hit["lines"]]
+    assert "| fee | amount |" in texts
+    assert "| parking | 1,200 yen |" in texts
+
+
+def test_a_short_section_is_shown_whole_without_its_heading(server: Fumishirube) -> None:
+    (hit, *_) = items(server, "locker price", "locker")
+    assert [text for _, text in hit["lines"]] == ["A locker costs 100 yen.", "It opens at nine."]
+    assert hit["title"] == "Lockers"
+    assert hit["end_line"] == 5
+
+
+def test_copies_are_one_hit_with_the_lines_in_which_they_differ(server: Fumishirube) -> None:
+    hits = items(server, "visitor badge return", "badge")
+    badges = [hit for hit in hits if hit["title"] == "Badge"]
+    assert len(badges) == 1
+    (copy,) = badges[0]["also"]
+    first = badges[0]["ref"]["path"]
+    other = {"v1.md": "v2.md", "v2.md": "v1.md"}[first]
+    assert copy["at"] == f"{other}#L1"
+    assert copy["lines"] == [[4, line(f"guide/{other}", 4)]]
+
+
+def test_a_page_goes_on_after_what_was_folded(server: Fumishirube) -> None:
+    arguments = {"query": "visitor badge", "manual_id": "guide", "required_terms": ["badge"]}
+    answer = server.ok("manual_find", **arguments, inline_hits={"limit": 1})
+    page = answer["inline_hits"]
+    assert page["next_offset"] == 2
+    rest = server.ok(
+        "manual_hits",
+        trace_id=answer["trace_id"],
+        kind="integrated_top",
+        offset=page["next_offset"],
+    )
+    shown = {page["items"][0]["ref"]["path"], page["items"][0]["also"][0]["at"].partition("#")[0]}
+    assert shown == {"v1.md", "v2.md"}
+    assert shown.isdisjoint(item["ref"]["path"] for item in rest["items"])
+
+
+def test_what_stands_nowhere_near_is_named(server: Fumishirube) -> None:
+    query = {"query": "parking fee for zeppelins", "manual_id": "guide"}
+    answer = server.ok("manual_find", **query, required_terms=["parking fee", "zeppelin"])
+    assert "zeppelins" in answer["missing"]
+    assert answer["terms"][1][:3] == ["zeppelin", "nowhere", 0]
+    assert answer["answerable"] in ("partly", "no")
+
+
+def test_another_wording_brings_its_own_hit_and_lines(server: Fumishirube) -> None:
+    hits = items(server, "parking fee", "parking", alternatives=["locker costs", " "])
+    (locker,) = [hit for hit in hits if hit["title"] == "Lockers"]
+    assert locker["alternative"] == 1
+    assert [3, "A locker costs 100 yen."] in locker["lines"]
+    assert "alternative" not in hits[0]
+
+
+def test_ranges_are_read_by_their_numbers(server: Fumishirube) -> None:
+    refs = [
+        {"manual_id": "guide", "path": "short.md", "start_line": 3, "end_line": 3},
+        "manual://rules/late.md#L3-L3",
+        {"manual_id": "guide", "path": "none.md"},
+        {"manual_id": "guide", "path": "v1.md"},
+    ]
+    first, second, missing, whole = server.ok("manual_read", refs=refs)["items"]
+    assert first["lines"] == [[3, "A locker costs 100 yen."]]
+    assert first["before"] == [1, "Lockers"]
+    assert second["lines"] == [[3, "返却が遅れた日数に応じて延滞料を支払う。"]]
+    assert missing["error"]["code"] == "not_found"
+    assert [number for number, _ in whole["lines"]] == [1, 3, 4, 5]
+
+
+def test_a_range_that_is_cut_says_what_is_left(server: Fumishirube) -> None:
+    refs = [{"manual_id": "guide", "path": "parking.md", "start_line": 1, "end_line": 60}]
+    (cut,) = server.ok("manual_read", refs=refs, max_chars=256)["items"]
+    first, last = cut["left"]
+    assert last == 60
+    again = [{"manual_id": "guide", "path": "parking.md", "start_line": first, "end_line": last}]
+    (rest,) = server.ok("manual_read", refs=again)["items"]
+    read = [number for part in (cut, rest) for number, _ in part["lines"]]
+    filled = [n for n in range(1, 61) if line("guide/parking.md", n).strip()]
+    assert read == filled
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"ref": {"manual_id": "guide", "path": "v1.md"}, "refs": ["manual://guide/v1.md"]},
+        {"refs": []},
+        {"refs": ["manual://guide/v1.md"] * 9},
+        {"refs": ["nonsense"]},
+        {"refs": [{"manual_id": "guide", "path": "v1.md", "start_line": 9}]},
+        {"refs": [{"manual_id": "guide", "path": "v1.md", "start_line": 4, "end_line": 3}]},
+    ],
+)
+def test_ranges_that_cannot_be_are_refused(server: Fumishirube, arguments: dict[str, Any]) -> None:
+    assert server.refused("manual_read", **arguments)["code"] == "invalid_parameter"
+
+
+# --- laws -----------------------------------------------------------------------------------
+
+WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0, {"料金": 1.0})]
+
+
+@given(st.text(st.sampled_from("fee 料金abc。.\n|#`"), max_size=400), st.integers(1, 900))
+def test_evidence_is_made_of_lines_of_the_section(text: str, first: int) -> None:
+    evidence = SectionLines(text, first, WEIGHTS).evidence(FULL)
+    lines = text.splitlines()
+    numbers = [number for number, _ in evidence.lines]
+    assert numbers == sorted(set(numbers))
+    for number, shown in evidence.lines:
+        plain = shown.removeprefix("…").removesuffix("…")
+        assert plain in lines[number - first]
+
+
+@given(st.text(st.sampled_from("fee 料金ab。. "), min_size=1, max_size=600), st.integers(20, 200))
+def test_an_excerpt_is_a_stretch_of_its_line(line: str, most: int) -> None:
+    shown = excerpt(line, most, WEIGHTS)
+    plain = shown.removeprefix("…").removesuffix("…")
+    assert plain in line
+    assert len(plain) <= most
+
+
+@pytest.mark.parametrize(
+    ("word", "singular"),
+    [
+        ("fees", "fee"),
+        ("stories", "story"),
+        ("boxes", "boxe"),
+        ("status", "status"),
+        ("gas", "gas"),
+    ],
+)
+def test_plurals_lose_their_ending(word: str, singular: str) -> None:
+    assert stem(word) == singular
