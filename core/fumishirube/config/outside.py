@@ -61,7 +61,7 @@ def outside_settings(
 def _outside(
     loaded: LoadedConfig, written: str, coordinate: str, said: str = ""
 ) -> Iterator[TrustedMatter]:
-    workspace = loaded.workspace
+    workspace = loaded.workspace.resolve()
     target = Path(os.path.realpath(workspace / written))
     if target.is_relative_to(workspace):
         return
@@ -74,4 +74,6 @@ def _outside(
 
 def _own_file(loaded: LoadedConfig) -> bool:
     """Tell whether the person keeps the configuration elsewhere, and has named it."""
-    return loaded.file is not None and not loaded.file.resolve().is_relative_to(loaded.workspace)
+    return loaded.file is not None and not loaded.file.resolve().is_relative_to(
+        loaded.workspace.resolve()
+    )
