@@ -74,7 +74,8 @@ MANUALS: dict[str, str | bytes] = {
 
 @pytest.fixture(scope="module")
 def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
-    application = opened(write(tmp_path_factory.mktemp("full"), MANUALS))
+    workspace = write(tmp_path_factory.mktemp("full"), MANUALS)
+    application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
     yield application
     application.close()
 

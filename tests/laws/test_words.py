@@ -15,7 +15,7 @@ from fumishirube.text import estimate_tokens
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 TOOLS = 2_600
-"""Tokens of the eleven tools' names, descriptions and input schemas."""
+"""Tokens of the tools' names, descriptions and input schemas."""
 FOUND = 2_000
 """Tokens of an answer with five hits and their evidence; a Japanese character counts one."""
 SHOWN = 2_048
