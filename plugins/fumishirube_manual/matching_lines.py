@@ -32,6 +32,8 @@ from fumishirube.text import (
 _SCORER = "regex"
 _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": 20_000}
 """For the lines of one file; the scorer's own limit is meant for a whole search."""
+_MATCHES_IN_LINE = 64
+"""How many matches of a line are told apart; a line has rarely more than a few."""
 
 Spans = Sequence[tuple[int, int]]
 
@@ -112,13 +114,29 @@ class PatternMatcher:
         return self.spans_of([line])[0]
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
-        """Return that for several lines, which are looked through together."""
-        ranking = self._ranking(_Lines("", lines))
-        spans = {
-            hit.passage.start_line: [(place.start, place.end) for place in hit.places]
-            for hit in ranking.hits
-        }
-        return [spans.get(number, ()) for number in range(1, len(lines) + 1)]
+        """Return that for several lines, which are looked through together.
+
+        The scorer tells where a text matches first; so what follows a match is looked through
+        again, until nothing matches.
+        """
+        spans: list[list[tuple[int, int]]] = [[] for _ in lines]
+        waiting = {number: 0 for number, line in enumerate(lines) if line}
+        for _ in range(_MATCHES_IN_LINE):
+            numbers = [*waiting]
+            rests = [lines[number][waiting[number] :] for number in numbers]
+            ranking = self._ranking(_Lines("", rests)) if rests else Ranking()
+            begun = dict(waiting)
+            waiting.clear()
+            for hit in ranking.hits:
+                number = numbers[hit.passage.start_line - 1]
+                place = hit.places[0]
+                start, end = begun[number] + place.start, begun[number] + place.end
+                spans[number].append((start, end))
+                if max(end, start + 1) < len(lines[number]):
+                    waiting[number] = max(end, start + 1)
+            if not waiting:
+                break
+        return spans
 
     def _ranking(self, lines: _Lines) -> Ranking:
         scored = self._scorer().score(self._query, lines, {})

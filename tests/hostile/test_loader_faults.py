@@ -82,7 +82,7 @@ def find(server: stdio.Wire) -> tuple[set[str], list[tuple[str, int]]]:
 def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
     workspace: Path, path: str, fault: str
 ) -> None:
-    with stdio.Wire(workspace, PYTHONPATH=path) as server:
+    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         server.ok("manual_ls")
         assert find(server) == ({*FILES}, [])
         (workspace / "manuals/m/mode").write_text(fault)
@@ -101,7 +101,7 @@ def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
 
 
 def test_a_loader_that_has_no_list_any_more_keeps_its_files(workspace: Path, path: str) -> None:
-    with stdio.Wire(workspace, PYTHONPATH=path) as server:
+    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         server.ok("manual_ls")
         assert find(server) == ({*FILES}, [])
         (workspace / "manuals/m/mode").write_text("sources")
@@ -114,7 +114,7 @@ def test_a_loader_that_has_no_list_any_more_keeps_its_files(workspace: Path, pat
 def test_documents_are_served_without_those_their_loader_fails_on(
     workspace: Path, path: str, fault: str
 ) -> None:
-    with stdio.Wire(workspace, PYTHONPATH=path) as server:
+    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         assert server.ok("ubp_list_pages")["total"] == 2
         (workspace / "docs/mode").write_text(fault)
         (workspace / "docs/b.late").write_text("旅費の例外を改める")

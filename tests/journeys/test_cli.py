@@ -478,6 +478,7 @@ def test_tools_are_listed_with_their_schemas(workspace: Path) -> None:
         "manual_ls",
         "manual_toc",
         "manual_find",
+        "manual_grep",
         "manual_hits",
         "manual_read",
         "manual_scan",

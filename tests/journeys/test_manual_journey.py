@@ -28,6 +28,10 @@ def write(path: Path, content: str | bytes) -> None:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+PLAIN = {"FUMISHIRUBE_SURFACE_EXTRAS": "coverage,cite"}
+"""Rows as the contract has them, which are the same in a search and in its pages."""
+
+
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("samples")
@@ -38,7 +42,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def library(samples: Path) -> Iterator[Fumishirube]:
     """A connection to the sample manuals."""
-    with Fumishirube(samples) as connected:
+    with Fumishirube(samples, **PLAIN) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -53,7 +57,7 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def server(workspace: Path) -> Iterator[Fumishirube]:
     """A connection to a small manual that the test may change."""
-    with Fumishirube(workspace) as connected:
+    with Fumishirube(workspace, **PLAIN) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -308,7 +312,7 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
     for name, encode in ENCODINGS.items():
         for ending, mark in LINE_ENDS.items():
             write(root / f"manuals/m/{name}-{ending}.md", encode(PROSE.replace("\n", mark)))
-    with Fumishirube(root) as connected:
+    with Fumishirube(root, **PLAIN) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -451,7 +455,7 @@ def test_a_file_that_becomes_readable_is_searched(server: Fumishirube) -> None:
 
 
 def test_two_servers_share_a_workspace_and_both_see_an_edit(workspace: Path) -> None:
-    with Fumishirube(workspace) as one, Fumishirube(workspace) as two:
+    with Fumishirube(workspace, **PLAIN) as one, Fumishirube(workspace, **PLAIN) as two:
         for server in (one, two):
             server.ok("manual_ls")
         for number in range(4):
@@ -502,7 +506,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
         workspace / "manuals/nowhere": outside / "nowhere",
     }.items():
         link.symlink_to(target)
-    with Fumishirube(workspace) as connected:
+    with Fumishirube(workspace, **PLAIN) as connected:
         connected.ok("manual_ls")
         yield connected
 
@@ -596,7 +600,7 @@ def test_unusual_names_are_listed_found_and_read(server: Fumishirube, name: str)
 
 
 def test_a_whole_journey_leaves_no_word_on_standard_error(samples: Path) -> None:
-    with Wire(samples) as wire:
+    with Wire(samples, **PLAIN) as wire:
         wire.ok("manual_ls")
         for manual, query, terms, _ in QUESTIONS:
             wire.ok("manual_read", ref=_readable(find(wire, manual, query, *terms)[0]))
@@ -605,7 +609,7 @@ def test_a_whole_journey_leaves_no_word_on_standard_error(samples: Path) -> None
 
 
 def test_each_refusal_leaves_one_line_without_the_question(samples: Path) -> None:
-    with Wire(samples) as wire:
+    with Wire(samples, **PLAIN) as wire:
         wire.ok("manual_ls")
         wire.refused("manual_find", query="秘密の質問", manual_id="nope", required_terms=["秘密"])
         wire.refused("manual_scan", manual_id=BENEFITS, path="../秘密.md")
@@ -626,7 +630,7 @@ def test_a_manual_of_headings_alone_has_nothing_to_find_and_says_so(tmp_path: Pa
     folder = tmp_path / "manuals" / "m"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("# 給付\n", encoding="utf-8")
-    with Fumishirube(tmp_path) as server:
+    with Fumishirube(tmp_path, **PLAIN) as server:
         server.ok("manual_ls")
         found = server.ok("manual_find", query="給付", manual_id="m", required_terms=["給付"])
     assert found["candidates"] == 0

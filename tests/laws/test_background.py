@@ -41,7 +41,7 @@ def scanned(answer: dict[str, Any]) -> int:
 
 
 def test_a_server_finishes_what_a_find_had_no_time_for(workspace: Path) -> None:
-    with Wire(workspace) as server:
+    with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         server.ok("manual_ls")
         first = hurried(server.ok)
         assert 0 < scanned(first) < FILES
@@ -57,11 +57,11 @@ def test_a_server_finishes_what_a_find_had_no_time_for(workspace: Path) -> None:
 
 
 def test_hanging_up_ends_the_indexing_and_leaves_a_sound_index(workspace: Path) -> None:
-    with Wire(workspace) as server:
+    with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         server.ok("manual_ls")
         hurried(server.ok)
         assert "Traceback" not in server.hang_up()
-    with closing(manuals.opened(workspace)) as application:
+    with closing(manuals.opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")) as application:
         answer = manuals.ask(
             application, "manual_find", query="給付", manual_id="m", required_terms=["給付"]
         )
@@ -70,7 +70,7 @@ def test_hanging_up_ends_the_indexing_and_leaves_a_sound_index(workspace: Path) 
 
 
 def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:
-    with closing(manuals.opened(workspace)) as application:
+    with closing(manuals.opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")) as application:
         first = hurried(lambda name, **given: manuals.ask(application, name, **given))
         assert 0 < scanned(first) < FILES
         names = {thread.name for thread in threading.enumerate()}
@@ -78,7 +78,7 @@ def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:
 
 
 def test_in_a_hurry_the_file_that_is_named_goes_first(workspace: Path) -> None:
-    with closing(manuals.opened(workspace)) as application:
+    with closing(manuals.opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")) as application:
         answer = hurried(
             lambda name, **given: manuals.ask(application, name, **given), "交通費の請求"
         )

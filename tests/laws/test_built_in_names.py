@@ -18,8 +18,10 @@ ORDINARY = {
 """Words that mean something else wherever the core writes them, and what."""
 
 COINCIDENCES = {
+    ("config/outside.py", "vault"): "the folder that the root of this name has by default",
     ("config/sections.py", "vault"): "the folder that the root of this name has by default",
     ("engine/adaptive.py", "lexical"): "what the file of statistics calls a search without fusion",
+    ("query.py", "alternatives"): "a field of a query",
     ("serving.py", "plain"): "a function of its __all__",
     ("testing/refiners.py", "phrase"): "a label of a sample hit",
     ("text/projections.py", "plain"): "a group of a regular expression",

@@ -359,7 +359,7 @@ def test_whatever_comes_is_taken_or_refused_with_a_code(arguments: dict[str, Any
 
 
 def test_discovery_goes_before_the_arguments() -> None:
-    def before(call: Call) -> None:
+    def before(call: Call, arguments: object) -> None:
         raise InvalidParameter("call manual_ls first", required_first_call="manual_ls")
 
     with pytest.raises(InvalidParameter, match="manual_ls"):

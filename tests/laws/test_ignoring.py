@@ -183,7 +183,9 @@ GONE = ("drafts/leave.md", "leave.tmp.md", ".private/leave.md", ".note.md")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
-    with Fumishirube(write(tmp_path_factory.mktemp("ignoring"), MANUAL)) as connected:
+    with Fumishirube(
+        write(tmp_path_factory.mktemp("ignoring"), MANUAL), FUMISHIRUBE_SURFACE_EXTRAS="coverage"
+    ) as connected:
         connected.ok("manual_ls")
         yield connected
 

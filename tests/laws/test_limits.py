@@ -131,7 +131,7 @@ def limited(tmp_path: Path, limits: str, files: dict[str, str]) -> Path:
 def test_what_is_too_deep_is_counted_and_named(tmp_path: Path) -> None:
     files = {"a.md": LEAVE, "one/b.md": LEAVE, "one/two/c.md": LEAVE, "one/two/three/d.md": LEAVE}
     workspace = limited(tmp_path, "depth: 2", files)
-    application = opened(workspace)
+    application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
     coverage = ask(application, "manual_find", **ASKED)["coverage"]
     assert coverage["scope"]["files"] == 2
     assert coverage["skipped"] == [{"reason": "ignored", "unit": "file", "count": 2}]
@@ -146,7 +146,8 @@ def test_what_is_too_deep_is_counted_and_named(tmp_path: Path) -> None:
 
 def test_what_is_far_too_deep_is_counted_as_a_folder(tmp_path: Path) -> None:
     deep = "/".join(["d"] * 40)
-    application = opened(limited(tmp_path, "depth: 3", {"a.md": LEAVE, f"{deep}/b.md": LEAVE}))
+    workspace = limited(tmp_path, "depth: 3", {"a.md": LEAVE, f"{deep}/b.md": LEAVE})
+    application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
     coverage = ask(application, "manual_find", **ASKED)["coverage"]
     assert coverage["skipped"] == [{"reason": "ignored", "unit": "folder", "count": 1}]
     application.close()
@@ -154,7 +155,7 @@ def test_what_is_far_too_deep_is_counted_as_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) -> None:
     workspace = limited(tmp_path, "file_bytes: 1 KiB", {"a.md": LEAVE, "b.md": LEAVE * 100})
-    application = opened(workspace)
+    application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
     coverage = ask(application, "manual_find", **ASKED)["coverage"]
     assert coverage["scope"]["files"] == 2
     assert coverage["skipped"] == [{"reason": "too_large", "unit": "file", "count": 1}]
@@ -167,7 +168,7 @@ def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) ->
 
 def test_a_manual_with_too_many_files_says_what_to_do(tmp_path: Path) -> None:
     workspace = limited(tmp_path, "files: 2", {f"{n}.md": LEAVE for n in range(3)})
-    application = opened(workspace)
+    application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
     with pytest.raises(NeedsNarrowScope, match=r"over 2 files.*\.fumishirubeignore.*limits\.files"):
         ask(application, "manual_find", **ASKED)
     application.close()
