@@ -20,7 +20,16 @@ FOUND = 2_000
 """Tokens of an answer with five hits and their evidence; a Japanese character counts one."""
 SHOWN = 2_048
 """Characters after which some clients cut descriptions and instructions."""
-PLAIN = {"budget", "inline_hits", "ref", "max_headings_per_file", "offset", "scope", "max_chars"}
+PLAIN = {
+    "budget",
+    "inline_hits",
+    "range",
+    "ref",
+    "max_headings_per_file",
+    "offset",
+    "scope",
+    "max_chars",
+}
 """Arguments whose names say it all, or whose schema does."""
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
-from fumishirube.disk import UnlistedReason
 from fumishirube.text import estimate_tokens
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import Coverage, coverage_of
@@ -20,8 +19,12 @@ from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _EXPECTED = frozenset(
-    {"heading_only", "excluded_by_trace", "navigation_file", *get_args(UnlistedReason)}
+    [
+        *("heading_only", "navigation_file", "excluded_by_trace", "excluded_by_read"),
+        *("symlink", "hidden", "ignore_rule", "no_loader", "special"),
+    ]
 )
+"""What is never searched, or is on purpose not; no account is worth its price for these."""
 
 
 class InlinePage(LeanAnswer):
