@@ -303,7 +303,9 @@ def test_only_a_large_manual_that_is_served_is_watched(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
     files = {f"m/part{n % 5}/{n:04}.md": f"# 第{n}条\n給付 {n}\n" for n in range(MORE)}
-    with Wire(manuals.write(tmp_path_factory.mktemp("large"), files)) as server:
+    with Wire(
+        manuals.write(tmp_path_factory.mktemp("large"), files), FUMISHIRUBE_SURFACE_EXTRAS="none"
+    ) as server:
         server.ok("manual_ls")
         yield server
 

@@ -20,7 +20,8 @@ FOUND = 2_000
 """Tokens of an answer with five hits and their evidence; a Japanese character counts one."""
 SHOWN = 2_048
 """Characters after which some clients cut descriptions and instructions."""
-PLAIN = {
+PLAIN = {"budget", "cursor", "inline_hits", "max_chars", "max_headings_per_file", "offset"}
+PLAIN |= {"range", "ref", "scope"}
     "budget",
     "inline_hits",
     "range",
