@@ -20,16 +20,9 @@ FOUND = 2_000
 """Tokens of an answer with five hits and their evidence; a Japanese character counts one."""
 SHOWN = 2_048
 """Characters after which some clients cut descriptions and instructions."""
-PLAIN = {"budget", "cursor", "inline_hits", "max_chars", "max_headings_per_file", "offset"}
-PLAIN |= {"range", "ref", "scope"}
-    "budget",
-    "inline_hits",
-    "range",
-    "ref",
-    "max_headings_per_file",
-    "offset",
-    "scope",
-    "max_chars",
+PLAIN = {
+    *("budget", "cursor", "inline_hits", "max_chars", "max_headings_per_file"),
+    *("offset", "range", "ref", "scope"),
 }
 """Arguments whose names say it all, or whose schema does."""
 
