@@ -125,7 +125,7 @@ def test_the_framework_has_its_own_verbs_and_the_slices_the_others() -> None:
         *("conform", "doctor", "config", "init", "trace", "trust"),
     }
     assert set(commands.verbs()) == {
-        *("find", "ls", "toc", "read", "scan", "cite", "coverage"),
+        *("find", "grep", "ls", "toc", "read", "scan", "cite", "coverage"),
         *("vault", "docs", "eval", "inspect"),
     }
     assert set(commands.ways_to_serve()) == {"http", "bridge"}
