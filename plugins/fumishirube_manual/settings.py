@@ -17,6 +17,7 @@ Extra = Literal[
     "refs",
     "grep",
     "titles",
+    "documents",
     "unread",
     "terms",
     "unsearched",
