@@ -8,6 +8,7 @@ SURFACE = "manual"
 """The name under which the surface is registered."""
 
 Extra = Literal[
+    "plain",
     "lines",
     "also",
     "answerable",

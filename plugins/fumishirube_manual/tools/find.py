@@ -19,6 +19,7 @@ from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -31,10 +32,10 @@ from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
 from fumishirube_manual.tools.find_arguments import (
     CANDIDATES,
-    INLINE_HITS,
     TIME_MS,
     FindBudget,
     FindParams,
+    hits_wanted,
     offered_arguments,
     other_wordings,
 )
@@ -45,10 +46,8 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 
     def run(params: FindParams, call: Call) -> FindAnswer:
         trace = search(context, params, call, settings)
-        wanted = params.inline_hits.limit if params.inline_hits else None
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
-        limit = min(wanted or INLINE_HITS, INLINE_HITS)
-        answer = compact(context, trace, diagnosis, account, limit, settings)
+        answer = compact(context, trace, diagnosis, account, hits_wanted(params), settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         if trace.manuals and call.session is not None:
             call.session.discovered = True
@@ -71,6 +70,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         answer=FindAnswer,
         run=run,
         before=after_discovery_or_everywhere if everywhere else after_discovery,
+        text=find_text if "plain" in settings.extras else None,
         examples=(
             {
                 "query": "Who may claim the travel allowance?",

@@ -85,7 +85,10 @@ class FindParams(Params):
     manual_id: Scope
     required_terms: Annotated[
         tuple[RequiredTerm, ...],
-        Field(description="One or two words.", json_schema_extra={"maxItems": TERMS}),
+        Field(
+            description="Words that the passage surely holds.",
+            json_schema_extra={"minItems": 1, "maxItems": TERMS},
+        ),
         AfterValidator(_terms),
     ]
     alternatives: Annotated[
@@ -115,6 +118,13 @@ def other_wordings(params: FindParams) -> tuple[str, ...]:
     texts = {fold(text): text.strip() for text in params.alternatives or ()}
     known = ("", fold(params.query))
     return tuple(text for folded, text in texts.items() if folded not in known)
+
+
+def hits_wanted(params: FindParams) -> int:
+    """Return how many hits the answer holds: one more for each other wording, unless limited."""
+    if params.inline_hits and params.inline_hits.limit:
+        return min(params.inline_hits.limit, INLINE_HITS)
+    return INLINE_HITS + len(other_wordings(params))
 
 
 def offered_arguments(settings: ManualSettings) -> type[FindParams]:

@@ -32,6 +32,7 @@ from fumishirube_manual.line_answers import (
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matched_texts import MatchedTexts
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.plain_texts import grep_text
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
     PathPrefix,
@@ -40,6 +41,7 @@ from fumishirube_manual.scopes import (
     manuals_in,
     scope_id,
 )
+from fumishirube_manual.settings import ManualSettings
 
 PAGE = 10_000
 TIME_MS = 60_000
@@ -69,7 +71,7 @@ class GrepParams(Params):
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
 
 
-def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
+def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
@@ -123,6 +125,7 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         answer=GrepAnswer,
         run=run,
         before=after_discovery_or_everywhere,
+        text=grep_text if "plain" in settings.extras else None,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
