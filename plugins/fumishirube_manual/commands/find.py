@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -27,6 +27,7 @@ from fumishirube.commands import (
     terminal_width,
 )
 from fumishirube.text import concepts, fold
+from fumishirube_manual.cited_places import CitedPlace, place_of_section
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
     coverage_lines,
@@ -174,7 +175,23 @@ def _search(
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}
     loose = () if options.manual else context.loose_files()
-    return SearchResults(options.query, required, options.limit, trace, wanted, unread, loose)
+    places = _places(context, trace, options.limit)
+    return SearchResults(
+        options.query, required, options.limit, trace, wanted, unread, loose, places
+    )
+
+
+def _places(
+    context: SurfaceContext, trace: Trace, limit: int
+) -> Mapping[tuple[str, int], CitedPlace]:
+    """Return the pages, slides and rows of the first hits, by path and line."""
+    placed = {
+        (row.path, row.start_line): place_of_section(
+            context, *trace.file(row.path), row.start_line, row.digest
+        )
+        for row in trace.search.rows[:limit]
+    }
+    return {key: place for key, place in placed.items() if place is not None}
 
 
 def _result_lines(

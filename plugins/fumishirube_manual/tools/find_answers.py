@@ -134,7 +134,7 @@ def _hit_items(
     rows = trace.search.rows
     if "lines" not in extras:
         return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit]), []
-    reader = EvidenceReader(context, trace)
+    reader = EvidenceReader(context, trace, places="documents" in extras)
     hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
     items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
     return items, covered, reader.missing_words()
