@@ -91,7 +91,9 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
             ranking = outcome.ranking
             warnings += [outcome.trace.degraded] if outcome.trace.degraded else []
             warnings += _unfinished(runtime, snapshot)
-        groups = [(p, list(hits)) for p, hits in groupby(ranking.hits, lambda h: h.passage.path)]
+        # What no scorer named has no score that could be broken down.
+        named = [hit for hit in ranking.hits if hit.signals]
+        groups = [(p, list(hits)) for p, hits in groupby(named, lambda h: h.passage.path)]
         limit = params.limit or runtime.settings.default_limit
 
         def results(chars: int, linked: int) -> list[DocumentResult]:
