@@ -104,7 +104,7 @@ class FindParams(Params):
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
-        Field(description="Leave out what this trace returned, and what was read."),
+        Field(description="Leave out what this returned, and what was read."),
     ] = None
     budget: FindBudget | None = None
     include_claim_graph: Annotated[
@@ -116,7 +116,7 @@ class FindParams(Params):
     path_prefix: PathPrefix = None
     max_chars: Annotated[
         MaxChars | None,
-        Field(description="Of the lines shown."),
+        Field(description="Of all lines."),
     ] = None
 
 
