@@ -18,6 +18,7 @@ Extra = Literal[
     "refs",
     "grep",
     "titles",
+    "documents",
     "unread",
     "terms",
     "unsearched",

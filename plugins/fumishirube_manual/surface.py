@@ -61,6 +61,18 @@ class ManualSurface(Stage):
             return () if names == ["none"] else tuple(names)
         return value
 
+    def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """Return the loaders of the contract's file types; with ``documents`` those registered too.
+
+        Without it a JSON file is one section.
+        """
+        if "documents" not in self.extras:
+            whole = {"use": "json", "with": {"section_chars": None}}
+            return [{"use": "markdown"}, {"use": "toc-text"}, whole]
+        usual: Sequence[Mapping[str, Any]] = self.pipeline["loaders"]
+        names = {use["use"] for use in usual}
+        return [*usual, *({"use": name} for name in registered if name not in names)]
+
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which an agent meets them."""
         from fumishirube_manual.tools.catalog import tools
