@@ -35,6 +35,7 @@ from fumishirube.faces.cli.workspace import (
 )
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool, error_payload
+from fumishirube.plugins.installation import start_command
 from fumishirube.traces.fates import FateStep, SectionFate, section_at, section_fate
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "section_at",
     "section_fate",
     "show",
+    "start_command",
     "strip_controls",
     "suggest",
     "table",

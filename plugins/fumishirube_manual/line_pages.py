@@ -104,7 +104,7 @@ class LinePage:
             key = self._key(place, lines)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, lines, _section(text.headings(match.number), text.path))
+                self._show(place, lines, section_of(text.headings(match.number), text.path))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
@@ -165,7 +165,7 @@ def cut(line: str, spans: Spans) -> str:
     return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
 
 
-def _section(headings: Sequence[str], path: str) -> str:
+def section_of(headings: Sequence[str], path: str) -> str:
     """Return the heading path of a section; nothing where it is only the name of the file."""
     name = path.rpartition("/")[2]
     titles = [heading for heading in headings if heading]

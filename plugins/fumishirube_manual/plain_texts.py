@@ -35,8 +35,7 @@ def find_text(answer: Json) -> str:
     lines = ["; ".join(said), *_rest(answer, known)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
-    for number, item in enumerate(page["items"], page["offset"] + 1):
-        lines += _hit(item, number, several="manuals" in answer)
+    lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
     return "\n".join(lines)
 
 
@@ -45,9 +44,10 @@ def hits_text(answer: Json) -> str:
     items: Any = answer["items"]
     known = {"trace_id", "items", "kind", "offset", "limit", "total"}
     lines = [f"{answer['kind']}: {len(items)} of {answer['total']}", *_rest(answer, known)]
-    for number, item in enumerate(items, int(str(answer["offset"])) + 1):
-        hit = "ref" in item and "title" in item
-        lines += _hit(item, number, several=True) if hit else [_json(item)]
+    if any("title" not in item for item in items):
+        lines += map(_json, items)
+    else:
+        lines += _hits(items, int(str(answer["offset"])) + 1, several=True)
     return "\n".join(lines)
 
 
@@ -56,7 +56,7 @@ def grep_text(answer: Json) -> str:
     searched: Any = answer["searched"]
     total, different, files = answer["total"], answer["different"], answer["files"]
     said = f"{total} lines in {files} files"
-    said += f", {different} different" if different != total else ""
+    said += f" ({different} different lines)" if different != total else ""
     said += f"; searched {searched['files']} files"
     texts: Any = answer.get("texts") or ()
     said += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
@@ -66,7 +66,8 @@ def grep_text(answer: Json) -> str:
     counts: Any = answer.get("counts") or ()
     lines += [f"{_place(row)}: {row['count']}" for row in counts]
     matches: Any = answer.get("matches") or ()
-    lines += [f"{count} x {text}  ({place})" for text, count, place in matches]
+    for text, count, place, section in matches:
+        lines.append(f"{count} x {text}  ({place}{' ' * bool(section)}{section})")
     if remaining := answer.get("remaining"):
         rows: Any = remaining
         left = ", ".join(f"{_place(row)}: {row['count']}" for row in rows)
@@ -92,17 +93,32 @@ def read_text(answer: Json) -> str:
     return "\n".join([said, *_rest(answer, known), str(answer["text"])])
 
 
-def _hit(item: Any, number: int, *, several: bool) -> Iterator[str]:
+def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
+    """Yield hits; of a file that a hit above is of, neither path nor heading comes again."""
+    known: dict[str, tuple[int, list[str]]] = {}
+    for number, item in enumerate(items, start):
+        place = _place(item["ref"]) if several else item["ref"]["path"]
+        titles = [title for title in (item.get("headings"), item["title"]) if title]
+        headings = HEADING_SEPARATOR.join(titles).split(HEADING_SEPARATOR)
+        if place in known:
+            first, above = known[place]
+            place = f"same file as {first}: "
+            while len(headings) > 1 and headings[0] == above[0]:
+                headings, above = headings[1:], above[1:] or [""]
+        else:
+            known[place] = (number, headings)
+        yield from _hit(item, f"\n{number}. {place}", headings)
+
+
+def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     ref = item["ref"]
-    place = _place(ref) if several else ref["path"]
-    titles = [title for title in (item.get("headings"), item["title"]) if title]
     cite, lines = item.get("cite", ""), ""
     if "end_line" in item:
         lines = f"#L{ref['start_line']}-{item['end_line']}"
     # What has pages or rows is cited by these; the lines are those of the text as it is read.
     place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
     brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
-    yield f"\n{number}. {place}{brought} {HEADING_SEPARATOR.join(titles)}"
+    yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}"
     yield from _numbered(item.get("lines", ()))
     copies = item.get("also", ())
     if same := [copy for copy in copies if isinstance(copy, str)]:

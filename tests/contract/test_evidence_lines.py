@@ -208,11 +208,11 @@ def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
     server: Fumishirube,
 ) -> None:
     answer = server.ok("manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
-    counted = {text: number for text, number, _ in answer["matches"]}
+    counted = {text: number for text, number, *_ in answer["matches"]}
     assert counted == {"300 yen": 1, "1,200 yen": 2, "100 yen": 1}
     twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
     assert twice["total"] == 0
     words = server.ok("manual_grep", regex=r"\b[a-z]{3}\b", manual_id="guide", matches_only=True)
     whole = " ".join(MANUALS[path].casefold() for path in MANUALS if path.startswith("guide/"))
-    counts = {text.casefold(): number for text, number, _ in words["matches"]}
+    counts = {text.casefold(): number for text, number, *_ in words["matches"]}
     assert counts["the"] == whole.split().count("the")

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue
 
 from fumishirube.config.classic import settings
-from fumishirube.config.classic_surfaces import with_classic_settings
+from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import (
     PIPELINE_KEYS,
     SINGLE_KINDS,
@@ -21,6 +21,7 @@ from fumishirube.config.configuration import (
     PipelineSpec,
     Use,
     build,
+    locating_errors,
 )
 from fumishirube.config.notices import (
     absent,
@@ -79,7 +80,11 @@ class Application:
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
-        self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
+        self.warnings = [
+            *without_effect(loaded),
+            *loaded.sections.warnings,
+            *unread_classic(loaded, plugins.registry),
+        ]
         self.limits = RootLimits(**self.config.limits.model_dump())
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
@@ -91,7 +96,8 @@ class Application:
         self.traces = self.memory.traces
         with ExitStack() as half:
             half.callback(self.close, [former.memory] if former else [])
-            self._build()
+            with locating_errors(loaded.written):
+                self._build()
             half.pop_all()
 
     def _build(self) -> None:

@@ -12,15 +12,17 @@ from fumishirube_manual.evidence.annotations import weights_of, wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence, SectionLines
 from fumishirube_manual.evidence.own_texts import own_text
 
-FIRST_CHARS, PINNED_CHARS, NEXT_CHARS, OTHER_CHARS = 800, 600, 300, 200
-"""How much is shown of the first hit, of the best for each wording, of two more, and of others."""
-GAP_SCORE, GAP_WORTH = 0.5, 0.35
+LINE_CHARS = 160
+"""How much is shown of a hit that shows little: about a line."""
+BEST_CHARS, NEXT_CHARS = 600, 250
+"""How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
+GAP_SCORE, GAP_WORTH = 0.35, 0.2
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"
 """The label of the best hit of one side, or one wording, of a question."""
 
-_NEXT = 3
+_SEVERAL = 3
 _LOOK_AHEAD = 3
 _SAME = 0.5
 _MISSING = 8
@@ -84,17 +86,20 @@ class EvidenceReader:
 
 
 def shown_hits(
-    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, *, folded: bool
+    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, chars: int | None, *, folded: bool
 ) -> tuple[list[ShownHit], int]:
     """Return the first hits of a ranking, and how many of its rows they stand for.
 
-    What says the same as a hit above joins it, if copies are to be ``folded``.
+    All their lines have about ``chars`` characters, if that is given. What says the same as a hit
+    above joins it, if copies are to be ``folded``.
     """
     shown: list[ShownHit] = []
     covered = 0
+    usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
+    scale = chars / usual if chars and usual else 1.0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
-        evidence = reader.evidence(row, _room(row, rank))
+        evidence = reader.evidence(row, int(scale * _room(row, rank)))
         original = _original(shown, row, evidence) if folded else None
         if original is not None:
             original.copies.append(Copy(row, _differing(original.evidence, evidence)))
@@ -108,11 +113,9 @@ def shown_hits(
 
 
 def _room(row: TraceRow, rank: int) -> int:
-    if not rank:
-        return FIRST_CHARS
-    if PINNED in row.labels:
-        return PINNED_CHARS
-    return NEXT_CHARS if rank <= _NEXT else OTHER_CHARS
+    if not rank or PINNED in row.labels:
+        return BEST_CHARS
+    return NEXT_CHARS if rank <= _SEVERAL else LINE_CHARS
 
 
 def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:

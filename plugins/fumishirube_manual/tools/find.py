@@ -35,9 +35,9 @@ from fumishirube_manual.tools.find_arguments import (
     TIME_MS,
     FindBudget,
     FindParams,
-    hits_wanted,
     offered_arguments,
     other_wordings,
+    shown_size,
 )
 
 
@@ -47,7 +47,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
     def run(params: FindParams, call: Call) -> FindAnswer:
         trace = search(context, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
-        answer = compact(context, trace, diagnosis, account, hits_wanted(params), settings)
+        answer = compact(context, trace, diagnosis, account, shown_size(params), settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         if trace.manuals and call.session is not None:
             call.session.discovered = True
@@ -59,12 +59,12 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual",
         summary=(
-            "Returns the best sections of a manual, of several, or of all ('*'): each with "
-            "its numbered lines that bear most on the question, often the answer itself. "
-            "Finds most when query is put in the words that such a document would use, with "
-            "the user's own words and other guesses as alternatives; required_terms are "
-            "words that the passage surely holds. answerable and missing say what was not "
-            "found. 100 to 300 tokens a hit."
+            "Returns the best sections of one or more manuals, each with the "
+            "numbered lines that bear most on the question: mostly the answer itself. Finds most "
+            "when query is put in the words that such a document would use; alternatives take "
+            "the user's own words, other guesses and, for a question of several parts, each part: "
+            "one call brings the best for all. About 600 tokens, 200 more an alternative; "
+            "max_chars=6000 shows the best sections whole."
         ),
         params=offered_arguments(settings),
         answer=FindAnswer,

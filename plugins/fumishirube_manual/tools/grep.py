@@ -61,12 +61,13 @@ class GrepParams(Params):
     regex: Annotated[str | None, Field(max_length=2_000, description="Instead of any.")] = None
     manual_id: Scope
     path_prefix: PathPrefix = None
-    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around.")] = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
-    count_only: Annotated[bool | None, Field(description="Only count.")] = None
+    count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
     matches_only: Annotated[
-        bool | None, Field(description="Each different matched text, counted, and no lines.")
+        bool | None,
+        Field(description="Each different matched text once: count, first place, headings."),
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
@@ -120,8 +121,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             "Returns every line that holds one of some texts (any) or matches a regex, by file and "
             "section, equal lines once (also), with the exact total and what was not searched. "
             "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
-            "space at an end of a text is a border of a word. Costs up to max_chars characters; "
-            "count_only counts by file."
+            "space at an end of a text is a border of a word. Costs up to max_chars."
         ),
         params=GrepParams,
         answer=GrepAnswer,

@@ -29,7 +29,7 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
-from fumishirube_manual.evidence.shown_hits import OTHER_CHARS, EvidenceReader, ShownHit
+from fumishirube_manual.evidence.shown_hits import LINE_CHARS, EvidenceReader, ShownHit
 from fumishirube_manual.plain_texts import hits_text
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
@@ -136,7 +136,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
 def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
     """Return rows of an answer, each with the line that bears most on the question."""
     return [
-        evident(item, ShownHit(row, reader.evidence(row, OTHER_CHARS)), row.path)
+        evident(item, ShownHit(row, reader.evidence(row, LINE_CHARS)), row.path)
         for row, item in rows
     ]
 
