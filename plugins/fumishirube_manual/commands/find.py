@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import JsonValue
 
-from fumishirube import Budget, Call, Citation, ConfigError, Query, SurfaceContext, ToolError, Trace
+from fumishirube import Budget, Call, Citation, ConfigError, Query, SurfaceContext, Trace
 from fumishirube.commands import (
     Application,
     Bar,
+    Emphasised,
     add_json,
     at_least,
     call_tool,
@@ -20,6 +21,7 @@ from fumishirube.commands import (
     known_manual,
     opened,
     print_json,
+    print_line,
     search_context,
     section_at,
     section_fate,
@@ -35,8 +37,9 @@ from fumishirube_manual.commands.coverage_lines import (
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+from fumishirube_manual.commands.hit_lines import HitLines
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json, picked
-from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
+from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.unread import every_row
 
@@ -102,7 +105,7 @@ def run(options: Namespace) -> int:
             print_json(as_json(results, explain=options.explain))
         else:
             for line in _result_lines(results, context, options):
-                print(line)
+                print_line(line)
     return 0 if results.complete else 1
 
 
@@ -169,7 +172,8 @@ def _search(
     bar = Bar()
     query = Query(options.query, required, budget=Budget.of(TIME_MS))
     try:
-        trace = context.find(scope, query, bar.progress).trace
+        found = context.find(scope, query, bar.progress)
+        trace = with_weights(context, found.trace, found.corpus)
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}
@@ -179,10 +183,12 @@ def _search(
 
 def _result_lines(
     results: SearchResults, context: SurfaceContext, options: Namespace
-) -> Iterator[str]:
+) -> Iterator[str | Emphasised]:
     columns = terminal_width()
+    lines = HitLines(context, results.trace, columns)
     for rank, hit in enumerate(results.shown(), 1):
-        yield from _hit_lines(rank, hit, context, columns)
+        yield from _head(rank, hit, columns)
+        yield from lines.of(hit.row)
         if options.explain:
             yield _INDENT + signals_line(hit.row)
         yield ""
@@ -197,22 +203,12 @@ def _result_lines(
     yield next_line(results, options)
 
 
-def _hit_lines(rank: int, hit: TracedHit, context: SurfaceContext, columns: int) -> Iterator[str]:
+def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[str]:
     row = hit.row
     head = f"{rank}. "
     tail = f"  {row.score:.2f}"
     yield head + clipped(strip_controls(row.title), columns - len(head) - len(tail)) + tail
     yield _INDENT + hit.cite
-    try:
-        manual_id, path = hit.place
-        body = body_of(row._replace(path=path), context.root.child(manual_id))
-        if body is None:
-            document = context.manual(manual_id).document(path)
-            body = body_in(document, row.start_line)
-    except ToolError:
-        return  # the file has gone since it was searched; the hit itself is still true
-    for line in snippet_lines(row.title, body, row.matched, columns - len(_INDENT)):
-        yield _INDENT + line
 
 
 def _text(what: str, longest: int) -> Callable[[str], str]:
