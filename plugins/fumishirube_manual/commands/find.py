@@ -172,8 +172,8 @@ def _search(
     bar = Bar()
     query = Query(options.query, required, budget=Budget.of(TIME_MS))
     try:
-        found = context.find(scope, query, bar.progress)
-        trace = with_weights(context, found.trace, found.corpus)
+        result = context.find(scope, query, bar.progress)
+        trace = with_weights(context, result.trace, result.corpus)
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}

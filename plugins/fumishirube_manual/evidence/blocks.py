@@ -23,8 +23,9 @@ def is_fence(line: str) -> bool:
 def related(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the lines that a reader wants with one, the nearest first.
 
-    Of a table that is the header, or what is below it; in code the rest of the statement, of a list what leads to it
-    and its items, and of other text its paragraph, with the list that it leads to.
+    Of a table that is the header, or what is below it; in code the rest of the statement, of a
+    list what leads to it and its items, and of other text its paragraph, with the list that it
+    leads to.
     """
     if _ROW.match(lines[at]):
         yield from _header(lines, at)
