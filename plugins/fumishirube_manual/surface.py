@@ -27,6 +27,14 @@ class ManualSurface(Stage):
         "question as alternatives too. Every place of a word or a pattern: manual_grep. More of "
         "the text: manual_read with refs, several ranges at once."
     )
+    uses: ClassVar[tuple[str, ...]] = (
+        "loaders",
+        "tokenizer",
+        "index",
+        "scorers",
+        "fusers",
+        "refiners",
+    )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
         "tokenizer": {"use": "bigram"},
