@@ -284,6 +284,18 @@ class UsesStages(Protocol):
 
 
 @runtime_checkable
+class HasDefaultLoaders(Protocol):
+    """A surface whose loaders depend on its settings, and on what is installed."""
+
+    def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """Return the loaders that read its files when the configuration names none, in order.
+
+        ``registered`` are the names of those that plugins offer as defaults.
+        """
+        ...
+
+
+@runtime_checkable
 class HasCommands(Protocol):
     """A surface that offers further tools to the command line and to callers in the process."""
 

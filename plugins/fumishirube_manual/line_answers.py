@@ -86,8 +86,8 @@ class GrepAnswer(LeanAnswer):
     groups: tuple[LineGroup, ...] | None = None
     counts: tuple[LineCount, ...] | None = None
     matches: Annotated[
-        tuple[tuple[str, int, str], ...] | None,
-        Field(description="Each different text that matched, how often, and where first."),
+        tuple[tuple[str, int, str, str], ...] | None,
+        Field(description="Each different text that matched, how often, where first, headings."),
     ] = None
     more_matches: int | None = None
     next_cursor: str | None = None

@@ -59,20 +59,12 @@ LineRanges = Annotated[
             "maxItems": MOST_RANGES,
             "items": {
                 "anyOf": [
-                    {
-                        "type": "object",
-                        "properties": {
-                            "manual_id": {"type": "string"},
-                            "path": {"type": "string"},
-                            "start_line": {"type": "integer"},
-                            "end_line": {"type": "integer"},
-                        },
-                        "required": ["manual_id", "path"],
-                    },
+                    {"type": "object", "required": ["manual_id", "path"]},
                     {"type": "string"},
                 ]
             },
-            "description": "Instead of ref: ranges of lines, or citations.",
+            "description": "Instead of ref: {manual_id, path, start_line, end_line}, or citations "
+            "(manual://id/path#L5-L9).",
         }
     ),
 ]

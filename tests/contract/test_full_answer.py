@@ -172,7 +172,7 @@ def test_the_command_line_gives_the_same_answer(tmp_path: Path) -> None:
     assert [*done.json["applied"]] == APPLIED
     assert done.json["applied"]["required_effect_status"] == "required_effective"
     arguments = json.dumps({"trace_id": done.json["trace_id"], "kind": "integrated_top"})
-    page = fumishirube("call", "manual_hits", arguments, cwd=workspace).json
+    page = fumishirube("call", "--json", "manual_hits", arguments, cwd=workspace).json
     assert page["total"] == done.json["summary"]["candidates"] == 2
 
 

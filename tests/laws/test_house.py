@@ -335,7 +335,13 @@ def test_the_core_does_not_know_the_built_ins() -> None:
     assert not faults
 
 
-PUBLIC = ("fumishirube", "fumishirube.disk", "fumishirube.text", "fumishirube.tools")
+PUBLIC = (
+    "fumishirube",
+    "fumishirube.disk",
+    "fumishirube.parsing",
+    "fumishirube.text",
+    "fumishirube.tools",
+)
 FACES = ("fumishirube.commands", "fumishirube.serving")
 """What verbs of the command line, and faces that serve tools, may use besides."""
 

@@ -53,7 +53,7 @@ from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, check_uses
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
-from fumishirube.surfaces import HasLifespan
+from fumishirube.surfaces import HasDefaultLoaders, HasLifespan, Surface
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
@@ -269,7 +269,7 @@ class Application:
         surface = self._stage("surfaces", use, coordinate)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
-        usual = PipelineSpec.model_validate(dict(surface.stage.pipeline))
+        usual = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen = getattr(spec, key)
@@ -279,6 +279,13 @@ class Application:
                 check_uses(surface, stages[kind_name], key, f"pipelines.{named}.{key}")
         default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
+
+    def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
+        pipeline = dict(surface.pipeline)
+        if isinstance(surface, HasDefaultLoaders):
+            registered = self.plugins.registry.default_loaders()
+            pipeline["loaders"] = [*surface.default_loaders(registered)]
+        return pipeline
 
     def _stages(
         self, kind_name: str, chosen: Use | tuple[Use, ...] | None, coordinate: str

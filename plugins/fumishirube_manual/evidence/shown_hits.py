@@ -8,25 +8,20 @@ from dataclasses import dataclass, field
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold
 from fumishirube_manual.evidence.annotations import weights_of, wording_of
-from fumishirube_manual.evidence.lines import (
-    BRIEF,
-    FULL,
-    SHORT,
-    EvidenceLine,
-    Measure,
-    SectionEvidence,
-    SectionLines,
-)
+from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence, SectionLines
 from fumishirube_manual.evidence.own_texts import own_text
 
-MEASURES = (FULL, SHORT, SHORT)
-"""How much the first hits show, by rank; the others show one line."""
-GAP_SCORE, GAP_WORTH = 0.55, 0.4
+LINE_CHARS = 160
+"""How much is shown of a hit that shows little: about a line."""
+BEST_CHARS, NEXT_CHARS = 600, 250
+"""How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
+GAP_SCORE, GAP_WORTH = 0.35, 0.2
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"
 """The label of the best hit of one side, or one wording, of a question."""
 
+_SEVERAL = 3
 _LOOK_AHEAD = 3
 _SAME = 0.5
 _MISSING = 8
@@ -57,8 +52,8 @@ class EvidenceReader:
         self._trace = trace
         self._present: set[str] = set()
 
-    def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
-        """Return the lines of a row; none when its text has changed or gone since."""
+    def evidence(self, row: TraceRow, room: int) -> SectionEvidence:
+        """Return the lines of a row, in so many characters; none when its text has changed."""
         manual_id, path = self._trace.file(row.path)
         text = own_text(self._context, manual_id, row._replace(path=path))
         if text is None:
@@ -68,7 +63,7 @@ class EvidenceReader:
             text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
         self._present |= lines.present()
-        return lines.evidence(measure)
+        return lines.evidence(room)
 
     def _wording(self, row: TraceRow) -> str:
         """Return the wording that brought a hit."""
@@ -85,20 +80,20 @@ class EvidenceReader:
 
 
 def shown_hits(
-    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, *, folded: bool
+    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, chars: int | None, *, folded: bool
 ) -> tuple[list[ShownHit], int]:
     """Return the first hits of a ranking, and how many of its rows they stand for.
 
-    What says the same as a hit above joins it, if copies are to be ``folded``.
+    All their lines have about ``chars`` characters, if that is given. What says the same as a hit
+    above joins it, if copies are to be ``folded``.
     """
     shown: list[ShownHit] = []
     covered = 0
+    usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
+    scale = chars / usual if chars and usual else 1.0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
-        measure = MEASURES[rank] if rank < len(MEASURES) else BRIEF
-        if PINNED in row.labels:
-            measure = FULL
-        evidence = reader.evidence(row, measure)
+        evidence = reader.evidence(row, int(scale * _room(row, rank)))
         original = _original(shown, row, evidence) if folded else None
         if original is not None:
             original.copies.append(Copy(row, _differing(original.evidence, evidence)))
@@ -109,6 +104,12 @@ def shown_hits(
         covered += 1
     _drop_beyond_gap(shown)
     return shown, covered
+
+
+def _room(row: TraceRow, rank: int) -> int:
+    if not rank or PINNED in row.labels:
+        return BEST_CHARS
+    return NEXT_CHARS if rank <= _SEVERAL else LINE_CHARS
 
 
 def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:

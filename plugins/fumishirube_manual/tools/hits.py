@@ -29,8 +29,8 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
-from fumishirube_manual.evidence.lines import BRIEF
-from fumishirube_manual.evidence.shown_hits import EvidenceReader, ShownHit
+from fumishirube_manual.evidence.shown_hits import LINE_CHARS, EvidenceReader, ShownHit
+from fumishirube_manual.plain_texts import hits_text
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
@@ -126,6 +126,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         params=HitsParams,
         answer=HitsAnswer,
         run=run,
+        text=hits_text if "plain" in settings.extras else None,
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
 
@@ -133,7 +134,8 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
 def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
     """Return rows of an answer, each with the line that bears most on the question."""
     return [
-        evident(item, ShownHit(row, reader.evidence(row, BRIEF)), row.path) for row, item in rows
+        evident(item, ShownHit(row, reader.evidence(row, LINE_CHARS)), row.path)
+        for row, item in rows
     ]
 
 

@@ -14,10 +14,10 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
 from docx.shared import Inches
-from fumishirube_docx import Docx
+from fumishirube_documents import Docx
+from opened_loaders import RunningContract, running
 
 from fumishirube import Document, Root, Source, Unreadable
-from fumishirube.testing import LoaderContract
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 FOLDERS = zipfile.ZIP_DEFLATED
@@ -49,7 +49,7 @@ def guide(document: Word) -> None:
         row.cells[0].text, row.cells[1].text = first, second
 
 
-class TestDocx(LoaderContract):
+class TestDocx(RunningContract):
     stage = Docx()
 
     def files(self) -> Mapping[str, str | bytes]:
@@ -64,7 +64,7 @@ class TestDocx(LoaderContract):
 def load(folder: Path, written: bytes | Callable[[Word], object], **settings: int) -> Document:
     data = written if isinstance(written, bytes) else word(written)
     (folder / "page.docx").write_bytes(data)
-    return Docx(**settings).load(Root(folder), Source("page.docx"))
+    return running(Docx.model_validate(settings)).load(Root(folder), Source("page.docx"))
 
 
 def text(folder: Path, write: Callable[[Word], object]) -> str:

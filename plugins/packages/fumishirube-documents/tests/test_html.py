@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from fumishirube_html import Html
+from fumishirube_documents import Html
+from opened_loaders import RunningContract, running
 
 from fumishirube import Document, Root, Source, Unreadable
-from fumishirube.testing import LoaderContract
 
 GUIDE = """<!doctype html>
 <html lang="ja"><head><meta charset="utf-8"><title>導入の手引き</title>
@@ -27,7 +27,7 @@ $ fumishirube serve
 ORDINARY = "<title>T</title><h1>A</h1><p>a<h2>B</h2><p>b<h1>C</h1><p>c"
 
 
-class TestHtml(LoaderContract):
+class TestHtml(RunningContract):
     stage = Html()
 
     def files(self) -> Mapping[str, str | bytes]:
@@ -39,7 +39,7 @@ class TestHtml(LoaderContract):
         }
 
 
-class TestHtmlWithoutAnchors(LoaderContract):
+class TestHtmlWithoutAnchors(RunningContract):
     stage = Html(ignored=(), anchors=False)
 
     def files(self) -> Mapping[str, str | bytes]:
@@ -49,7 +49,7 @@ class TestHtmlWithoutAnchors(LoaderContract):
 def load(folder: Path, page: str | bytes, stage: Html | None = None) -> Document:
     data = page.encode() if isinstance(page, str) else page
     (folder / "page.html").write_bytes(data)
-    return (stage or Html()).load(Root(folder), Source("page.html"))
+    return running(stage or Html()).load(Root(folder), Source("page.html"))
 
 
 def text(folder: Path, page: str | bytes) -> str:
@@ -212,3 +212,19 @@ def test_what_is_in_no_encoding_is_unreadable(tmp_path: Path) -> None:
 )
 def test_no_page_is_too_much(tmp_path: Path, page: str) -> None:
     assert "here" in text(tmp_path, page)
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (
+            "<title>T</title><header>menu</header><main><h1>A</h1>x</main><footer>f</footer>",
+            "# A\n\nx\n",
+        ),
+        ("<div>menu</div><article><p>x</article>", "x\n"),
+        ("<article>a</article><article>b</article>", "a\n\nb\n"),
+        ("<p>x<main></main>", "x\n"),
+    ],
+)
+def test_the_main_part_is_read_alone(tmp_path: Path, page: str, said: str) -> None:
+    assert text(tmp_path, page) == said

@@ -14,7 +14,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from fumishirube import Heading
-from fumishirube_docx.numbering import Numbering
+from fumishirube_documents.docx.numbering import Numbering
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"

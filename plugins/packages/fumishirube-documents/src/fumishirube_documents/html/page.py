@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from fumishirube import Heading
-from fumishirube_html.table import Table
+from fumishirube_documents.html.table import Table
 
 _SILENT = re.compile(
     "canvas|iframe|no(?:embed|frames|script)|object|r[pt]|script|style|svg|template"
@@ -31,6 +31,7 @@ _INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
 _ANCHOR = re.compile(r"[^\s{}]{1,200}")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]+)")
 _DEEPEST_LIST = 8
+_MAIN_PARTS = ("main", "article")
 
 
 class HtmlPage(NamedTuple):
@@ -42,8 +43,21 @@ class HtmlPage(NamedTuple):
 
 
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
-    """Read a page; whatever it holds, there is something that it says."""
-    reader = _HtmlReader(frozenset(ignored), anchors=anchors)
+    """Read a page; whatever it holds, there is something that it says.
+
+    Where it has one ``main`` element, or else one article, that says something, the rest is left
+    out.
+    """
+    for tag in _MAIN_PARTS:
+        if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
+            page = _read(markup, ignored, tag, anchors=anchors)
+            if page.text:
+                return page
+    return _read(markup, ignored, "", anchors=anchors)
+
+
+def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> HtmlPage:
+    reader = _HtmlReader(frozenset(ignored), main, anchors=anchors)
     parser = etree.HTMLParser(target=reader)
     parser.feed(markup)
     with suppress(etree.XMLSyntaxError):  # of a page without an element or a text
@@ -56,11 +70,14 @@ def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
 class _HtmlReader:
     """Hears of the elements one after the other, and writes lines."""
 
-    def __init__(self, ignored: frozenset[str], *, anchors: bool) -> None:
+    def __init__(self, ignored: frozenset[str], main: str, *, anchors: bool) -> None:
         self.lines: list[str] = []
         self.headings: list[Heading] = []
         self.title = ""
         self._ignored = ignored
+        self._main = main
+        self._inside = 0 if main else 1
+        """How many elements are open without which nothing is read."""
         self._anchors = anchors
         self._silent = 0
         self._words: list[str] = []
@@ -77,6 +94,9 @@ class _HtmlReader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Take note of an element that begins."""
+        self._inside += tag in {self._main, "title"}
+        if not self._inside:
+            return
         if self._silent or self._is_silent(tag, attributes):
             self._silent += 1
             return
@@ -95,7 +115,7 @@ class _HtmlReader:
 
     def data(self, data: str) -> None:
         """Take some text."""
-        if self._silent:
+        if self._silent or not self._inside:
             return
         data = _INVISIBLE.sub("", data)
         if self._code is not None:
@@ -107,6 +127,8 @@ class _HtmlReader:
 
     def end(self, tag: str) -> None:
         """Take note of an element that ends."""
+        if not self._inside:
+            return
         if self._silent:
             self._silent -= 1
         elif self._code is not None:
@@ -118,6 +140,7 @@ class _HtmlReader:
             self.title = self.title or _plain(self._take())
         elif _BLOCK.fullmatch(tag):
             self._end(tag)
+        self._inside -= tag in {self._main, "title"}
 
     def comment(self, text: str) -> None:
         """Pass over a comment."""
