@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -145,6 +145,13 @@ class Tokenizer(Protocol):
         Where it may hold elsewhere too, the index looks at the texts themselves.
         """
         ...
+
+
+@runtime_checkable
+class NeedsOfSurface(Protocol):
+    """A stage that needs something else of its surface than that it uses its kind."""
+
+    needs: ClassVar[Collection[str]]
 
 
 Vectors: TypeAlias = Sequence[Sequence[float]]

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from pydantic import JsonValue
-
-from fumishirube import Budget, Call, Citation, ConfigError, Query, SurfaceContext, Trace
+from fumishirube import Budget, Citation, Query, SurfaceContext, Trace
 from fumishirube.commands import (
-    Application,
     Bar,
     Emphasised,
     add_json,
     at_least,
-    call_tool,
     chosen_manuals,
     clipped,
-    complain,
     known_manual,
     opened,
     print_json,
@@ -28,7 +23,7 @@ from fumishirube.commands import (
     strip_controls,
     terminal_width,
 )
-from fumishirube.text import concepts, fold
+from fumishirube.text import fold
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
     coverage_lines,
@@ -37,16 +32,22 @@ from fumishirube_manual.commands.coverage_lines import (
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+from fumishirube_manual.commands.full_find import (
+    LONGEST_TERM,
+    TIME_MS,
+    add_full_arguments,
+    check_full_arguments,
+    full_answer,
+)
 from fumishirube_manual.commands.hit_lines import HitLines
-from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json, picked
+from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.unread import every_row
 
-TIME_MS = 60_000
 SHOWN = 5
 MOST_TERMS = 2
-LONGEST_QUERY, LONGEST_TERM = 100_000, 200
+LONGEST_QUERY = 100_000
 
 _INDENT = "   "
 
@@ -78,8 +79,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
     help_text = "print the full answer of the search as JSON; needs one manual"
     parser.add_argument("--full", action="store_true", help=help_text)
-    help_text = "with --full: also the claims that the hits make, and what bears them out"
-    parser.add_argument("--claims", action="store_true", help=help_text)
+    add_full_arguments(parser)
     add_json(parser)
 
 
@@ -90,12 +90,11 @@ def run(options: Namespace) -> int:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
     if options.full and (options.why_not or options.explain):
         options.parser.error("--full: goes with neither --why-not nor --explain")
-    if options.claims and not options.full:
-        options.parser.error("--claims: needs --full")
+    check_full_arguments(options)
     with opened(options) as application:
         context = search_context(application)
         if options.full:
-            print_json(_full(application, context, required, options))
+            print_json(full_answer(application, context, required, options))
             return 0
         manuals = chosen_manuals(context, _wanted(context, options))
         results = _search(context, manuals, required, options)
@@ -118,37 +117,6 @@ def _wanted(context: SurfaceContext, options: Namespace) -> list[str]:
     if any(known_manual(context, name) != manual_id for name in named):
         options.parser.error(f"--why-not: its manual is {manual_id!r}, --manual names another")
     return [manual_id]
-
-
-def _full(
-    application: Application,
-    context: SurfaceContext,
-    required: tuple[str, ...],
-    options: Namespace,
-) -> JsonValue:
-    """Ask the surface for the whole answer, which it gives to nobody outside the process."""
-    manuals = chosen_manuals(context, options.manual)
-    if len(manuals) != 1:
-        options.parser.error("--full: it searches one manual; name it with --manual ID")
-    if "manual_find" not in application.commands:
-        raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
-    arguments = {
-        "query": options.query,
-        "manual_id": manuals[0],
-        "required_terms": [*(required or _picked(context, manuals[0], options.query))],
-        "include_claim_graph": options.claims,
-    }
-    return call_tool(application.commands["manual_find"], arguments, Call())
-
-
-def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
-    """Choose the terms as a find without any does, and say so: the full answer needs some."""
-    trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
-    chosen = picked(trace) or [
-        concept.text[:LONGEST_TERM] for concept in concepts(query)[:MOST_TERMS]
-    ]
-    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
-    return chosen
 
 
 def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> int:
