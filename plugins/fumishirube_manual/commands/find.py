@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from fumishirube import Budget, Citation, Query, SurfaceContext, Trace
 from fumishirube.commands import (
@@ -24,6 +24,7 @@ from fumishirube.commands import (
     terminal_width,
 )
 from fumishirube.text import fold
+from fumishirube_manual.cited_places import CitedPlace, place_of_section
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
     coverage_lines,
@@ -146,7 +147,23 @@ def _search(
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}
     loose = () if options.manual else context.loose_files()
-    return SearchResults(options.query, required, options.limit, trace, wanted, unread, loose)
+    places = _places(context, trace, options.limit)
+    return SearchResults(
+        options.query, required, options.limit, trace, wanted, unread, loose, places
+    )
+
+
+def _places(
+    context: SurfaceContext, trace: Trace, limit: int
+) -> Mapping[tuple[str, int], CitedPlace]:
+    """Return the pages, slides and rows of the first hits, by path and line."""
+    placed = {
+        (row.path, row.start_line): place_of_section(
+            context, *trace.file(row.path), row.start_line, row.digest
+        )
+        for row in trace.search.rows[:limit]
+    }
+    return {key: place for key, place in placed.items() if place is not None}
 
 
 def _result_lines(

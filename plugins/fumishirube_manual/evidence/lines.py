@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import is_fence, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt
@@ -28,11 +29,13 @@ class SectionEvidence(NamedTuple):
     """The lines that are shown of a section, in order; ``whole`` when that is all of its text.
 
     ``worth`` is the score of the best line, as a share of what all concepts are worth together.
+    ``place`` is where people see the section.
     """
 
     lines: tuple[EvidenceLine, ...] = ()
     whole: bool = False
     worth: float = 0.0
+    place: CitedPlace | None = None
 
 
 class SectionLines:
