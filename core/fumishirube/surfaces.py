@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -281,6 +281,16 @@ class Surface(Protocol):
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which they are listed."""
         ...
+
+
+@runtime_checkable
+class UsesStages(Protocol):
+    """A surface that says what stages may count on: keys of a pipeline, and ``links``, ``vectors``.
+
+    A stage that is configured where it could do nothing then stops the start.
+    """
+
+    uses: ClassVar[Collection[str]]
 
 
 @runtime_checkable

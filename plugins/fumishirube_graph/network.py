@@ -111,7 +111,7 @@ def _whole(
     start = _decoded(cursor, "graph")
     if start is not None:
         # What was delivered last may be gone since.
-        start = _Start(bisect_right(order, start.path), start.path, start.edges)
+        start = _GraphPlace(bisect_right(order, start.path), start.path, start.edges)
     part = _part(runtime, snapshot, order, start, chars)
     if start is None and part.complete:
         return _answer(runtime, snapshot, part)
@@ -141,7 +141,7 @@ def _around(
     walked = walk(center, depth, snapshot.neighbours, snapshot.title, most=most)
     order = [center, *(step.path for step in walked.steps)]
     if start is not None and start.path in order:
-        start = _Start(order.index(start.path) + 1, start.path, start.edges)
+        start = _GraphPlace(order.index(start.path) + 1, start.path, start.edges)
     part = _part(runtime, snapshot, order, start, chars)
     cut = walked.truncated or not part.complete
     return _answer(
@@ -153,7 +153,7 @@ def _around(
     )
 
 
-class _Start(NamedTuple):
+class _GraphPlace(NamedTuple):
     """Where a page starts: after so many nodes, the last of which has so many edges delivered.
 
     All edges of that node are delivered where ``edges`` is 0.
@@ -164,36 +164,36 @@ class _Start(NamedTuple):
     edges: int
 
 
-class _Part(NamedTuple):
+class _GraphPart(NamedTuple):
     """The nodes and edges of a page, whether nothing is left, and where it goes on."""
 
     paths: list[str]
     edges: list[LinkEdge]
     complete: bool
-    end: _Start
+    end: _GraphPlace
 
 
 def _part(
     runtime: GraphRuntime,
     snapshot: GraphSnapshot,
     order: Sequence[str],
-    start: _Start | None,
+    start: _GraphPlace | None,
     chars: float,
-) -> _Part:
+) -> _GraphPart:
     """Return a page of nodes in an order, each with the edges to itself and those before it."""
     first = start.nodes if start else 0
     taken = set(order[:first])
     paths: list[str] = []
     edges: list[LinkEdge] = []
-    end = start or _Start(0, "", 0)
+    end = start or _GraphPlace(0, "", 0)
     left = chars
     if start and start.edges and start.path in taken:
         more = _completing(snapshot, start.path, taken)[start.edges :]
         edges, left = _fitting(snapshot, more, left)
         if len(edges) < len(more):
-            end = _Start(first, start.path, start.edges + len(edges))
-            return _Part(paths, edges, complete=False, end=end)
-        end = _Start(first, start.path, 0)
+            end = _GraphPlace(first, start.path, start.edges + len(edges))
+            return _GraphPart(paths, edges, complete=False, end=end)
+        end = _GraphPlace(first, start.path, 0)
     for number, path in enumerate(order[first:], start=first + 1):
         taken.add(path)
         new = _completing(snapshot, path, taken)
@@ -204,14 +204,14 @@ def _part(
         if len(paths) >= runtime.settings.max_nodes or (
             (paths or edges) and (bounded or not whole)
         ):
-            return _Part(paths, edges, complete=False, end=end)
+            return _GraphPart(paths, edges, complete=False, end=end)
         paths.append(path)
         edges += fitting
         left = rest
-        end = _Start(number, path, 0 if whole else len(fitting))
+        end = _GraphPlace(number, path, 0 if whole else len(fitting))
         if not whole:
-            return _Part(paths, edges, complete=False, end=end)
-    return _Part(paths, edges, complete=True, end=end)
+            return _GraphPart(paths, edges, complete=False, end=end)
+    return _GraphPart(paths, edges, complete=True, end=end)
 
 
 def _fitting(
@@ -228,11 +228,11 @@ def _fitting(
     return fitting, chars
 
 
-def _encoded(request: JsonValue, end: _Start) -> str:
+def _encoded(request: JsonValue, end: _GraphPlace) -> str:
     return encoded_cursor(request, [end.path, [end.nodes, end.edges]])
 
 
-def _decoded(cursor: str | None, request: JsonValue) -> _Start | None:
+def _decoded(cursor: str | None, request: JsonValue) -> _GraphPlace | None:
     """Return where a page starts, or ``None`` at the beginning.
 
     Raises:
@@ -242,7 +242,7 @@ def _decoded(cursor: str | None, request: JsonValue) -> _Start | None:
         return None
     match decoded_cursor(cursor, request):
         case [str(path), [int(nodes), int(edges)]] if min(nodes, edges) >= 0:
-            return _Start(nodes, path, edges)
+            return _GraphPlace(nodes, path, edges)
     raise foreign_cursor(cursor)
 
 
@@ -256,7 +256,7 @@ def _completing(snapshot: GraphSnapshot, path: str, taken: Collection[str]) -> l
 def _answer(
     runtime: GraphRuntime,
     snapshot: GraphSnapshot,
-    part: _Part,
+    part: _GraphPart,
     *,
     truncated: bool | None = None,
     total_nodes: int | None = None,

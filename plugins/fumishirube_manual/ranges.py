@@ -96,7 +96,7 @@ class RangeAnswer(LeanAnswer):
     error: dict[str, JsonValue] | None = None
 
 
-class _Part(NamedTuple):
+class _ShownLines(NamedTuple):
     """What is shown of one range: lines, where the rest begins, and how much code is not shown."""
 
     lines: tuple[tuple[int, str], ...]
@@ -207,7 +207,7 @@ def _bounds(document: Document, lines: Lines, wanted: LineRangeRef) -> tuple[int
     return first, max(first, lines.at(max(section.extent - 1, section.start)))
 
 
-def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bool) -> _Part:
+def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bool) -> _ShownLines:
     """Return the lines that fit; the last of them ends with a sentence where it has to be cut."""
     shown: list[tuple[int, str]] = []
     fenced, left, hidden = False, most, 0
@@ -221,11 +221,11 @@ def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bo
         if len(line) > left:
             if not shown:
                 shown.append((number, _cut(line, most)))
-            return _Part(tuple(shown), number, hidden)
+            return _ShownLines(tuple(shown), number, hidden)
         if line.strip():
             shown.append((number, line))
             left -= len(line)
-    return _Part(tuple(shown), code=hidden)
+    return _ShownLines(tuple(shown), code=hidden)
 
 
 def _cut(line: str, most: int) -> str:

@@ -28,6 +28,14 @@ class ManualSurface(Stage):
         "manual_grep; what there is of a kind: matches_only. More of the text: manual_read with "
         "refs, several ranges at once."
     )
+    uses: ClassVar[tuple[str, ...]] = (
+        "loaders",
+        "tokenizer",
+        "index",
+        "scorers",
+        "fusers",
+        "refiners",
+    )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
         "tokenizer": {"use": "bigram"},

@@ -14,9 +14,9 @@ from fumishirube_manual.evidence.own_texts import own_text
 
 LINE_CHARS = 160
 """How much is shown of a hit that shows little: about a line."""
-BEST_CHARS, NEXT_CHARS = 600, 250
+BEST_CHARS, NEXT_CHARS = 550, 240
 """How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
-GAP_SCORE, GAP_WORTH = 0.35, 0.2
+GAP_SCORE, GAP_WORTH = 0.5, 0.25
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"

@@ -24,7 +24,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.text import concepts, fold, is_cjk, is_function
+from fumishirube.text import concepts, fold, is_function, runs
 from fumishirube_stages.fusers.rrf import normal
 
 FREE = "g0"
@@ -35,11 +35,30 @@ _PICKED = 2
 _LONGEST = 24
 _CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
 
+_GENERAL = frozenset(
+    """
+    about above across after again all almost along already also although always among another
+    anyone anything around away because before behind below beside best better between beyond both
+    during each either else enough ever every everything explain few find first follow following
+    get give given go good happen happens help here however instead just keep know last late later
+    least less let like long look made make many may maybe mean means might more most much must
+    near need needed needs never new next none nor nothing now off often old once one only onto
+    other others out over own per please possible put rather really right same second see several
+    shall show since some someone something soon still such take tell thing things think those
+    though three through together too toward two under unless until up upon use used uses using
+    very via want way ways well went whatever whether whole within without work works yet
+    場合 必要 方法 以上 以下 以前 以後 以内 以外 可能 内容 理由 最初 最後 全部 一部 自分 一般 各種
+    """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
+)
+"""Words that are never picked, however rare they are in a manual."""
+
 
 class RequiredTerms(Stage):
     """Runs the query without (g0) and with its required terms (g_req), and merges both gates.
 
     Two terms make three runs of the second gate: both in one section, the first, the second.
+    A term that the first gate meets only below ``trusted`` of the best score counts less, down to
+    ``least_trust``: its runs weigh and score so much less.
     Terms that stand in nearly every section say nothing and are dropped. When no section passes
     the second gate, the first one's remain, without those that match only weakly. A query that
     names no terms gets its rarest content words.
@@ -53,6 +72,8 @@ class RequiredTerms(Stage):
     too_rare: Annotated[float, Field(ge=0, le=1)] = 0.02
     too_common: Annotated[float, Field(ge=0, le=1)] = 0.85
     common_from: Annotated[int, Field(ge=1)] = 20
+    trusted: Annotated[float, Field(gt=0, le=1)] = 0.8
+    least_trust: Annotated[float, Field(ge=0, le=1)] = 0.1
     weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
@@ -72,12 +93,15 @@ class RequiredTerms(Stage):
         """Merge the runs of the second gate, then both gates, and say what the terms did."""
         terms = self._terms(query, corpus)
         free, *passes = outcomes
-        gated = _gate(passes, self.k)
+        trust = self._trust(query, terms, free.ranking)
+        gated = _gate([_trusted(outcome, query, trust) for outcome in passes], self.k)
+        weight = self.required_weight * max(trust.values(), default=1.0)
         if gated:
-            gates = [free, Outcome(Run(REQUIRED, query, self.required_weight), Ranking(gated))]
+            gates = [free, Outcome(Run(REQUIRED, query, weight), Ranking(gated))]
             hits = _pinned(self._blend(gates), gates)
         else:
             hits = list(free.ranking.hits)
+        doubted = {term: round(share, 4) for term, share in trust.items() if share < 1}
         relaxed = bool(terms.effective) and not gated
         dropped: list[LeftOut] = []
         if relaxed:
@@ -91,7 +115,8 @@ class RequiredTerms(Stage):
                 **({} if terms.use.picked is None else {"picked": [*terms.use.picked]}),
                 "kept": [*terms.effective],
                 "gated": bool(gated),
-                "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
+                "weights": {FREE: self.free_weight, REQUIRED: round(weight, 4)},
+                **({"trust": {**doubted}} if doubted else {}),
                 "rrf_k": self.k,
             },
         )
@@ -120,6 +145,22 @@ class RequiredTerms(Stage):
             TermFilter(term, reason, reason == "too_common") for term, reason in flagged.items()
         ]
         return _Terms(requested, effective, counts, TermUse(picked, tuple(filters)))
+
+    def _trust(self, query: Query, terms: _Terms, free: Ranking) -> Mapping[str, float]:
+        """Return how much each term counts: by the best score it is met with in the free run.
+
+        A term that stands only where the rest of the query does not is poor evidence.
+        """
+        top = free.hits[0].score if free.hits else 0.0
+        present = tuple(term for term in terms.effective if terms.counts[term])
+        best = dict.fromkeys(present, 0.0 if top > 0 else self.trusted)
+        for hit in reversed(free.hits if top > 0 else ()):
+            for term in query.state.terms_in(hit.passage, terms.requested) & best.keys():
+                best[term] = hit.score / top
+        return {
+            term: min(1.0, max(self.least_trust, share / self.trusted))
+            for term, share in best.items()
+        }
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
@@ -159,6 +200,17 @@ class _Terms(NamedTuple):
     use: TermUse
 
 
+def _trusted(outcome: Outcome, query: Query, trust: Mapping[str, float]) -> Outcome:
+    """Return a run of the second gate with the weight and the scores that its terms deserve."""
+    run, ranking = outcome
+    added = [term for term in run.query.must if term in trust and term not in query.must]
+    share = min((trust[term] for term in added), default=1.0)
+    if share == 1.0:
+        return outcome
+    hits = tuple(hit.scored(share * hit.score) for hit in ranking.hits)
+    return Outcome(replace(run, weight=share * run.weight), ranking._replace(hits=hits))
+
+
 def _together(number: int) -> str:
     return "+".join(chr(ord("A") + place) for place in range(number))
 
@@ -194,16 +246,25 @@ def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
         words += [concept.text for concept in concepts(_CODE.sub(" ", folded))]
         for word in words:
             longest = _longest_present(word, corpus)
-            if len(longest) > 1 and not longest.isdigit() and not is_function(longest):
+            if len(longest) > 1 and not longest.isdigit() and not _is_general(longest):
                 counts[longest] = corpus.count(Holds(longest)).number
     rarest = sorted((count, word) for word, count in counts.items())
     return tuple(word for _, word in rarest[:_PICKED])
 
 
+def _is_general(word: str) -> bool:
+    """Tell whether a word may stand in any text, so that it says nothing of what is meant."""
+    return is_function(word) or word in _GENERAL
+
+
 def _longest_present(word: str, corpus: Corpus) -> str:
-    """Return the longest part of a Japanese word that stands in the corpus; others are whole."""
-    shortest = 2 if any(is_cjk(character) for character in word) else len(word)
-    for length in range(min(len(word), _LONGEST), shortest - 1, -1):
+    """Return the longest part of a compound of kanji that stands in the corpus.
+
+    Words of letters or katakana count whole: a part of one is another word.
+    """
+    divided = [script for script, _, _ in runs(word)] == ["han"]
+    shortest = 2 if divided else len(word)
+    for length in range(min(len(word), _LONGEST) if divided else len(word), shortest - 1, -1):
         for start in range(len(word) - length + 1):
             part = word[start : start + length]
             if corpus.count(Holds(part), 1).number:
