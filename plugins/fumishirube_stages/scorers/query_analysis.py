@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from fumishirube import Clause, Corpus
-from fumishirube.text import Concept, occurrences, occurs
+from fumishirube.text import Concept, is_cjk, occurrences, occurs
+
+_BETWEEN = "\u3005"
+"""A character that Japanese text may go on with, on either side of a word."""
 
 
 class WeightedConcept(NamedTuple):
@@ -53,6 +56,17 @@ def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float])
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
     return WeightedConcept(concept.text, shares, total / len(terms))
+
+
+def is_part(text: str, corpus: Corpus) -> bool:
+    """Tell whether an index may hold a text as a part of longer terms alone.
+
+    A single Japanese character is one, and whatever is shorter than the terms of the tokenizer.
+    """
+    if len(text) == 1 or text.isascii() or not all(map(is_cjk, text)):
+        return len(text) == 1 and not text.isascii()
+    embedded = corpus.terms(f"{_BETWEEN}{text}{_BETWEEN}")
+    return text not in embedded and [*corpus.terms(text)] == [text]
 
 
 def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
