@@ -27,7 +27,7 @@ def find_text(answer: Json) -> str:
         said.append(str(answer["status"]))
     if "answerable" in answer:
         said.append(f"answerable: {answer['answerable']}")
-    if missing := answer.get("missing"):
+    if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
         said.append(f"in none of the best sections: {_listed(missing)}")
     terms: Any = answer.get("terms") or ()
     said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]

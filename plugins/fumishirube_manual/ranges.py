@@ -65,8 +65,8 @@ LineRanges = Annotated[
                     {"type": "string"},
                 ]
             },
-            "description": "Instead of ref: {manual_id, path, start_line, end_line}, or citations "
-            "(manual://id/path#L5-L9).",
+            "description": "Instead of ref: {manual_id, path, start_line, end_line or none for a "
+            "section}, or citations.",
         }
     ),
 ]

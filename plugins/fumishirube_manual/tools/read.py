@@ -162,9 +162,11 @@ def _read_section(
 ) -> ManualReadAnswer:
     manual = manual_by_id(context, ref.manual_id)
     document = manual.document(ref.path)
-    if document.file_type == "json":
+    if document.scan_only:
         raise InvalidScope(
-            "manual_read serves markdown sections; use manual_scan for JSON", path=ref.path
+            "manual_read serves markdown sections; use manual_scan for "
+            f"{document.file_type.upper()}",
+            path=ref.path,
         )
     section = _section(document, ref.start_line)
     place = (manual.id, ref.path)

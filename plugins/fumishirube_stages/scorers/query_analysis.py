@@ -8,10 +8,13 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from fumishirube import Clause, Corpus
-from fumishirube.text import Concept, chunks, occurrences, occurs
+from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
+
+_BETWEEN = "\u3005"
+"""A character that Japanese text may go on with, on either side of a word."""
 
 
 class WeightedConcept(NamedTuple):
@@ -92,6 +95,17 @@ def weighted_concept(
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
     return WeightedConcept(concept.text, shares, share * total / len(terms))
+
+
+def is_part(text: str, corpus: Corpus) -> bool:
+    """Tell whether an index may hold a text as a part of longer terms alone.
+
+    A single Japanese character is one, and whatever is shorter than the terms of the tokenizer.
+    """
+    if len(text) == 1 or text.isascii() or not all(map(is_cjk, text)):
+        return len(text) == 1 and not text.isascii()
+    embedded = corpus.terms(f"{_BETWEEN}{text}{_BETWEEN}")
+    return text not in embedded and [*corpus.terms(text)] == [text]
 
 
 def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
