@@ -4,11 +4,13 @@ from fumishirube.citations import SCHEME
 from fumishirube.engine.passages import digest
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.output import (
+    Emphasised,
     clipped,
     command,
     counted,
     listed,
     print_json,
+    print_line,
     reason_text,
     strip_controls,
     table,
@@ -42,6 +44,7 @@ __all__ = [
     "SCHEME",
     "Application",
     "Bar",
+    "Emphasised",
     "FateStep",
     "Parser",
     "SectionFate",
@@ -64,6 +67,7 @@ __all__ = [
     "one_of",
     "opened",
     "print_json",
+    "print_line",
     "reason_text",
     "search_context",
     "section_at",

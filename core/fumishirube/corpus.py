@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from fumishirube.model import Passage
-from fumishirube.text.folding import fold, occurs, words
+from fumishirube.text.folding import fold, words
 from fumishirube.text.projections import Projection, TextForm, project
+from fumishirube.text.word_forms import mentions
 
 # --- clauses --------------------------------------------------------------------------------
 
@@ -49,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Holds:
-    """A text that occurs, folded, in any field, as :func:`fumishirube.text.occurs` decides."""
+    """A text that stands, folded, in any field, as :func:`fumishirube.text.mentions` decides."""
 
     text: str
 
@@ -207,7 +208,7 @@ def matches(clause: Clause, section: PassageTerms) -> bool:
             return any(text in term for terms in section.terms(field) for term in terms)
         case Holds(text):
             folded = fold(text)
-            return any(occurs(value, folded) for value in section.passage.fields.values())
+            return any(mentions(value, folded) for value in section.passage.fields.values())
         case Bool(should, must, must_not):
             optional = bool(must) or (bool(must_not) and not should)
             return (
@@ -242,7 +243,7 @@ class SequenceCorpus:
 
     ``terms_of`` divides a folded text into terms, as a tokenizer does; by default into words and
     pairs of Japanese characters. Estimates follow the rarity and the number of a term; other
-    clauses are worth one.
+    clauses are worth one. A ``tokenizer`` may know more of terms than how a text is divided.
     """
 
     def __init__(
@@ -250,8 +251,10 @@ class SequenceCorpus:
         passages: Iterable[Passage] = (),
         terms_of: Callable[[str], Sequence[str]] | None = None,
         manual_id: str = "manual",
+        tokenizer: object = None,
     ) -> None:
         self._source = passages
+        self._tokenizer = tokenizer
         self._terms_of = terms_of or plain_terms
         self._manual_id = manual_id
 
@@ -274,15 +277,20 @@ class SequenceCorpus:
         """Return the terms of a text, folded first."""
         return self._terms_of(fold(text))
 
+    def query_terms(self, text: str) -> Sequence[str]:
+        """Return the terms by which a text of a query is scored."""
+        return getattr(self._tokenizer, "query_terms", self._terms_of)(fold(text))
+
+    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        return getattr(self._tokenizer, "form_finder", lambda _: None)(term)
+
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
         """Return the best matches of a clause, best first, ties by path and line."""
-        matched = [
-            IndexMatch(section.passage, self._estimate(clause, section))
-            for section in self._searched
-            if matches(clause, section)
-        ]
+        present = [section for section in self._searched if matches(clause, section)]
+        matched = [IndexMatch(item.passage, self._estimate(clause, item)) for item in present]
         matched.sort(key=lambda match: -match.estimate)  # they are by path and line already
         return cutoff.apply(matched[:limit]) if cutoff else matched[:limit]
 
@@ -314,8 +322,7 @@ class SequenceCorpus:
 
     @cached_property
     def _frequencies(self) -> Counter[str]:
-        distinct = (frozenset().union(*section.terms()) for section in self._sections)
-        return Counter(term for terms in distinct for term in terms)
+        return Counter(term for item in self._sections for term in {*chain(*item.terms())})
 
     def _estimate(self, clause: Clause, section: PassageTerms) -> float:
         """Return what a passage that matches is worth."""

@@ -60,6 +60,14 @@ class PlaceRange(NamedTuple):
         return cls(kind, first, last, sheet) if first <= last else None
 
 
+def named_place(wanted: PlaceRange) -> str:
+    """Return a place in words: ``page 12``, ``rows 3 to 5 of sheet Prices``."""
+    several = wanted.last != wanted.first
+    numbers = f"{wanted.first} to {wanted.last}" if several else f"{wanted.first}"
+    sheet = "" if wanted.sheet is None else f" of sheet {wanted.sheet}"
+    return f"{wanted.kind}{'s' if several else ''} {numbers}{sheet}"
+
+
 def place_at(places: Sequence[Place], line: int) -> Place | None:
     """Return the place of a line, its row counted on; ``None`` above the first place."""
     number = bisect_right(places, line, key=lambda place: place.line) - 1

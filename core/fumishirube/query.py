@@ -14,7 +14,8 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 from fumishirube.corpus import Bool, Clause, Corpus, Holds, Pages
 from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
-from fumishirube.text.folding import fold, occurs
+from fumishirube.text.folding import fold
+from fumishirube.text.word_forms import mentions
 
 T = TypeVar("T")
 
@@ -89,7 +90,7 @@ class SearchState:
         key = (passage.key, terms)
         if key not in self._holding:
             text = "\n".join(passage.fields.values())
-            self._holding[key] = frozenset(term for term in terms if occurs(text, fold(term)))
+            self._holding[key] = frozenset(term for term in terms if mentions(text, fold(term)))
         return self._holding[key]
 
     def shared(self, kind: Callable[[], T], *key: Hashable) -> T:

@@ -133,7 +133,13 @@ class ContentsLoader(Protocol):
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Text -> terms."""
+    """Text -> terms.
+
+    One whose terms are not all found by their letters, such as stems, may also have
+    ``query_terms(text)``, the terms by which a text of a query is scored, and
+    ``form_finder(term)``: a function that returns the words of a folded text that stand for the
+    term, each as often as it stands there; or ``None`` for a term that is found by its letters.
+    """
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text, in order; no term holds white space."""

@@ -15,6 +15,7 @@ from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.model import Ranking, UnreadFiles
+from fumishirube.places import Place
 from fumishirube.query import Budget, Query
 from fumishirube.stages import (
     ClaimedFile,
@@ -79,6 +80,15 @@ class Manual(Protocol):
 
     def document(self, path: str) -> Document:
         """Read one of those files.
+
+        Raises:
+            NotFound: when no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+    def places(self, path: str) -> Sequence[Place]:
+        """Return where people see the lines of a file, on pages, slides or in rows, if anywhere.
 
         Raises:
             NotFound: when no loader speaks for it.

@@ -40,7 +40,7 @@ class GraphSnapshot(SequenceCorpus):
         narrowing: DocumentPrefilter | None = None,
         tokenizer: Tokenizer | None = None,
     ) -> None:
-        super().__init__((), tokenizer.terms if tokenizer else None, name)
+        super().__init__((), tokenizer.terms if tokenizer else None, name, tokenizer)
         self.behind: tuple[str, ...] = ()
         self._narrowing = narrowing
         self.skipped = skipped

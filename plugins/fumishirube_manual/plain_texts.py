@@ -27,7 +27,7 @@ def find_text(answer: Json) -> str:
         said.append(str(answer["status"]))
     if "answerable" in answer:
         said.append(f"answerable: {answer['answerable']}")
-    if missing := answer.get("missing"):
+    if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
         said.append(f"in none of the best sections: {_listed(missing)}")
     terms: Any = answer.get("terms") or ()
     said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
@@ -112,9 +112,13 @@ def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
 
 def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     ref = item["ref"]
-    place += f"#L{ref['start_line']}-{item['end_line']}" if "end_line" in item else ""
+    cite, lines = item.get("cite", ""), ""
+    if "end_line" in item:
+        lines = f"#L{ref['start_line']}-{item['end_line']}"
+    # What has pages or rows is cited by these; the lines are those of the text as it is read.
+    place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
     brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
-    yield f"{place}{item.get('cite', '')}{brought} {HEADING_SEPARATOR.join(headings)}"
+    yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}"
     yield from _numbered(item.get("lines", ()))
     copies = item.get("also", ())
     if same := [copy for copy in copies if isinstance(copy, str)]:
@@ -124,6 +128,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
             yield f"also {copy['at']}, with"
             yield from _numbered(copy["lines"])
     known = {"ref", "title", "end_line", "headings", "cite", "alternative", "lines", "also"}
+    known |= {"place"} if cite else set()
     yield from _rest(item, known | {"score", "matched_tokens"})
 
 
@@ -134,8 +139,9 @@ def _groups(groups: Any) -> Iterator[str]:
         if (place := _place(group)) != file:
             file = place
             yield f"\n{file}"
-        if "section" in group:
-            yield f"# {group['section']}"
+        if "section" in group or "place" in group:
+            place = f" ({group['place']})" if "place" in group else ""
+            yield f"# {group.get('section', '')}{place}"
         also = group.get("also") or {}
         for number, line in group["lines"]:
             repeated = also.get(str(number))
@@ -144,6 +150,7 @@ def _groups(groups: Any) -> Iterator[str]:
 
 def _range(item: Any) -> Iterator[str]:
     said = f"\n{_place(item)}"
+    said += f"#{item['place']}" if "place" in item else ""
     if "before" in item:
         said += f" below L{item['before'][0]} {item['before'][1]}"
     yield said
@@ -152,7 +159,7 @@ def _range(item: Any) -> Iterator[str]:
         yield f"left: L{item['left'][0]}-{item['left'][1]}"
     if "after" in item:
         yield f"after: L{item['after'][0]} {item['after'][1]}"
-    yield from _rest(item, {"manual_id", "path", "before", "lines", "left", "after"})
+    yield from _rest(item, {"manual_id", "path", "place", "before", "lines", "left", "after"})
 
 
 def _numbered(lines: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -18,6 +18,7 @@ FILES: dict[str, str | bytes] = {
     "docs/old.rst": "Old\n===\n",
     "docs/page.html": "<p>hands</p>",
     "docs/paper.pdf": b"%PDF-1.4",
+    "docs/letter.rtf": b"{}",
     "docs/photo.png": b"\x89PNG",
     "docs/LICENSE": "Free.\n",
     "read/all.md": "# All\nWash your hands.\n",
@@ -26,7 +27,7 @@ FILES: dict[str, str | bytes] = {
 }
 # Without the loaders of further documents, which read the text files too.
 EXTRAS = {"FUMISHIRUBE_SURFACE_EXTRAS": "unread"}
-COUNTS = {".txt": 2, ".rst": 1, ".html": 1, ".pdf": 1, ".png": 1, "": 1}
+COUNTS = {".txt": 2, ".rst": 1, ".html": 1, ".pdf": 1, ".png": 1, "": 1, ".rtf": 1}
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +58,9 @@ def test_every_tool_that_lists_or_searches_counts_them(application: Application)
         assert "00_目次.json" in readers[".txt"]
         assert "suffixes: [.md, .rst]" in readers[".rst"]
         assert "pipelines.manual.loaders" in readers[".rst"]
-        assert "new-plugin" in readers[".html"]
-        assert "new-plugin" in readers[".pdf"]
+        assert "plugins/packages/fumishirube-documents" in readers[".html"]
+        assert "plugins/packages/fumishirube-documents" in readers[".pdf"]
+        assert "new-plugin" in readers[".rtf"]
         assert readers[".png"] is readers[""] is None
 
 
@@ -96,7 +98,7 @@ def test_by_default_text_is_read(workspace: Path) -> None:
     application = opened(workspace)
     for answer in answers(application, "docs"):
         counts = {row["suffix"]: row["count"] for row in answer["unread_files"]}
-        assert counts == {".html": 1, ".pdf": 1, ".png": 1}
+        assert counts == {".html": 1, ".pdf": 1, ".png": 1, ".rtf": 1}
     application.close()
 
 

@@ -236,9 +236,40 @@ def named(term: str, weight: float = 1.0) -> tuple[Term, ...]:
 def test_what_says_that_a_section_matches_are_the_terms_of_concepts(
     text: str, parts: tuple[Clause, ...]
 ) -> None:
-    corpus = Recording([RED, BLUE, LONG], Bigram())
+    corpus = Recording([RED, BLUE, LONG], Bigram(stems=False))
     Lexical().score(Query(text), corpus, {})
     assert corpus.counted[-1] == (Bool(should=parts), 10_000, True)
+
+
+def test_the_tokenizer_says_by_which_terms_a_query_is_scored() -> None:
+    corpus = Recording([RED, BLUE, LONG], Bigram())
+    Lexical().score(Query("trees is 税金"), corpus, {})
+    clause = Bool(should=(Term("tree~"), Term("税金")))
+    assert corpus.counted[-1] == (clause, 10_000, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "matched"),
+    [
+        ("tree", ("trees",)),
+        ("hills", ("hill",)),
+        ("trees", ("trees",)),
+        ("hilly trees", ("trees",)),
+        ("green skies tree", ("green", "trees")),
+    ],
+)
+def test_a_word_counts_in_any_form_and_matches_in_that_of_the_text(
+    text: str, matched: tuple[str, ...]
+) -> None:
+    hits = ranked(text, MemoryCorpus([RED, BLUE, LONG], Bigram()))
+    assert {hit.passage.path: hit.matched for hit in hits}["three.md"] == matched
+
+
+def test_all_forms_of_a_word_are_one_term() -> None:
+    item = passage("1.md", body="tested, testing and tests: untested")
+    (hit,) = ranked("test", MemoryCorpus([item, BLUE, LONG], Bigram()))
+    average = (35 + 8 + 22) / 3
+    assert hit.score == pytest.approx(bm25(ONE_OF_3, 3, 35, average) + ONE_OF_3 * 0.85)
 
 
 def test_one_concept_in_a_name_makes_an_anchor() -> None:

@@ -214,3 +214,33 @@ def test_only_whole_words_that_say_something_are_picked(
 ) -> None:
     corpus = MemoryCorpus([passage(f"{n}.md", body=text) for n, text in enumerate(passages)])
     assert sorted(fused_picks(query, corpus)) == sorted(picked)
+
+
+def test_a_term_that_the_best_hits_lack_weighs_less() -> None:
+    # Free: b 4, a 1, and only a holds red: 1/4 of the best, trusted from 0.5 on, so it counts half.
+    free = ranked((4.0, Hit(B, 0)), (1.0, Hit(A, 0)))
+    required = ranked((6.0, Hit(A, 0)))
+    stage = RequiredTerms(too_common=1.0, trusted=0.5)
+    ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
+    assert ranking.diagnostics["trust"] == {"red": 0.5}
+    assert ranking.diagnostics["weights"] == {FREE: 1.0, REQUIRED: 0.55}
+    # Ranks: b 1/61, a 1/62 + 0.55/61, the best; scores: b 4, the best, and a 6 / 2.
+    rank_a, rank_b = 1 / 62 + 0.55 / 61, 1 / 61
+    assert {hit.passage.path: hit.score for hit in ranking.hits} == {
+        "a.md": pytest.approx(4 * (0.65 * 3 / 4 + 0.35)),
+        "b.md": pytest.approx(4 * (0.65 + 0.35 * rank_b / rank_a)),
+    }
+
+
+def test_a_term_that_no_free_hit_holds_is_trusted_least() -> None:
+    stage = RequiredTerms(too_common=1.0, least_trust=0.2)
+    free, required = ranked((4.0, Hit(B, 0))), ranked((9.0, Hit(A, 0)))
+    ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
+    assert ranking.diagnostics["trust"] == {"red": 0.2}
+    assert [hit.passage for hit in ranking.hits] == [B, A]
+
+
+def test_without_free_hits_a_term_is_trusted() -> None:
+    ranking = fused(Query("x", required=("red",)), ranked(), ranked((9.0, Hit(A, 0))))
+    assert "trust" not in ranking.diagnostics
+    assert [hit.passage for hit in ranking.hits] == [A]

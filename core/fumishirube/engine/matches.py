@@ -8,8 +8,9 @@ from itertools import islice
 from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
 from fumishirube.model import Hit, Passage
 from fumishirube.query import Query
-from fumishirube.text.folding import fold, occurs
+from fumishirube.text.folding import fold
 from fumishirube.text.query_concepts import concepts
+from fumishirube.text.word_forms import mentions
 
 SectionKey = tuple[str, int]
 
@@ -36,12 +37,12 @@ class SureMatches:
     def texts_in(self, passage: Passage) -> tuple[str, ...]:
         """Return the required terms and concepts that a passage holds; it matches if any."""
         whole = "\n".join(passage.fields.values())
-        return tuple(text for text in self.texts if occurs(whole, text))
+        return tuple(text for text in self.texts if mentions(whole, text))
 
     def match(self, passage: Passage) -> bool:
         """Tell whether a passage holds any of them."""
         whole = "\n".join(passage.fields.values())
-        return any(occurs(whole, text) for text in self.texts)
+        return any(mentions(whole, text) for text in self.texts)
 
     def among(self, keys: Iterable[SectionKey]) -> set[SectionKey]:
         """Return those of some sections that match."""

@@ -90,7 +90,12 @@ class ParsedDocuments:
 
 
 class RememberingLoader:
-    """A loader whose documents are kept by the content of their files."""
+    """A loader whose documents are kept by the content of their files.
+
+    Those of such loaders may have places.
+    """
+
+    placed = True
 
     def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
         self._loader = loader

@@ -12,7 +12,8 @@ from fumishirube.engine.spellings import near_spellings
 from fumishirube.model import MatchCount, Passage, Ranking, TermUse
 from fumishirube.query import Query
 from fumishirube.report import FrequencyReport, SearchReport, TermReport
-from fumishirube.text.folding import fold, occurs
+from fumishirube.text.folding import fold
+from fumishirube.text.word_forms import mentions
 from fumishirube.traces.coverage import PARTIAL, UNRANKED, omitted_sections
 from fumishirube.traces.records import Span
 
@@ -151,6 +152,6 @@ def _beyond_query(query: Query, terms: tuple[TermReport, ...], applied: set[str]
     """Tell whether a required term that is no part of the query may have matched by itself."""
     text = fold(query.text)
     return any(
-        term.sections and term.term in applied and not occurs(text, fold(term.term))
+        term.sections and term.term in applied and not mentions(text, fold(term.term))
         for term in terms
     )

@@ -56,6 +56,17 @@ class UnionCorpus:
         """Return the terms of a text; all the manuals have one tokenizer."""
         return self._parts[0].corpus.terms(text)
 
+    def query_terms(self, text: str) -> Sequence[str]:
+        """Return the terms by which a text is scored."""
+        corpus = self._parts[0].corpus
+        own: Callable[[str], Sequence[str]] = getattr(corpus, "query_terms", corpus.terms)
+        return own(text)
+
+    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        own = getattr(self._parts[0].corpus, "form_finder", None)
+        return own(term) if own else None
+
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:

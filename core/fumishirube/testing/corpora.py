@@ -83,4 +83,5 @@ class MemoryCorpus(SequenceCorpus):
         tokenizer: Tokenizer | None = None,
         manual_id: str = "manual",
     ) -> None:
-        super().__init__(tuple(passages), (tokenizer or PlainTokenizer()).terms, manual_id)
+        tokenizer = tokenizer or PlainTokenizer()
+        super().__init__(tuple(passages), tokenizer.terms, manual_id, tokenizer)

@@ -14,6 +14,7 @@ from fumishirube.text.folding import (
     runs,
     words,
 )
+from fumishirube.text.pattern_literals import required_literals
 from fumishirube.text.projections import (
     LOOSE,
     NORMAL,
@@ -29,6 +30,7 @@ from fumishirube.text.query_concepts import Concept, chunks, concepts, is_functi
 from fumishirube.text.readings import Reading, reading, reading_form
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
+from fumishirube.text.word_forms import mentions, term_forms
 
 __all__ = [
     "LOOSE",
@@ -56,6 +58,7 @@ __all__ = [
     "form_of",
     "is_cjk",
     "is_function",
+    "mentions",
     "nfc",
     "occurrences",
     "occurs",
@@ -65,7 +68,9 @@ __all__ = [
     "rarity",
     "reading",
     "reading_form",
+    "required_literals",
     "runs",
+    "term_forms",
     "unify_line_ends",
     "unseen_character",
     "without_unseen",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from fumishirube.text.folding import fold, runs
+from fumishirube.text.folding import HAN, fold, runs
 
 _FUNCTION_WORDS = (
     "について|においては|における|において|に対する|に対して|にとって|によって|による|に関する|に関して|"
@@ -33,15 +34,29 @@ _ENGLISH = frozenset(
     """.split()  # noqa: SIM905 - a list of a hundred quoted words is harder to read
 )
 
+_KANJI = f"[{HAN}]"
+_COMPOUND = re.compile(
+    f"(?<!{_KANJI}){_KANJI}[いきぎしちびみりえけげせねべめれ]{_KANJI}(?!{_KANJI})"
+    f"(?:[いきぎしちびみりえけげせねべめれ]{_KANJI}(?!{_KANJI}))*"
+)
+"""Single kanji joined by what ends the first part of a compound, as in 読み込む and 使い方."""
+_ENDING = re.compile(
+    "(?!から|まで|より|など|だけ|なら|なの|なが)[ぁ-ん](?<![はがをにへとものでやな])"
+)
+"""What goes on a single kanji as the ending of a verb or adjective, and is no particle."""
 _QUERIES_KEPT = 32
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 
 
 class Concept(NamedTuple):
-    """One concept of a query: its folded text, and whether it is a single character."""
+    """One concept of a query: its folded text, and whether it is a single character.
+
+    A ``verb`` is a single kanji of which the query goes on with an ending, such as 知 of 知りたい.
+    """
 
     text: str
     single: bool = False
+    verb: bool = False
 
 
 class Chunk(NamedTuple):
@@ -83,16 +98,31 @@ def rarity(size: int, count: int) -> float:
 
 
 def _concepts(folded: str) -> tuple[Concept, ...]:
-    result = []
-    for script, run, _ in runs(folded):
+    """Return the concepts of a part of a query, in order; compound verbs first, whole."""
+    result: list[Concept] = []
+    end = 0
+    for match in _COMPOUND.finditer(folded):
+        result += _concepts_of_runs(folded[end : match.start()], inflected=bool(result))
+        result.append(_concept(match.group()))
+        end = match.end()
+    return (*result, *_concepts_of_runs(folded[end:], inflected=bool(result)))
+
+
+def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Concept]:
+    """Yield the concepts of runs; the first kana after the kanji of a verb are its ending."""
+    for script, run, place in runs(folded):
         if script in _SCRIPTS_OF_ONE_WORD:
             if run not in _ENGLISH:
-                result.append(_concept(run))
-        elif not _only_functions(run):
-            core = _LEADING.sub("", run)
+                verb = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
+                inflected = verb
+                yield _concept(run)._replace(verb=verb)
+            continue
+        core = run[1:] if inflected and _ENDING.match(run) else run
+        inflected = False
+        if core and not _only_functions(core):
+            core = _LEADING.sub("", core)
             if len(core) > 1:
-                result.append(_concept(core))
-    return tuple(result)
+                yield _concept(core)
 
 
 def _only_functions(run: str) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fumishirube.text.folding import HAN, HIRAGANA, KATAKANA, nfkc
 from fumishirube.text.projections import TextForm, project
+from fumishirube.text.word_forms import inflected
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -41,7 +42,6 @@ _AFTER_NUMBER = r"(?![0-9])(?!\.[0-9]+(?!\.?[0-9]))"
 _GROUP = 3
 _NO_MARK = "(?![\u0300-\u036f\u3099\u309a])"
 """A character with a mark is another one."""
-_NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
 
 
 class _Unit(NamedTuple):
@@ -222,7 +222,7 @@ def _unit_pattern(unit: _Unit, *, last: bool, closed: bool) -> tuple[str, str]:
 
 def _word_pattern(word: str, *, last: bool, closed: bool) -> tuple[str, str]:
     """Return the pattern of an English word in plural and singular, and what both begin with."""
-    stem, endings = _inflected(word)
+    stem, endings = inflected(word)
     if not endings:
         return re.escape(word), word
     if not last or closed:
@@ -233,25 +233,6 @@ def _word_pattern(word: str, *, last: bool, closed: bool) -> tuple[str, str]:
         return re.escape(stem), stem
     others = "|".join(ending for ending in endings if ending != own)
     return f"{re.escape(stem)}(?:{own}|(?:{others})(?![a-z]))", stem
-
-
-def _inflected(word: str) -> tuple[str, tuple[str, ...]]:
-    """Return what the forms of a word begin with, and their endings, the longest first."""
-    if not word.isascii() or len(word) < len("ins"):
-        return word, ()
-    if word.endswith("ies") and len(word) > len("ties"):
-        return word[:-3], ("ies", "y")
-    if word.endswith("s"):
-        if _NO_PLURAL.fullmatch(word):
-            return (word, ("es", "")) if word.endswith("ss") else (word, ())
-        if word.endswith(("sses", "shes", "ches", "xes", "zes")):
-            return word[:-2], ("es", "")
-        return word[:-1], ("s", "")
-    if word.endswith("y") and word[-2] not in "aeiou":
-        return word[:-1], ("ies", "y")
-    if word.endswith(("sh", "ch", "x", "z")):
-        return word, ("es", "")
-    return word, ("s", "")
 
 
 def _exact_stems(text: str) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from fumishirube import Budget, Citation, Query, SurfaceContext, ToolError, Trace
+from fumishirube import Budget, Citation, Query, SurfaceContext, Trace
 from fumishirube.commands import (
     Bar,
+    Emphasised,
     add_json,
     at_least,
     chosen_manuals,
@@ -15,6 +16,7 @@ from fumishirube.commands import (
     known_manual,
     opened,
     print_json,
+    print_line,
     search_context,
     section_at,
     section_fate,
@@ -22,6 +24,7 @@ from fumishirube.commands import (
     terminal_width,
 )
 from fumishirube.text import fold
+from fumishirube_manual.cited_places import CitedPlace, place_of_section
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
     coverage_lines,
@@ -37,8 +40,9 @@ from fumishirube_manual.commands.full_find import (
     check_full_arguments,
     full_answer,
 )
+from fumishirube_manual.commands.hit_lines import HitLines
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
-from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
+from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.unread import every_row
 
@@ -101,7 +105,7 @@ def run(options: Namespace) -> int:
             print_json(as_json(results, explain=options.explain))
         else:
             for line in _result_lines(results, context, options):
-                print(line)
+                print_line(line)
     return 0 if results.complete else 1
 
 
@@ -137,20 +141,39 @@ def _search(
     bar = Bar()
     query = Query(options.query, required, budget=Budget.of(TIME_MS))
     try:
-        trace = context.find(scope, query, bar.progress).trace
+        result = context.find(scope, query, bar.progress)
+        trace = with_weights(context, result.trace, result.corpus)
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}
     loose = () if options.manual else context.loose_files()
-    return SearchResults(options.query, required, options.limit, trace, wanted, unread, loose)
+    places = _places(context, trace, options.limit)
+    return SearchResults(
+        options.query, required, options.limit, trace, wanted, unread, loose, places
+    )
+
+
+def _places(
+    context: SurfaceContext, trace: Trace, limit: int
+) -> Mapping[tuple[str, int], CitedPlace]:
+    """Return the pages, slides and rows of the first hits, by path and line."""
+    placed = {
+        (row.path, row.start_line): place_of_section(
+            context, *trace.file(row.path), row.start_line, row.digest
+        )
+        for row in trace.search.rows[:limit]
+    }
+    return {key: place for key, place in placed.items() if place is not None}
 
 
 def _result_lines(
     results: SearchResults, context: SurfaceContext, options: Namespace
-) -> Iterator[str]:
+) -> Iterator[str | Emphasised]:
     columns = terminal_width()
+    lines = HitLines(context, results.trace, columns)
     for rank, hit in enumerate(results.shown(), 1):
-        yield from _hit_lines(rank, hit, context, columns)
+        yield from _head(rank, hit, columns)
+        yield from lines.of(hit.row)
         if options.explain:
             yield _INDENT + signals_line(hit.row)
         yield ""
@@ -165,22 +188,12 @@ def _result_lines(
     yield next_line(results, options)
 
 
-def _hit_lines(rank: int, hit: TracedHit, context: SurfaceContext, columns: int) -> Iterator[str]:
+def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[str]:
     row = hit.row
     head = f"{rank}. "
     tail = f"  {row.score:.2f}"
     yield head + clipped(strip_controls(row.title), columns - len(head) - len(tail)) + tail
     yield _INDENT + hit.cite
-    try:
-        manual_id, path = hit.place
-        body = body_of(row._replace(path=path), context.root.child(manual_id))
-        if body is None:
-            document = context.manual(manual_id).document(path)
-            body = body_in(document, row.start_line)
-    except ToolError:
-        return  # the file has gone since it was searched; the hit itself is still true
-    for line in snippet_lines(row.title, body, row.matched, columns - len(_INDENT)):
-        yield _INDENT + line
 
 
 def _text(what: str, longest: int) -> Callable[[str], str]:

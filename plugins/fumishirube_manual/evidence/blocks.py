@@ -23,8 +23,9 @@ def is_fence(line: str) -> bool:
 def related(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the lines that a reader wants with one, the nearest first.
 
-    Of a table that is the header, in code the rest of the statement, of a list what leads to it
-    and its items, and of other text its paragraph, with the list that it leads to.
+    Of a table that is the header, or what is below it; in code the rest of the statement, of a
+    list what leads to it and its items, and of other text its paragraph, with the list that it
+    leads to.
     """
     if _ROW.match(lines[at]):
         yield from _header(lines, at)
@@ -50,11 +51,18 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _header(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the header of a row's table; of the header itself, the rows."""
     top = at
     while top and _ROW.match(lines[top - 1]):
         top -= 1
     if top != at:
         yield top
+        return
+    for place in range(at + 1, len(lines)):
+        if not _ROW.match(lines[place]):
+            return
+        if any(map(str.isalnum, lines[place])):
+            yield place
 
 
 def _statement(lines: Sequence[str], at: int) -> Iterator[int]:

@@ -35,7 +35,11 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
     A concept is worth the mean inverse document frequency of its terms, and more the longer it is.
     """
     wanted = list(dict.fromkeys(c.text for text in texts for c in concepts(text)))
-    terms = {concept: tuple(dict.fromkeys(corpus.terms(concept))) for concept in wanted}
+    # What is made of more than letters and digits stands in no text.
+    terms = {
+        concept: tuple(dict.fromkeys(filter(str.isalnum, corpus.terms(concept))))
+        for concept in wanted
+    }
     distinct = list(dict.fromkeys(term for many in terms.values() for term in many))[:_TERMS]
     counts = corpus.frequencies(distinct)
     size = corpus.size

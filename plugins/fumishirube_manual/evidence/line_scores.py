@@ -82,6 +82,11 @@ class LineScores:
             covered = [max(pair) for pair in zip(covered, self._shares[place], strict=True)]
         return chosen
 
+    def worth(self) -> float:
+        """Return the score of the best line, as a share of what all concepts are worth."""
+        total = sum(concept.weight for concept in self._weights)
+        return max(self.every, default=0.0) / total if total else 0.0
+
     def present(self) -> set[str]:
         """Return the concepts of which at least half stands in a line, or in the headings."""
         above = shares(LineText.of("\n".join(self._titles)), self._weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import is_fence, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt
@@ -27,12 +28,14 @@ class EvidenceLine(NamedTuple):
 class SectionEvidence(NamedTuple):
     """The lines that are shown of a section, in order; ``whole`` when that is all of its text.
 
-    ``worth`` is the score of the best line: the weights of what stands in it.
+    ``worth`` is the score of the best line, as a share of what all concepts are worth together.
+    ``place`` is where people see the section.
     """
 
     lines: tuple[EvidenceLine, ...] = ()
     whole: bool = False
     worth: float = 0.0
+    place: CitedPlace | None = None
 
 
 class SectionLines:
@@ -60,9 +63,7 @@ class SectionLines:
         filled = [at for at in range(len(self._lines)) if not self._scores.hidden(at)]
         if sum(len(self._lines[at]) for at in filled) <= _SLACK * room:
             whole = {at: self._lines[at].rstrip() for at in filled}
-            return SectionEvidence(
-                self._numbered(whole), whole=True, worth=max(self._scores.every, default=0.0)
-            )
+            return SectionEvidence(self._numbered(whole), whole=True, worth=self._scores.worth())
         chosen = self._scores.chosen(_CHOSEN)
         shown: dict[int, str] = {}
         for at in chosen:
@@ -74,8 +75,7 @@ class SectionLines:
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
             if room < _LEAST:
                 break
-        worth = self._scores.every[chosen[0]] if chosen else 0.0
-        return SectionEvidence(self._numbered(shown), worth=worth)
+        return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
     def present(self) -> set[str]:
         """Return the concepts of which at least half stands in a line, or in the headings."""

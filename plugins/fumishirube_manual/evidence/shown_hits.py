@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold
+from fumishirube_manual.cited_places import place_of_section
 from fumishirube_manual.evidence.annotations import weights_of, wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence, SectionLines
 from fumishirube_manual.evidence.own_texts import own_text
 
 LINE_CHARS = 160
 """How much is shown of a hit that shows little: about a line."""
-BEST_CHARS, NEXT_CHARS = 600, 250
+BEST_CHARS, NEXT_CHARS = 550, 240
 """How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
-GAP_SCORE, GAP_WORTH = 0.35, 0.2
+GAP_SCORE, GAP_WORTH = 0.5, 0.25
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"
@@ -45,11 +46,12 @@ class ShownHit:
 
 
 class EvidenceReader:
-    """Reads the evidence of the rows of one search."""
+    """Reads the evidence of the rows of one search; with the ``places`` of sections, if wanted."""
 
-    def __init__(self, context: SurfaceContext, trace: Trace) -> None:
+    def __init__(self, context: SurfaceContext, trace: Trace, *, places: bool = False) -> None:
         self._context = context
         self._trace = trace
+        self._places = places
         self._present: set[str] = set()
 
     def evidence(self, row: TraceRow, room: int) -> SectionEvidence:
@@ -63,7 +65,11 @@ class EvidenceReader:
             text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
         self._present |= lines.present()
-        return lines.evidence(room)
+        evidence = lines.evidence(room)
+        if not self._places:
+            return evidence
+        place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
+        return evidence._replace(place=place)
 
     def _wording(self, row: TraceRow) -> str:
         """Return the wording that brought a hit."""
@@ -122,7 +128,7 @@ def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
         if PINNED in hit.row.labels:
             continue
         if hit.row.score < score or hit.evidence.worth < worth:
-            hit.evidence = SectionEvidence(worth=hit.evidence.worth)
+            hit.evidence = hit.evidence._replace(lines=(), whole=False)
 
 
 def _original(

@@ -142,7 +142,7 @@ def _hit_items(
     if "lines" not in extras:
         first = rows[: shown.hits]
         return [integrated(trace, row, extras) for row in first], len(first), []
-    reader = EvidenceReader(context, trace)
+    reader = EvidenceReader(context, trace, places="documents" in extras)
     hits, covered = shown_hits(reader, rows, shown.hits, shown.chars, folded="also" in extras)
     items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
     return items, covered, reader.missing_words()

@@ -21,6 +21,7 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
+from fumishirube_manual.cited_places import place_in, tells_places
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -110,7 +111,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         texts, counting = params.any or (), bool(params.count_only)
         if tally:
             return tally_answer(texts, chars, scope, page, account, tally)
-        return grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        answer = grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        return _with_places(context, scope, answer) if tells_places(settings) else answer
 
     return Tool(
         name="manual_grep",
@@ -131,6 +133,17 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
         ),
     )
+
+
+def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
+    """Return the answer with the pages, slides and rows of its lines, where people see such."""
+    groups = []
+    for group in answer.groups or ():
+        manual = context.manual(group.manual_id or scope.ids[0])
+        place = place_in(manual, group.path, group.lines[0][0], group.lines[-1][0])
+        placed = {"place": str(place.place)} if place else {}
+        groups.append(group.model_copy(update=placed))
+    return answer.model_copy(update={"groups": tuple(groups)}) if groups else answer
 
 
 def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:

@@ -101,7 +101,9 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
             shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
-            wanted = _with_lines(EvidenceReader(context, trace), shown)
+            wanted = _with_lines(
+                EvidenceReader(context, trace, places="documents" in settings.extras), shown
+            )
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,

@@ -154,7 +154,7 @@ _SUMMARY = (
     "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
     "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars characters."
 )
-_RANGES = " With refs: up to 8 ranges of lines at once, JSON too, each line numbered."
+_RANGES = " With refs: up to 8 ranges of numbered lines, JSON too."
 
 
 def _read_section(

@@ -57,6 +57,8 @@ class RequiredTerms(Stage):
     """Runs the query without (g0) and with its required terms (g_req), and merges both gates.
 
     Two terms make three runs of the second gate: both in one section, the first, the second.
+    A term that the first gate meets only below ``trusted`` of the best score counts less, down to
+    ``least_trust``: its runs weigh and score so much less.
     Terms that stand in nearly every section say nothing and are dropped. When no section passes
     the second gate, the first one's remain, without those that match only weakly. A query that
     names no terms gets its rarest content words.
@@ -70,6 +72,8 @@ class RequiredTerms(Stage):
     too_rare: Annotated[float, Field(ge=0, le=1)] = 0.02
     too_common: Annotated[float, Field(ge=0, le=1)] = 0.85
     common_from: Annotated[int, Field(ge=1)] = 20
+    trusted: Annotated[float, Field(gt=0, le=1)] = 0.8
+    least_trust: Annotated[float, Field(ge=0, le=1)] = 0.1
     weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
@@ -89,12 +93,15 @@ class RequiredTerms(Stage):
         """Merge the runs of the second gate, then both gates, and say what the terms did."""
         terms = self._terms(query, corpus)
         free, *passes = outcomes
-        gated = _gate(passes, self.k)
+        trust = self._trust(query, terms, free.ranking)
+        gated = _gate([_trusted(outcome, query, trust) for outcome in passes], self.k)
+        weight = self.required_weight * max(trust.values(), default=1.0)
         if gated:
-            gates = [free, Outcome(Run(REQUIRED, query, self.required_weight), Ranking(gated))]
+            gates = [free, Outcome(Run(REQUIRED, query, weight), Ranking(gated))]
             hits = _pinned(self._blend(gates), gates)
         else:
             hits = list(free.ranking.hits)
+        doubted = {term: round(share, 4) for term, share in trust.items() if share < 1}
         relaxed = bool(terms.effective) and not gated
         dropped: list[LeftOut] = []
         if relaxed:
@@ -108,7 +115,8 @@ class RequiredTerms(Stage):
                 **({} if terms.use.picked is None else {"picked": [*terms.use.picked]}),
                 "kept": [*terms.effective],
                 "gated": bool(gated),
-                "weights": {FREE: self.free_weight, REQUIRED: self.required_weight},
+                "weights": {FREE: self.free_weight, REQUIRED: round(weight, 4)},
+                **({"trust": {**doubted}} if doubted else {}),
                 "rrf_k": self.k,
             },
         )
@@ -137,6 +145,22 @@ class RequiredTerms(Stage):
             TermFilter(term, reason, reason == "too_common") for term, reason in flagged.items()
         ]
         return _Terms(requested, effective, counts, TermUse(picked, tuple(filters)))
+
+    def _trust(self, query: Query, terms: _Terms, free: Ranking) -> Mapping[str, float]:
+        """Return how much each term counts: by the best score it is met with in the free run.
+
+        A term that stands only where the rest of the query does not is poor evidence.
+        """
+        top = free.hits[0].score if free.hits else 0.0
+        present = tuple(term for term in terms.effective if terms.counts[term])
+        best = dict.fromkeys(present, 0.0 if top > 0 else self.trusted)
+        for hit in reversed(free.hits if top > 0 else ()):
+            for term in query.state.terms_in(hit.passage, terms.requested) & best.keys():
+                best[term] = hit.score / top
+        return {
+            term: min(1.0, max(self.least_trust, share / self.trusted))
+            for term, share in best.items()
+        }
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
@@ -174,6 +198,17 @@ class _Terms(NamedTuple):
     effective: tuple[str, ...]
     counts: Mapping[str, int]
     use: TermUse
+
+
+def _trusted(outcome: Outcome, query: Query, trust: Mapping[str, float]) -> Outcome:
+    """Return a run of the second gate with the weight and the scores that its terms deserve."""
+    run, ranking = outcome
+    added = [term for term in run.query.must if term in trust and term not in query.must]
+    share = min((trust[term] for term in added), default=1.0)
+    if share == 1.0:
+        return outcome
+    hits = tuple(hit.scored(share * hit.score) for hit in ranking.hits)
+    return Outcome(replace(run, weight=share * run.weight), ranking._replace(hits=hits))
 
 
 def _together(number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import tantivy
 from tantivy import Query
@@ -18,7 +18,7 @@ from fumishirube import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.text import fold, occurs
+from fumishirube.text import fold, mentions, term_forms
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
@@ -59,11 +59,26 @@ class TantivyCorpus(Translator):
         self._passages = LookupCache[tuple[int, int], Passage](_CACHED_PASSAGES)
         self._frequencies = LookupCache[str, int](_CACHED_FREQUENCIES)
         self._terms = LookupCache[str, Sequence[str]](_CACHED_TEXTS)
+        self._query_terms = LookupCache[str, Sequence[str]](_CACHED_TEXTS)
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they stand in the index."""
         return self._terms.of(text, lambda text: self._fields.tokenizer.terms(fold(text)))
+
+    def query_terms(self, text: str) -> Sequence[str]:
+        """Return the terms by which a text of a query is scored."""
+        return self._query_terms.of(text, self._terms_of_query)
+
+    def _terms_of_query(self, text: str) -> Sequence[str]:
+        tokenizer = self._fields.tokenizer
+        own: Callable[[str], Sequence[str]] = getattr(tokenizer, "query_terms", tokenizer.terms)
+        return own(fold(text))
+
+    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        own = getattr(self._fields.tokenizer, "form_finder", None)
+        return own(term) if own else None
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
@@ -178,11 +193,10 @@ class TantivyCorpus(Translator):
         """Return what matches the sections that hold a folded text, looking at them if need be."""
         if not text:
             return Query.empty_query()
-        clause, exact = self._fields.tokenizer.narrow(text)
+        clause, exact = self._narrow(text)
         query = self._query(clause)
         if not of_texts(clause):
             query = both(query, self._any_section)
-        exact = exact or (clause == Term(text) and self._is_no_part(text))
         if exact or self.count(clause, self._verified).at_least:
             return query
         passages = self._all(both(query, self._any_section))
@@ -190,6 +204,18 @@ class TantivyCorpus(Translator):
         if len(keys) == len(passages):
             return query  # the engine is faster without a list
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
+
+    def _narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return what holds wherever one of a text's forms stands, and whether nowhere else."""
+        narrowed = []
+        for form in term_forms(text):
+            clause, exact = self._fields.tokenizer.narrow(form)
+            narrowed.append((clause, exact or (clause == Term(form) and self._is_no_part(form))))
+        clauses = tuple(clause for clause, _ in narrowed)
+        return (
+            clauses[0] if len(clauses) == 1 else Bool(should=clauses),
+            all(exact for _, exact in narrowed),
+        )
 
     def _is_no_part(self, term: str) -> bool:
         """Tell whether a term is a word of its own in all the sections that have it."""
@@ -202,5 +228,5 @@ def _number(searcher: CheckedSearcher, query: Query) -> int:
 
 
 def holds(passage: Passage, text: str) -> bool:
-    """Tell whether a folded text occurs in any field of a passage."""
-    return any(occurs(field, text) for field in passage.fields.values())
+    """Tell whether a folded text stands in any field of a passage, or its other number does."""
+    return any(mentions(field, text) for field in passage.fields.values())

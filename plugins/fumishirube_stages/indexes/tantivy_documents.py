@@ -94,10 +94,13 @@ def schema(fields: Fields) -> tantivy.Schema:
 
 
 def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
-    """Return the ASCII terms of a text that do not occur in it, except as parts of words."""
+    """Return the ASCII terms of a text that do not occur in it, except as parts of words.
+
+    What is not made of letters and digits is no part of a word, and looked up by nobody as such.
+    """
     if text.isascii():
-        return terms.difference(_WORDS.findall(text))
-    return [term for term in terms if term.isascii() and not occurs(text, term)]
+        return [term for term in terms.difference(_WORDS.findall(text)) if term.isalnum()]
+    return [t for t in terms if t.isascii() and t.isalnum() and not occurs(text, t)]
 
 
 def _characters(passage: Passage, terms: Collection[str]) -> str:

@@ -26,13 +26,16 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import chunks, concepts, fold, is_function, occurs, rarity
+from fumishirube.text import Concept, chunks, concepts, fold, is_function, mentions, rarity
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,
     WeightedTerm,
+    border_spans,
     coverage_shares,
+    form_finders,
     is_part,
+    query_terms,
     weighted_concept,
     weighted_term,
 )
@@ -50,6 +53,14 @@ _ANCHOR = frozenset({"anchor"})
 _UNMARKED: frozenset[str] = frozenset()
 
 
+class _Scores:
+    """What one search knows of its passages, and the greatest coverage that came up at first."""
+
+    def __init__(self) -> None:
+        self.parts: dict[_Key, tuple[Hit, float]] = {}
+        self.best: float | None = None
+
+
 class Lexical(Stage):
     """Nominates sections by the index, and scores the nominated by what stands in them.
 
@@ -61,7 +72,10 @@ class Lexical(Stage):
     files that have fewer are nominated too, up to ``elsewhere``.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
-    bonus for covering the query's concepts, minus a penalty for very long sections.
+    bonus for covering the query's concepts, minus a penalty for very long sections. What lies
+    between concepts, such as を知 in 休暇を知る, counts less where fewer concepts are: by the
+    coverage as a share of the best one met, to the power of ``between_power`` times the square of
+    that best one. The single kanji of a verb counts by ``verb_weight``.
     """
 
     generates: ClassVar[bool] = True
@@ -75,6 +89,8 @@ class Lexical(Stage):
     path_boost: Annotated[float, Field(ge=0)] = 2.0
     headings_boost: Annotated[float, Field(ge=0)] = 1.5
     function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
+    verb_weight: Annotated[float, Field(ge=0, le=1)] = 0.3
+    between_power: Annotated[float, Field(ge=0)] = 2.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
     nominating: Annotated[int, Field(ge=1)] = 8
@@ -143,20 +159,22 @@ class Lexical(Stage):
         extras: tuple[WeightedTerm, ...],
     ) -> Sequence[Hit]:
         """Score passages, each once a search; what a filter's own terms add is added to that."""
-        known = query.state.shared(dict[_Key, Hit], "lexical", self.fingerprint, query.text)
+        known = query.state.shared(_Scores, "lexical", self.fingerprint, query.text)
+        passages = tuple(passages)
+        for passage in passages:
+            if passage.key not in known.parts:
+                known.parts[passage.key] = self._score(passage, analysis)
+        if known.best is None:
+            known.best = max((hit.coverage for hit, _ in known.parts.values()), default=0.0) or 1.0
         hits = []
         for passage in passages:
-            key = passage.key
-            if key not in known:
-                known[key] = self._score(passage, analysis)
-            hits.append(known[key])
-        if not extras:
-            return hits
-        return [
-            hit.scored(hit.score + self._term_score(fields, _names(fields), extras, analysis)[0])
-            for hit in hits
-            for fields in (hit.passage.fields,)
-        ]
+            hit, between = known.parts[passage.key]
+            present = min(1.0, hit.coverage / known.best)
+            more = between * present ** (self.between_power * known.best**2)
+            for fields in (passage.fields,) if extras else ():
+                more += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
+            hits.append(hit.scored(hit.score + more) if more else hit)
+        return hits
 
     def _analysis(self, query: Query, corpus: Corpus) -> QueryAnalysis:
         """Analyse the query once a search."""
@@ -176,14 +194,15 @@ class Lexical(Stage):
         terms = dict.fromkeys(
             term
             for required in query.must
-            if not occurs(folded, fold(required))
-            for term in corpus.terms(required)
+            if not mentions(folded, fold(required))
+            for term in query_terms(corpus, required)
             if term not in known
         )
         counts = corpus.frequencies(terms) if terms else {}
-        size = corpus.size
+        size, finders = corpus.size, form_finders(corpus, terms)
         return tuple(
-            weighted_term(term, _REQUIRED_ONLY * rarity(size, counts[term]), 0.0) for term in terms
+            weighted_term(term, _REQUIRED_ONLY * rarity(size, counts[term]), 0.0, finders.get(term))
+            for term in terms
         )
 
     def _candidate_clause(
@@ -208,14 +227,16 @@ class Lexical(Stage):
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         wanted = concepts(text)
-        named = [text for text, _ in wanted if is_part(text, corpus)]
+        named = [concept.text for concept in wanted if is_part(concept.text, corpus)]
         weights: dict[str, float] = {}
-        content = {term for concept in wanted for term in corpus.terms(concept.text)}
+        content = {term for concept in wanted for term in query_terms(corpus, concept.text)}
         for chunk in chunks(text):
-            for term in corpus.terms(chunk.text):
+            for term in query_terms(corpus, chunk.text):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
                 weights[term] = max(weight, weights.get(term, 0.0))
-        weights |= dict.fromkeys(named, 1.0)
+        for concept in wanted:
+            if concept.text in named:
+                weights[concept.text] = self._share(concept)
         parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these say that a section matches: what spans two words of a query is in any text.
@@ -224,8 +245,9 @@ class Lexical(Stage):
         counts |= {part: corpus.count(Part(part)).number for part in named}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
-        groups = tuple(weighted_concept(concept, corpus, idf) for concept in wanted)
-        shares = coverage_shares(groups)
+        groups = tuple(weighted_concept(c, corpus, idf, self._share(c)) for c in wanted)
+        shares, finders = coverage_shares(groups), form_finders(corpus, chosen)
+        spans = border_spans((term for term in chosen if term not in content), text)
         return QueryAnalysis(
             clause=self._clause(chosen, idf, parts, least=rarity(size, self._common(size))),
             anywhere=Bool(
@@ -236,12 +258,22 @@ class Lexical(Stage):
             ),
             groups=groups,
             terms=tuple(
-                weighted_term(term, weight * idf[term], shares.get(term, 0.0))
+                weighted_term(
+                    spans.get(term, term),
+                    weight * idf[term],
+                    shares.get(term, 0.0),
+                    finders.get(term),
+                )
                 for term, weight in chosen.items()
             ),
             coverage_bonus=self._coverage_bonus(groups),
             average=corpus.average_length("body") or 1.0,
+            finders=finders,
         )
+
+    def _share(self, concept: Concept) -> float:
+        """Return how much of its worth a concept counts."""
+        return self.verb_weight if concept.verb else 1.0
 
     def _content(self, weights: Mapping[str, float]) -> Sequence[str]:
         """Return the terms that are more than function words; all, when there are no others."""
@@ -280,17 +312,19 @@ class Lexical(Stage):
             Term(term, "path", weight * self.path_boost),
         )
 
-    def _score(self, passage: Passage, analysis: QueryAnalysis) -> Hit:
+    def _score(self, passage: Passage, analysis: QueryAnalysis) -> tuple[Hit, float]:
+        """Return a passage scored by the query's concepts, and what lies between them adds."""
         fields = passage.fields
         names = _names(fields)
-        score, covered = self._term_score(fields, names, analysis.terms, analysis)
+        score, covered, between = self._term_score(fields, names, analysis.terms, analysis)
         coverage = min(1.0, covered) if analysis.groups else 1.0
         score += coverage * analysis.coverage_bonus - self._penalty(len(fields["body"]))
         if not covered:
-            return Hit(passage, score, coverage=coverage)
+            return Hit(passage, score, coverage=coverage), between
         named = any(group.text in names for group in analysis.groups)
         matched = analysis.matched(f"{names}\n{fields['body']}")
-        return Hit(passage, score, _ANCHOR if named else _UNMARKED, coverage, matched)
+        labels = _ANCHOR if named else _UNMARKED
+        return Hit(passage, score, labels, coverage, matched), between
 
     def _term_score(
         self,
@@ -298,21 +332,26 @@ class Lexical(Stage):
         names: str,
         terms: Iterable[WeightedTerm],
         analysis: QueryAnalysis,
-    ) -> tuple[float, float]:
-        """Return what terms add to a passage's score, and how much of the query they cover."""
+    ) -> tuple[float, float, float]:
+        """Return what concepts add to a score, how much of the query they cover, and the rest."""
         title, headings, path, body = (fields[name] for name in _FIELDS)
         norm = self.k1 * (1 - self.b + self.b * len(body) / analysis.average)
-        score = covered = 0.0
-        for term, value, share, count in terms:
+        score = covered = between = 0.0
+        for term, value, share, count, forms in terms:
             frequency: float = count(body, term)
-            if term in names:
+            if count(names, term) if forms else term in names:
                 frequency += self.title_boost * count(title, term)
                 frequency += self.headings_boost * count(headings, term)
                 frequency += self.path_boost * count(path, term)
-            if frequency:
+            if not frequency:
+                continue
+            worth = value * frequency * (self.k1 + 1) / (frequency + norm)
+            if share or not analysis.groups:
                 covered += share
-                score += value * frequency * (self.k1 + 1) / (frequency + norm)
-        return score, covered
+                score += worth
+            else:
+                between += worth
+        return score, covered, between
 
     def _coverage_bonus(self, groups: Sequence[WeightedConcept]) -> float:
         """Return what covering the whole query is worth, by the mean rarity of its concepts."""

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
 from fumishirube.text import chunks, fold, is_cjk, is_function, occurs, rarity
+from fumishirube_stages.scorers.query_analysis import query_terms
 
 _CJK_CHARACTERS = 4
 _WORDS = 2
@@ -84,7 +85,7 @@ class _SpanRarity:
 
     def of(self, span: str) -> float:
         if span not in self._known:
-            terms = [term for term in self._corpus.terms(span) if not is_function(term)]
+            terms = [term for term in query_terms(self._corpus, span) if not is_function(term)]
             size = self._corpus.size
             counts = self._corpus.frequencies(terms)
             self._known[span] = sum(rarity(size, number) for number in counts.values())

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from fumishirube import Clause, Corpus
-from fumishirube.text import Concept, is_cjk, occurrences, occurs
+from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
 
+_BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 _BETWEEN = "\u3005"
 """A character that Japanese text may go on with, on either side of a word."""
+
+FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 
 
 class WeightedConcept(NamedTuple):
@@ -21,12 +26,16 @@ class WeightedConcept(NamedTuple):
 
 
 class WeightedTerm(NamedTuple):
-    """A term, its weight times its rarity, its share of the coverage, and how it is counted."""
+    """A term, its weight times its rarity, its share of the coverage, and how it is counted.
+
+    One with ``forms`` is what words have in common, and need not stand in a text itself.
+    """
 
     term: str
     value: float
     share: float
     counted: Callable[[str, str], int]
+    forms: bool = False
 
 
 class QueryAnalysis(NamedTuple):
@@ -38,24 +47,54 @@ class QueryAnalysis(NamedTuple):
     terms: tuple[WeightedTerm, ...]
     coverage_bonus: float
     average: float
+    finders: Mapping[str, FormFinder] = MappingProxyType({})
 
     def matched(self, text: str) -> tuple[str, ...]:
-        """Return the concepts that stand in a text, or else the longest parts of them."""
-        whole = tuple(group.text for group in self.groups if occurs(text, group.text))
+        """Return the concepts as they stand in a text, or else the longest parts of them."""
+        whole = tuple(
+            dict.fromkeys(filter(None, (self._form(group, text) for group in self.groups)))
+        )
         return whole or tuple(_parts(self.groups, text))
 
+    def _form(self, group: WeightedConcept, text: str) -> str | None:
+        """Return a concept in the form in which it stands in a text."""
+        if occurs(text, group.text):
+            return group.text
+        finders = [self.finders.get(term) for term in group.shares]
+        forms = finders[0](text) if len(finders) == 1 and finders[0] else ()
+        return forms[0] if forms else None
 
-def weighted_term(term: str, value: float, share: float) -> WeightedTerm:
+
+def query_terms(corpus: Corpus, text: str) -> Sequence[str]:
+    """Return the terms by which a text is scored; a corpus may have fewer than in its index."""
+    own: Callable[[str], Sequence[str]] = getattr(corpus, "query_terms", corpus.terms)
+    return own(text)
+
+
+def form_finders(corpus: Corpus, terms: Iterable[str]) -> Mapping[str, FormFinder]:
+    """Return what finds the words that stand for terms, of those that are not found themselves."""
+    own: Callable[[str], FormFinder | None] | None = getattr(corpus, "form_finder", None)
+    finders = ((term, own(term)) for term in terms) if own else ()
+    return {term: finder for term, finder in finders if finder}
+
+
+def weighted_term(
+    term: str, value: float, share: float, finder: FormFinder | None = None
+) -> WeightedTerm:
     """Return a term with the way in which it is counted: words as a whole, Japanese anywhere."""
+    if finder is not None:
+        return WeightedTerm(term, value, share, lambda text, _: len(finder(text)), forms=True)
     return WeightedTerm(term, value, share, occurrences if term.isascii() else str.count)
 
 
-def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> WeightedConcept:
-    """Return a concept with its terms, by their rarity."""
-    terms = tuple(dict.fromkeys(corpus.terms(concept.text))) or (concept.text,)
+def weighted_concept(
+    concept: Concept, corpus: Corpus, idf: Mapping[str, float], share: float = 1.0
+) -> WeightedConcept:
+    """Return a concept with its terms, by their rarity, and a share of its worth."""
+    terms = tuple(dict.fromkeys(query_terms(corpus, concept.text))) or (concept.text,)
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
-    return WeightedConcept(concept.text, shares, total / len(terms))
+    return WeightedConcept(concept.text, shares, share * total / len(terms))
 
 
 def is_part(text: str, corpus: Corpus) -> bool:
@@ -78,6 +117,28 @@ def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
         for term, share in group.shares.items():
             shares[term] = shares.get(term, 0.0) + group.weight * share / total
     return shares
+
+
+def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
+    """Return, for pairs at an end of hiragana in a query, the pair and a character beside it.
+
+    義に stands in many texts; 主義に, with what stands before it in the query, says more.
+    """
+    spans: dict[str, str] = {}
+    for pair in filter(_BORDER.fullmatch, terms):
+        for chunk in chunks(text):
+            place = chunk.text.find(pair)
+            if place >= 0:
+                before = int(_is_hiragana(pair[1]) and place > 0)
+                after = int(not _is_hiragana(pair[1]))
+                spans[pair] = chunk.text[place - before : place + len(pair) + after]
+                break
+    return spans
+
+
+def _is_hiragana(character: str) -> bool:
+    """Tell whether a character is of the script of endings and particles."""
+    return "\u3041" <= character <= "\u309f"
 
 
 def _parts(groups: Iterable[WeightedConcept], text: str) -> Iterable[str]:

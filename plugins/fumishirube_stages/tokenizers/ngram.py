@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import words
+from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, stems
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 _END = "\n"
@@ -29,15 +30,35 @@ class NGram(Stage):
     """Japanese runs become overlapping n-grams; a run shorter than ``n`` is one term.
 
     Other words stay whole. A word of letters and digits, such as ``e104``, adds its parts after
-    the text's last term, so that terms that follow each other in the text do so in the index.
+    the text's last term, so that terms that follow each other in the text do so in the index; so
+    do English words their stems, unless ``stems`` is off. A query is scored by stems.
     """
 
     n: Annotated[int, Field(ge=1, le=8)] = 3
+    stems: bool = True
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the grams and words in order, then the parts of mixed words."""
+        terms, parts, latin = self._divided(text)
+        return terms + parts + stems(latin) if self.stems else terms + parts
+
+    def query_terms(self, text: str) -> Sequence[str]:
+        """Return the terms by which a text is scored: stems take the places of their words."""
+        terms, parts, _ = self._divided(text)
+        return [*map(stem, terms), *map(stem, parts)] if self.stems else terms + parts
+
+    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+        """Return what finds the words of a folded text that stand for a term of a query.
+
+        It is ``None`` where the term stands for itself, and is found by its letters.
+        """
+        return form_finder(term) if is_stem(term) else None
+
+    def _divided(self, text: str) -> tuple[list[str], list[str], list[str]]:
+        """Return the grams and words in order, the parts of mixed words, and the words."""
         terms: list[str] = []
         parts: list[str] = []
+        latin: list[str] = []
         runs = list(words(text))
         slid = windows("".join(run for run, japanese in runs if japanese), self.n)
         start = 0
@@ -48,9 +69,10 @@ class NGram(Stage):
                 start = end
             else:
                 terms.append(run)
+                latin.append(run)
                 if not run.isalpha() and not run.isdecimal():
                     parts += _PARTS.findall(run)
-        return terms + parts
+        return terms, parts, latin
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return what holds of every text in which this one occurs.

@@ -1,0 +1,58 @@
+"""English words in singular and plural: which forms a word has, and where one of them stands."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from fumishirube.text.folding import occurs
+
+_NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
+_SILENT = ("ches", "xes", "zes")
+_LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
+
+
+def mentions(folded_text: str, folded_term: str) -> bool:
+    """Tell whether a term, or its other number, stands in a text as :func:`occurs` decides."""
+    if occurs(folded_text, folded_term):
+        return True
+    return any(occurs(folded_text, form) for form in term_forms(folded_term)[1:])
+
+
+@lru_cache(maxsize=2048)
+def term_forms(folded_term: str) -> tuple[str, ...]:
+    """Return a term, and the same with its last English word in the other number, if it has one.
+
+    ::
+
+        term_forms("wind sensor")  # ("wind sensor", "wind sensors")
+    """
+    match = _LAST_WORD.search(folded_term)
+    if match is None:
+        return (folded_term,)
+    word, before = match.group(), folded_term[: match.start()]
+    begin, endings = inflected(word)
+    forms = [f"{begin}{ending}" for ending in endings]
+    if word.endswith(_SILENT):
+        forms.append(word[:-1])  # caches are of cache, as boxes are of box
+    numbers = (form for form in forms if form.endswith("ss") or not _NO_PLURAL.fullmatch(form))
+    return tuple(dict.fromkeys((folded_term, *(f"{before}{form}" for form in numbers))))
+
+
+def inflected(word: str) -> tuple[str, tuple[str, ...]]:
+    """Return what the forms of a word begin with, and their endings, the longest first."""
+    if not word.isascii() or len(word) < len("ins"):
+        return word, ()
+    if word.endswith("ies") and len(word) > len("ties"):
+        return word[:-3], ("ies", "y")
+    if word.endswith("s"):
+        if _NO_PLURAL.fullmatch(word):
+            return (word, ("es", "")) if word.endswith("ss") else (word, ())
+        if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+            return word[:-2], ("es", "")
+        return word[:-1], ("s", "")
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return word[:-1], ("ies", "y")
+    if word.endswith(("sh", "ch", "x", "z")):
+        return word, ("es", "")
+    return word, ("s", "")

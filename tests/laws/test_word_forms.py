@@ -1,0 +1,76 @@
+"""English words in another number, and Japanese verbs that are one concept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fumishirube import Holds
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import concepts, fold, mentions, occurs, term_forms
+from fumishirube_stages.tokenizers.bigram import Bigram
+from fumishirube_stages.tokenizers.english import form_finder, stem
+
+LATIN = st.text(alphabet="aeisxy tr", min_size=1, max_size=12).map(fold).filter(bool)
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "there"),
+    [
+        ("wind sensors", "sensor", True),
+        ("a wind sensor", "wind sensors", True),
+        ("wind censors", "sensor", False),
+        ("two policies", "policy", True),
+        ("the class", "classes", True),
+        ("one cache", "caches", True),
+        ("the caches", "cache", True),
+        ("the news", "new", False),
+        ("e-1042", "e-104", False),
+        ("passwords", "pass", False),
+        ("this is", "thi", False),
+    ],
+)
+def test_a_term_is_met_in_singular_and_plural(text: str, term: str, *, there: bool) -> None:
+    assert mentions(text, term) is there
+
+
+@given(LATIN, LATIN)
+def test_what_occurs_is_mentioned(text: str, term: str) -> None:
+    assert mentions(text, term) or not occurs(text, term)
+    assert mentions(text, term) == any(occurs(text, form) for form in term_forms(term))
+
+
+def test_a_singular_finds_the_section_of_the_plural() -> None:
+    corpus = MemoryCorpus([passage("a.md", title="Wind sensors", body="They turn.")], Bigram())
+    assert corpus.count(Holds("sensor")).number == 1
+
+
+@given(st.lists(st.text(alphabet="aeilnrsty", min_size=3, max_size=9), min_size=1))
+def test_every_word_is_among_the_forms_of_its_stem(words: list[str]) -> None:
+    text = " ".join(words)
+    for word in words:
+        if stem(word) != word:
+            assert word in form_finder(stem(word))(text)
+
+
+@pytest.mark.parametrize("word", ["studying", "studies", "coding", "visibility", "tying", "homing"])
+def test_words_that_change_their_end_are_met(word: str) -> None:
+    assert form_finder(stem(word))(f"a {word} x{word}") == [word]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("設定が読み込まれない", ["設定", "読み込"]),
+        ("取り消し手数料は", ["取り消", "手数料"]),
+        ("使い方を教えて", ["使い方", "教"]),
+        ("おしらせ", ["おしらせ"]),
+    ],
+)
+def test_a_compound_of_verbs_is_one_concept(text: str, expected: list[str]) -> None:
+    assert [concept.text for concept in concepts(text)] == expected
+
+
+def test_a_kanji_with_an_ending_is_a_verb_and_before_a_particle_none() -> None:
+    assert [(c.text, c.verb) for c in concepts("税を知りたい")] == [("税", False), ("知", True)]
