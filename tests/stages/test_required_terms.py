@@ -216,31 +216,39 @@ def test_only_whole_words_that_say_something_are_picked(
     assert sorted(fused_picks(query, corpus)) == sorted(picked)
 
 
-def test_a_term_that_the_best_hits_lack_weighs_less() -> None:
-    # Free: b 4, a 1, and only a holds red: 1/4 of the best, trusted from 0.5 on, so it counts half.
-    free = ranked((4.0, Hit(B, 0)), (1.0, Hit(A, 0)))
-    required = ranked((6.0, Hit(A, 0)))
+def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
+    # Free covers 0.8 of the query, required 0.2: of 0.5 * 0.8 that is a half, so trust is a fourth.
+    free = ranked((4.0, Hit(B, 0, coverage=0.8)))
+    required = ranked((6.0, Hit(A, 0, coverage=0.2)))
     stage = RequiredTerms(too_common=1.0, trusted=0.5)
     ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
-    assert ranking.diagnostics["trust"] == {"red": 0.5}
-    assert ranking.diagnostics["weights"] == {FREE: 1.0, REQUIRED: 0.55}
-    # Ranks: b 1/61, a 1/62 + 0.55/61, the best; scores: b 4, the best, and a 6 / 2.
-    rank_a, rank_b = 1 / 62 + 0.55 / 61, 1 / 61
+    assert ranking.diagnostics["trust"] == {"g_req:A": 0.25}
+    assert ranking.diagnostics["weights"] == {FREE: 1.0, REQUIRED: 0.275}
+    # Ranks: b 1/61, the best, and a 0.275/61; scores: b 4, the best, and a 6 / 4.
     assert {hit.passage.path: hit.score for hit in ranking.hits} == {
-        "a.md": pytest.approx(4 * (0.65 * 3 / 4 + 0.35)),
-        "b.md": pytest.approx(4 * (0.65 + 0.35 * rank_b / rank_a)),
+        "b.md": pytest.approx(4.0),
+        "a.md": pytest.approx(4 * (0.65 * 1.5 / 4 + 0.35 * 0.275)),
     }
 
 
-def test_a_term_that_no_free_hit_holds_is_trusted_least() -> None:
+def test_a_run_that_covers_nothing_is_trusted_least() -> None:
     stage = RequiredTerms(too_common=1.0, least_trust=0.2)
-    free, required = ranked((4.0, Hit(B, 0))), ranked((9.0, Hit(A, 0)))
+    free, required = ranked((4.0, Hit(B, 0, coverage=1.0))), ranked((9.0, Hit(A, 0)))
     ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
-    assert ranking.diagnostics["trust"] == {"red": 0.2}
+    assert ranking.diagnostics["trust"] == {"g_req:A": 0.2}
     assert [hit.passage for hit in ranking.hits] == [B, A]
 
 
-def test_without_free_hits_a_term_is_trusted() -> None:
+def test_each_run_is_trusted_by_itself_and_the_gate_by_the_best() -> None:
+    free = ranked((4.0, Hit(C, 0, coverage=1.0)))
+    good, poor = ranked((5.0, Hit(C, 0, coverage=1.0))), ranked((9.0, Hit(A, 0, coverage=0.4)))
+    ranking = fused(Query("x", required=("red", "blue")), free, good, poor, good)
+    assert ranking.diagnostics["trust"] == {"g_req:A": 0.25}
+    assert ranking.diagnostics["weights"] == {FREE: 1.0, REQUIRED: 1.1}
+    assert ranking.hits[0].passage == C
+
+
+def test_where_the_free_run_covers_nothing_terms_are_trusted() -> None:
     ranking = fused(Query("x", required=("red",)), ranked(), ranked((9.0, Hit(A, 0))))
     assert "trust" not in ranking.diagnostics
     assert [hit.passage for hit in ranking.hits] == [A]

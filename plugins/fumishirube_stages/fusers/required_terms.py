@@ -57,8 +57,8 @@ class RequiredTerms(Stage):
     """Runs the query without (g0) and with its required terms (g_req), and merges both gates.
 
     Two terms make three runs of the second gate: both in one section, the first, the second.
-    A term that the first gate meets only below ``trusted`` of the best score counts less, down to
-    ``least_trust``: its runs weigh and score so much less.
+    A run whose hits cover less of the query than ``trusted`` of what the first gate's cover weighs
+    and scores less, by the square of how far they fall short, down to ``least_trust``.
     Terms that stand in nearly every section say nothing and are dropped. When no section passes
     the second gate, the first one's remain, without those that match only weakly. A query that
     names no terms gets its rarest content words.
@@ -93,15 +93,19 @@ class RequiredTerms(Stage):
         """Merge the runs of the second gate, then both gates, and say what the terms did."""
         terms = self._terms(query, corpus)
         free, *passes = outcomes
-        trust = self._trust(query, terms, free.ranking)
-        gated = _gate([_trusted(outcome, query, trust) for outcome in passes], self.k)
-        weight = self.required_weight * max(trust.values(), default=1.0)
+        trust = [self._trust(outcome.ranking, free.ranking) for outcome in passes]
+        gated = _gate([*map(_trusted, passes, trust)], self.k)
+        weight = self.required_weight * max(trust, default=1.0)
         if gated:
             gates = [free, Outcome(Run(REQUIRED, query, weight), Ranking(gated))]
             hits = _pinned(self._blend(gates), gates)
         else:
             hits = list(free.ranking.hits)
-        doubted = {term: round(share, 4) for term, share in trust.items() if share < 1}
+        doubted = {
+            outcome.run.name: round(share, 4)
+            for outcome, share in zip(passes, trust, strict=True)
+            if share < 1
+        }
         relaxed = bool(terms.effective) and not gated
         dropped: list[LeftOut] = []
         if relaxed:
@@ -146,21 +150,15 @@ class RequiredTerms(Stage):
         ]
         return _Terms(requested, effective, counts, TermUse(picked, tuple(filters)))
 
-    def _trust(self, query: Query, terms: _Terms, free: Ranking) -> Mapping[str, float]:
-        """Return how much each term counts: by the best score it is met with in the free run.
+    def _trust(self, required: Ranking, free: Ranking) -> float:
+        """Return how much a run of the second gate counts.
 
-        A term that stands only where the rest of the query does not is poor evidence.
+        Terms that stand only where little of the query does are poor evidence.
         """
-        top = free.hits[0].score if free.hits else 0.0
-        present = tuple(term for term in terms.effective if terms.counts[term])
-        best = dict.fromkeys(present, 0.0 if top > 0 else self.trusted)
-        for hit in reversed(free.hits if top > 0 else ()):
-            for term in query.state.terms_in(hit.passage, terms.requested) & best.keys():
-                best[term] = hit.score / top
-        return {
-            term: min(1.0, max(self.least_trust, share / self.trusted))
-            for term, share in best.items()
-        }
+        best = max((hit.coverage for hit in free.hits), default=0.0)
+        present = max((hit.coverage for hit in required.hits), default=0.0)
+        share = min(1.0, present / best / self.trusted) if best else 1.0
+        return max(self.least_trust, share**2)
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
@@ -200,15 +198,13 @@ class _Terms(NamedTuple):
     use: TermUse
 
 
-def _trusted(outcome: Outcome, query: Query, trust: Mapping[str, float]) -> Outcome:
+def _trusted(outcome: Outcome, trust: float) -> Outcome:
     """Return a run of the second gate with the weight and the scores that its terms deserve."""
     run, ranking = outcome
-    added = [term for term in run.query.must if term in trust and term not in query.must]
-    share = min((trust[term] for term in added), default=1.0)
-    if share == 1.0:
+    if trust == 1.0:
         return outcome
-    hits = tuple(hit.scored(share * hit.score) for hit in ranking.hits)
-    return Outcome(replace(run, weight=share * run.weight), ranking._replace(hits=hits))
+    hits = tuple(hit.scored(trust * hit.score) for hit in ranking.hits)
+    return Outcome(replace(run, weight=trust * run.weight), ranking._replace(hits=hits))
 
 
 def _together(number: int) -> str:

@@ -234,9 +234,7 @@ class Lexical(Stage):
             for term in query_terms(corpus, chunk.text):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
                 weights[term] = max(weight, weights.get(term, 0.0))
-        for concept in wanted:
-            if concept.text in named:
-                weights[concept.text] = self._share(concept)
+        weights |= {c.text: self._share(c) for c in wanted if c.text in named}
         parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these say that a section matches: what spans two words of a query is in any text.

@@ -11,12 +11,13 @@ from fumishirube import Clause, Corpus
 from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
-_BETWEEN = "\u3005"
-"""A character that Japanese text may go on with, on either side of a word."""
+FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 
 _PARTED = 64
 """Characters of a concept of which parts are looked for: there are as many as their square."""
-FormFinder: TypeAlias = Callable[[str], Sequence[str]]
+
+_BETWEEN = "\u3005"
+"""A character that Japanese text may go on with, on either side of a word."""
 
 
 class WeightedConcept(NamedTuple):
