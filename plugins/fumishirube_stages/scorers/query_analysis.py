@@ -13,6 +13,9 @@ from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 
+_PARTED = 64
+"""Characters of a concept of which parts are looked for: there are as many as their square."""
+
 _BETWEEN = "\u3005"
 """A character that Japanese text may go on with, on either side of a word."""
 
@@ -144,7 +147,7 @@ def _is_hiragana(character: str) -> bool:
 def _parts(groups: Iterable[WeightedConcept], text: str) -> Iterable[str]:
     """Yield the longest part of each concept that stands in a text, from two characters on."""
     for group in groups:
-        wanted = group.text
+        wanted = group.text[:_PARTED]
         parts = (
             wanted[start : start + length]
             for length in range(len(wanted) - 1, 1, -1)
