@@ -14,7 +14,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-MODULES = ("fumishirube", "fumishirube.text", "fumishirube.disk", "fumishirube.tools")
+MODULES = (
+    "fumishirube",
+    "fumishirube.text",
+    "fumishirube.disk",
+    "fumishirube.tools",
+    "fumishirube.parsing",
+)
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "api-stages": (
@@ -28,6 +34,10 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "api-tools": (
         "Tools: surfaces, their tools, resources and prompts",
         ("surfaces", "tools"),
+    ),
+    "api-parsing": (
+        "Parsing: parsers in processes of their own, and places such as pages",
+        ("parsing", "places"),
     ),
     "api-text": ("Text: encodings, folding, forms, concepts, references", ("text",)),
     "api-disk": ("Disk: roots, names, locks, watches and writes", ("disk",)),
@@ -61,6 +71,8 @@ EXAMPLES = {
     "merge_rankings": "merge_rankings([], 60)",
     "nfc": "nfc('か\\u3099')",
     "occurrences": "occurrences('red red', 'red')",
+    "mentions": "mentions('wind sensors', 'sensor')",
+    "term_forms": "term_forms('wind sensor')",
     "occurs": "occurs('bluebird', 'blue')",
     "printable": "printable('red\\x1b[0m')",
     "printable_json": "printable_json('\"red\\u202e\"')",

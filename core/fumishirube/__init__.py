@@ -64,7 +64,7 @@ from fumishirube.plugins.commands import Command, CommandRegister
 from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import hook
 from fumishirube.plugins.installation import install_command
-from fumishirube.plugins.registry import Register, SurfaceRegister
+from fumishirube.plugins.registry import DefaultRegister, Register
 from fumishirube.query import Budget, Outcome, Query, Run
 from fumishirube.report import TermReport
 from fumishirube.stages import (
@@ -128,6 +128,7 @@ __all__ = [
     "Corpus",
     "Count",
     "CoverageReport",
+    "DefaultRegister",
     "Diagnostic",
     "Document",
     "Embedder",
@@ -187,7 +188,6 @@ __all__ = [
     "Surface",
     "SurfaceContext",
     "SurfaceIndex",
-    "SurfaceRegister",
     "Term",
     "TermFilter",
     "TermReport",

@@ -1,4 +1,7 @@
-"""Citations: ``manual://id/path#L10-L24@a1b2c3``, for people, notes and agents."""
+"""Citations: ``manual://id/path#L10-L24@a1b2c3``, for people, notes and agents.
+
+Of what has pages, slides or rows: ``#p12@a1b2c3``, ``#s3``, ``#Sheet1!R12-R14``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from fumishirube.errors import InvalidParameter
+from fumishirube.documents import Document
+from fumishirube.errors import InvalidParameter, NotFound
+from fumishirube.places import PlaceRange, lines_of, named_place
+from fumishirube.text.folding import Lines
 
 SCHEME = "manual://"
 
@@ -15,26 +21,35 @@ _UNSAFE = re.compile(r"[%#?\s\"<>\\^`{|}]")
 _UNSAFE_ID = re.compile(r"[%#?\s\"<>\\^`{|}/:@\[\]]")
 _FORM = re.compile(
     r"^manual://(?P<id>[^/#]+)/(?P<path>[^#]+)"
-    r"(?:#L(?P<start>[1-9]\d{0,9})(?:-L(?P<end>[1-9]\d{0,9}))?(?:@(?P<digest>[0-9a-f]{6,64}))?)?$"
+    r"(?:#(?:L(?P<start>[1-9]\d{0,9})(?:-L(?P<end>[1-9]\d{0,9}))?|(?P<place>[^@#]+))"
+    r"(?:@(?P<digest>[0-9a-f]{6,64}))?)?$"
 )
 
 
 class Citation(NamedTuple):
-    """Lines of a file of a manual, and the start of a hash of what stood there."""
+    """Lines of a file of a manual, or a place there, and the start of a hash of what stood there.
+
+    A ``place`` is what people see: pages, slides, or rows of a sheet. Its lines are those of a
+    document, which :meth:`within` looks up.
+    """
 
     manual_id: str
     path: str
     start_line: int | None = None
     end_line: int | None = None
     digest: str | None = None
+    place: PlaceRange | None = None
 
     def __str__(self) -> str:
         text = f"{SCHEME}{_escaped(_UNSAFE_ID, self.manual_id)}/{_escaped(_UNSAFE, self.path)}"
-        if self.start_line is not None:
+        if self.place is not None:
+            text += f"#{self.place}"
+        elif self.start_line is not None:
             text += f"#L{self.start_line}"
             text += f"-L{self.end_line}" if self.end_line is not None else ""
-            text += f"@{self.digest[:_DIGEST_DIGITS]}" if self.digest else ""
-        return text
+        else:
+            return text
+        return text + (f"@{self.digest[:_DIGEST_DIGITS]}" if self.digest else "")
 
     @classmethod
     def parse(cls, text: str) -> Citation:
@@ -44,7 +59,8 @@ class Citation(NamedTuple):
             InvalidParameter: when it has another form.
         """
         match = _FORM.match(text.strip())
-        if match is None:
+        place = PlaceRange.parse(match["place"]) if match and match["place"] else None
+        if match is None or (match["place"] and place is None):
             raise InvalidParameter(
                 "a citation has the form manual://id/path#L10-L24", parameter="ref"
             )
@@ -55,7 +71,22 @@ class Citation(NamedTuple):
             int(start) if start else None,
             int(end) if end else None,
             match["digest"],
+            place,
         )
+
+    def within(self, document: Document) -> Citation:
+        """Return the citation with the lines that its place has in a document.
+
+        Raises:
+            NotFound: when the document has no such place.
+        """
+        if self.place is None:
+            return self
+        total = Lines(document.text).total
+        lines = lines_of(document.places, self.place, total)
+        if lines is None:
+            raise NotFound(f"the file has no {named_place(self.place)}", path=self.path)
+        return self._replace(start_line=lines[0], end_line=lines[1])
 
 
 def _escaped(unsafe: re.Pattern[str], text: str) -> str:

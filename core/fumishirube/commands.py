@@ -4,11 +4,13 @@ from fumishirube.citations import SCHEME
 from fumishirube.engine.passages import digest
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.output import (
+    Emphasised,
     clipped,
     command,
     counted,
     listed,
     print_json,
+    print_line,
     reason_text,
     strip_controls,
     table,
@@ -35,12 +37,14 @@ from fumishirube.faces.cli.workspace import (
 )
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool, error_payload
+from fumishirube.plugins.installation import start_command
 from fumishirube.traces.fates import FateStep, SectionFate, section_at, section_fate
 
 __all__ = [
     "SCHEME",
     "Application",
     "Bar",
+    "Emphasised",
     "FateStep",
     "Parser",
     "SectionFate",
@@ -63,11 +67,13 @@ __all__ = [
     "one_of",
     "opened",
     "print_json",
+    "print_line",
     "reason_text",
     "search_context",
     "section_at",
     "section_fate",
     "show",
+    "start_command",
     "strip_controls",
     "suggest",
     "table",

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
 
+from fumishirube.places import Place
 from fumishirube.text.folding import Lines
 
 EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
@@ -78,6 +79,7 @@ class Document(NamedTuple):
     tells. The ``content`` begins below the front matter, and ``facts`` are what that says: a text
     under ``title`` is the title of the whole page, and searched as a heading above each section.
     A loader that studies its files also tells their ``links``, and what it had to ``remark``.
+    ``places`` are where people see the lines: on pages, slides, or in rows of sheets, in order.
     """
 
     path: str
@@ -91,6 +93,7 @@ class Document(NamedTuple):
     facts: Mapping[str, JsonValue] = EMPTY_MAPPING
     content: int = 0
     remarks: tuple[LoaderRemark, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def title(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -138,7 +138,7 @@ class Tokenizer(Protocol):
     One whose terms are not all found by their letters, such as stems, may also have
     ``query_terms(text)``, the terms by which a text of a query is scored, and
     ``form_finder(term)``: a function that returns the words of a folded text that stand for the
-    term, each as often as it stands there; or ``None`` for a term that is found by its letters.
+    term, each as often as it stands there; or no function for one found by its letters.
     """
 
     def terms(self, text: str) -> Sequence[str]:
@@ -151,6 +151,13 @@ class Tokenizer(Protocol):
         Where it may hold elsewhere too, the index looks at the texts themselves.
         """
         ...
+
+
+@runtime_checkable
+class NeedsOfSurface(Protocol):
+    """A stage that needs something else of its surface than that it uses its kind."""
+
+    needs: ClassVar[Collection[str]]
 
 
 Vectors: TypeAlias = Sequence[Sequence[float]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +15,7 @@ from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.model import Ranking, UnreadFiles
+from fumishirube.places import Place
 from fumishirube.query import Budget, Query
 from fumishirube.stages import (
     ClaimedFile,
@@ -79,6 +80,15 @@ class Manual(Protocol):
 
     def document(self, path: str) -> Document:
         """Read one of those files.
+
+        Raises:
+            NotFound: when no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        ...
+
+    def places(self, path: str) -> Sequence[Place]:
+        """Return where people see the lines of a file, on pages, slides or in rows, if anywhere.
 
         Raises:
             NotFound: when no loader speaks for it.
@@ -270,6 +280,28 @@ class Surface(Protocol):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which they are listed."""
+        ...
+
+
+@runtime_checkable
+class UsesStages(Protocol):
+    """A surface that says what stages may count on: keys of a pipeline, and ``links``, ``vectors``.
+
+    A stage that is configured where it could do nothing then stops the start.
+    """
+
+    uses: ClassVar[Collection[str]]
+
+
+@runtime_checkable
+class HasDefaultLoaders(Protocol):
+    """A surface whose loaders depend on its settings, and on what is installed."""
+
+    def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """Return the loaders that read its files when the configuration names none, in order.
+
+        ``registered`` are the names of those that plugins offer as defaults.
+        """
         ...
 
 

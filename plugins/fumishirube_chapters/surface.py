@@ -50,6 +50,7 @@ class ChaptersSurface(Stage):
         "Manuals in chapters: begin with list_manuals and get_toc. Read chapters with get_section; "
         "find them with search_text, in mode 'loose' for scanned text, and check find_exceptions."
     )
+    uses: ClassVar[tuple[str, ...]] = ("loaders", "scorers")
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "toc-text"}],
         "scorers": [*({"use": mode} for mode in MODES), {"use": EXCEPTIONS}],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fumishirube import ConfigError
-from fumishirube.commands import Bar, at_least, chosen_manuals, complain, opened, search_context
+from fumishirube.commands import (
+    Bar,
+    at_least,
+    chosen_manuals,
+    complain,
+    opened,
+    search_context,
+    start_command,
+)
 from fumishirube_eval.agent_commands import PLACEHOLDERS, PROMPT, AgentCommand
 from fumishirube_eval.agent_grading import FactGrader, Grader, ModelGrader
 from fumishirube_eval.agent_questions import (
@@ -116,7 +123,7 @@ def _setup(options: Namespace, questions: Sequence[AgentQuestion]) -> AgentSetup
     with opened(options) as application:
         loaded = application.loaded
         chosen_manuals(search_context(application), sorted(names))
-    server = [sys.executable, "-m", "fumishirube", "serve", "--workspace", str(loaded.workspace)]
+    server = [*start_command(), "serve", "--workspace", str(loaded.workspace)]
     if loaded.file is not None:
         server += ["--config", str(loaded.file)]
     if options.no_plugins:

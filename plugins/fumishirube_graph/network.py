@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from typing import ClassVar, NamedTuple
+
+from pydantic import JsonValue
 
 from fumishirube import Answer, Call, LinkKind, Tool
+from fumishirube.tools import ANSWER_CHARS, json_chars
 from fumishirube_graph.arguments import (
     DATA,
     Center,
@@ -15,8 +19,8 @@ from fumishirube_graph.arguments import (
     NonNullParams,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import JsonRpcError, refusing
-from fumishirube_graph.page_list import decoded_cursor, encoded_cursor
+from fumishirube_graph.errors import refusing
+from fumishirube_graph.page_list import decoded_cursor, encoded_cursor, foreign_cursor
 from fumishirube_graph.records import DocType
 from fumishirube_graph.resolution import LinkEdge
 from fumishirube_graph.snapshot import GraphSnapshot
@@ -49,7 +53,7 @@ class GraphEdge(Answer):
 
 
 class GraphAnswer(UntrustedAnswer):
-    """Nodes and edges; the counts come when something was left out."""
+    """Nodes and edges; the counts, or where to go on, come when something was left out."""
 
     omitted: ClassVar[frozenset[str]] = frozenset(
         {"warnings", "truncated", "total_nodes", "total_edges", "next_cursor"}
@@ -68,14 +72,7 @@ def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
 
     def run(params: GraphParams, call: Call) -> GraphAnswer:
         del call
-        snapshot = runtime.view()
-        if params.center is None:
-            return _whole(runtime, snapshot, params.cursor)
-        if params.cursor is not None:
-            message = "cursor goes with the whole graph; leave it out, or leave center out"
-            raise JsonRpcError(message, parameter="cursor", reason="with_center")
-        doc = runtime.page(snapshot, params.center, "center")
-        return _around(runtime, snapshot, doc.path, params.depth or runtime.settings.max_depth)
+        return graph_page(runtime, params, ANSWER_CHARS)
 
     return Tool(
         name="ubp_get_graph",
@@ -93,55 +90,163 @@ def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
     )
 
 
-def _around(runtime: GraphRuntime, snapshot: GraphSnapshot, center: str, depth: int) -> GraphAnswer:
-    most_nodes, most_edges = runtime.settings.max_nodes, runtime.settings.max_edges
-    walked = walk(center, depth, snapshot.neighbours, snapshot.title, most=most_nodes - 1)
-    paths: list[str] = []
-    chosen: list[LinkEdge] = []
-    cut = walked.truncated
-    taken: set[str] = set()
-    for path in (center, *(step.path for step in walked.steps)):
-        new = _completing(snapshot, path, taken)
-        if paths and len(chosen) + len(new) > most_edges:
-            cut = True
-            break
-        paths.append(path)
-        taken.add(path)
-        chosen += new
-    return _answer(runtime, snapshot, paths, chosen, truncated=cut or None)
+def graph_page(runtime: GraphRuntime, params: GraphParams, chars: float) -> GraphAnswer:
+    """Return a page of the graph: as many nodes and edges as the bounds and ``chars`` allow.
+
+    Raises:
+        JsonRpcError: when there is no such center, or the cursor is not of these arguments.
+    """
+    snapshot = runtime.view()
+    if params.center is None:
+        return _whole(runtime, snapshot, params.cursor, chars)
+    doc = runtime.page(snapshot, params.center, "center")
+    depth = params.depth or runtime.settings.max_depth
+    return _around(runtime, snapshot, doc.path, depth, params.cursor, chars)
 
 
-def _whole(runtime: GraphRuntime, snapshot: GraphSnapshot, cursor: str | None) -> GraphAnswer:
-    after = str(decoded_cursor(cursor, "graph")[0]) if cursor is not None else None
-    everything = list(snapshot.docs)
-    # An edge comes with the later of its two ends, so what was delivered is all that sorts before.
-    taken = {path for path in everything if after is not None and path <= after}
-    left = [path for path in everything if path not in taken]
-    paths: list[str] = []
-    chosen: list[LinkEdge] = []
-    for path in left[: runtime.settings.max_nodes]:
-        new = _completing(snapshot, path, taken)
-        if paths and len(chosen) + len(new) > runtime.settings.max_edges:
-            break
-        paths.append(path)
-        taken.add(path)
-        chosen += new
-    if len(paths) == len(everything):
-        return _answer(runtime, snapshot, paths, chosen)
-    more = len(paths) < len(left)
+def _whole(
+    runtime: GraphRuntime, snapshot: GraphSnapshot, cursor: str | None, chars: float
+) -> GraphAnswer:
+    order = list(snapshot.docs)
+    start = _decoded(cursor, "graph")
+    if start is not None:
+        # What was delivered last may be gone since.
+        start = _GraphPlace(bisect_right(order, start.path), start.path, start.edges)
+    part = _part(runtime, snapshot, order, start, chars)
+    if start is None and part.complete:
+        return _answer(runtime, snapshot, part)
     return _answer(
         runtime,
         snapshot,
-        paths,
-        chosen,
+        part,
         truncated=True,
-        total_nodes=len(everything),
+        total_nodes=len(order),
         total_edges=sum(map(len, snapshot.out.values())),
-        next_cursor=encoded_cursor("graph", [paths[-1], 0]) if more and paths else None,
+        next_cursor=None if part.complete else _encoded("graph", part.end),
     )
 
 
-def _completing(snapshot: GraphSnapshot, path: str, taken: set[str]) -> list[LinkEdge]:
+def _around(
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
+    center: str,
+    depth: int,
+    cursor: str | None,
+    chars: float,
+) -> GraphAnswer:
+    request: JsonValue = ["graph", center, depth]
+    start = _decoded(cursor, request)
+    passed = start.nodes if start else 0
+    most = passed + runtime.settings.max_nodes - (not start)
+    walked = walk(center, depth, snapshot.neighbours, snapshot.title, most=most)
+    order = [center, *(step.path for step in walked.steps)]
+    if start is not None and start.path in order:
+        start = _GraphPlace(order.index(start.path) + 1, start.path, start.edges)
+    part = _part(runtime, snapshot, order, start, chars)
+    cut = walked.truncated or not part.complete
+    return _answer(
+        runtime,
+        snapshot,
+        part,
+        truncated=cut or start is not None or None,
+        next_cursor=_encoded(request, part.end) if cut else None,
+    )
+
+
+class _GraphPlace(NamedTuple):
+    """Where a page starts: after so many nodes, the last of which has so many edges delivered.
+
+    All edges of that node are delivered where ``edges`` is 0.
+    """
+
+    nodes: int
+    path: str
+    edges: int
+
+
+class _GraphPart(NamedTuple):
+    """The nodes and edges of a page, whether nothing is left, and where it goes on."""
+
+    paths: list[str]
+    edges: list[LinkEdge]
+    complete: bool
+    end: _GraphPlace
+
+
+def _part(
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
+    order: Sequence[str],
+    start: _GraphPlace | None,
+    chars: float,
+) -> _GraphPart:
+    """Return a page of nodes in an order, each with the edges to itself and those before it."""
+    first = start.nodes if start else 0
+    taken = set(order[:first])
+    paths: list[str] = []
+    edges: list[LinkEdge] = []
+    end = start or _GraphPlace(0, "", 0)
+    left = chars
+    if start and start.edges and start.path in taken:
+        more = _completing(snapshot, start.path, taken)[start.edges :]
+        edges, left = _fitting(snapshot, more, left)
+        if len(edges) < len(more):
+            end = _GraphPlace(first, start.path, start.edges + len(edges))
+            return _GraphPart(paths, edges, complete=False, end=end)
+        end = _GraphPlace(first, start.path, 0)
+    for number, path in enumerate(order[first:], start=first + 1):
+        taken.add(path)
+        new = _completing(snapshot, path, taken)
+        bounded = len(edges) + len(new) > runtime.settings.max_edges
+        left -= json_chars(_node(snapshot, path))
+        fitting, rest = _fitting(snapshot, new, left)
+        whole = left >= 0 and len(fitting) == len(new)
+        if len(paths) >= runtime.settings.max_nodes or (
+            (paths or edges) and (bounded or not whole)
+        ):
+            return _GraphPart(paths, edges, complete=False, end=end)
+        paths.append(path)
+        edges += fitting
+        left = rest
+        end = _GraphPlace(number, path, 0 if whole else len(fitting))
+        if not whole:
+            return _GraphPart(paths, edges, complete=False, end=end)
+    return _GraphPart(paths, edges, complete=True, end=end)
+
+
+def _fitting(
+    snapshot: GraphSnapshot, edges: Sequence[LinkEdge], chars: float
+) -> tuple[list[LinkEdge], float]:
+    """Return the first edges that fit, at least one, and how many characters remain."""
+    fitting: list[LinkEdge] = []
+    for edge in edges:
+        size = json_chars(_edge(snapshot, edge))
+        if size > chars and fitting:
+            break
+        fitting.append(edge)
+        chars -= size
+    return fitting, chars
+
+
+def _encoded(request: JsonValue, end: _GraphPlace) -> str:
+    return encoded_cursor(request, [end.path, [end.nodes, end.edges]])
+
+
+def _decoded(cursor: str | None, request: JsonValue) -> _GraphPlace | None:
+    """Return where a page starts, or ``None`` at the beginning.
+
+    Raises:
+        JsonRpcError: when the cursor was not issued for these arguments.
+    """
+    if cursor is None:
+        return None
+    match decoded_cursor(cursor, request):
+        case [str(path), [int(nodes), int(edges)]] if min(nodes, edges) >= 0:
+            return _GraphPlace(nodes, path, edges)
+    raise foreign_cursor(cursor)
+
+
+def _completing(snapshot: GraphSnapshot, path: str, taken: Collection[str]) -> list[LinkEdge]:
     """Return the edges between a page and itself or those taken before."""
     out = [e for e in snapshot.out[path] if e.target == path or e.target in taken]
     back = [e for e in snapshot.back.get(path, ()) if e.source != path and e.source in taken]
@@ -151,30 +256,29 @@ def _completing(snapshot: GraphSnapshot, path: str, taken: set[str]) -> list[Lin
 def _answer(
     runtime: GraphRuntime,
     snapshot: GraphSnapshot,
-    paths: Iterable[str],
-    edges: Iterable[LinkEdge],
+    part: _GraphPart,
     *,
     truncated: bool | None = None,
     total_nodes: int | None = None,
     total_edges: int | None = None,
     next_cursor: str | None = None,
 ) -> GraphAnswer:
-    docs = [snapshot.docs[path] for path in paths]
     return GraphAnswer(
-        nodes=tuple(
-            Node(id=d.id, filepath=d.path, title=d.title, doc_type=d.record.doc_type) for d in docs
-        ),
-        edges=tuple(
-            GraphEdge(
-                source=snapshot.docs[edge.source].id,
-                target=snapshot.docs[edge.target].id,
-                type=edge.kind,
-            )
-            for edge in edges
-        ),
+        nodes=tuple(_node(snapshot, path) for path in part.paths),
+        edges=tuple(_edge(snapshot, edge) for edge in part.edges),
         truncated=truncated,
         total_nodes=total_nodes,
         total_edges=total_edges,
         next_cursor=next_cursor,
         warnings=runtime.warned_of(snapshot),
     )
+
+
+def _node(snapshot: GraphSnapshot, path: str) -> Node:
+    doc = snapshot.docs[path]
+    return Node(id=doc.id, filepath=path, title=doc.title, doc_type=doc.record.doc_type)
+
+
+def _edge(snapshot: GraphSnapshot, edge: LinkEdge) -> GraphEdge:
+    source, target = snapshot.docs[edge.source], snapshot.docs[edge.target]
+    return GraphEdge(source=source.id, target=target.id, type=edge.kind)

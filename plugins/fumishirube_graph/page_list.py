@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
+from fumishirube.tools import ANSWER_CHARS, fitting
 from fumishirube_graph.arguments import (
     DATA,
     Cursor,
@@ -71,12 +72,13 @@ def list_tool(runtime: GraphRuntime) -> Tool[ListParams, ListAnswer]:
         if params.cursor is not None:
             last = decoded_cursor(params.cursor, request)
             rest = list(_after(docs, sort, order, str(last[0]), str(last[1])))
-        shown = rest[: runtime.settings.page_size]
+        page = (_listed(snapshot, doc) for doc in rest[: runtime.settings.page_size])
+        shown = tuple(fitting(page, ANSWER_CHARS))
         more = len(rest) > len(shown)
         return ListAnswer(
-            pages=tuple(_listed(snapshot, doc) for doc in shown),
+            pages=shown,
             total=len(docs),
-            next_cursor=encoded_cursor(request, [_key(shown[-1], sort), shown[-1].path])
+            next_cursor=encoded_cursor(request, _place(rest[len(shown) - 1], sort))
             if more
             else None,
             warnings=runtime.warned_of(snapshot),
@@ -116,9 +118,18 @@ def decoded_cursor(cursor: str, request: Any) -> Any:
     except (ValueError, TypeError, binascii.Error, RecursionError):
         known, last = None, None
     if known != request or not isinstance(last, list) or len(last) != 2:  # noqa: PLR2004 - a pair
-        message = "cursor was not issued for these arguments; take next_cursor as it was answered"
-        raise JsonRpcError(message, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
+        raise foreign_cursor(cursor)
     return last
+
+
+def foreign_cursor(cursor: str) -> JsonRpcError:
+    """Return the error of a cursor that was not issued for a call's arguments."""
+    message = "cursor was not issued for these arguments; take next_cursor as it was answered"
+    return JsonRpcError(message, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
+
+
+def _place(doc: Doc, sort: str) -> list[str]:
+    return [_key(doc, sort), doc.path]
 
 
 def _key(doc: Doc, sort: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from importlib import resources
+from math import inf
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.errors import refusing
-from fumishirube_graph.network import GraphAnswer, GraphParams, graph_tool
+from fumishirube_graph.network import GraphAnswer, GraphParams, graph_page
 
 Format = Literal["dot", "mermaid", "html"]
 
@@ -50,8 +51,9 @@ def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
     """Return the tool."""
 
     def run(params: PictureParams, call: Call) -> PictureAnswer:
+        del call
         arguments = params.model_dump(exclude_unset=True, exclude={"format"})
-        graph = graph_tool(runtime).run(GraphParams.model_validate(arguments), call)
+        graph = graph_page(runtime, GraphParams.model_validate(arguments), inf)
         drawn = {"dot": _dot, "mermaid": _mermaid, "html": _html}[params.format]
         return PictureAnswer(text="\n".join(drawn(graph)))
 

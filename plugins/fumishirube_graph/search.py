@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Hit, LinkKind, Query, Ranking, Tool
-from fumishirube.tools import LeanAnswer
+from fumishirube import Call, Query, Ranking, Tool
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,
@@ -21,16 +20,16 @@ from fumishirube_graph.arguments import (
     UntrustedAnswer,
 )
 from fumishirube_graph.errors import refusing
-from fumishirube_graph.records import Doc
+from fumishirube_graph.search_results import (
+    LINKED,
+    WINDOW,
+    DocumentResult,
+    bounded,
+    document_result,
+    with_linked,
+)
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.staleness import Level
-from fumishirube_graph.texts import spans, units
-from fumishirube_graph.traversal import walk
-
-_SECTIONS = 3
-_WINDOW = 2_000
-_SUMMARY = 500
-_LINKED = 10
+from fumishirube_graph.texts import units
 
 
 class SearchParams(NonNullParams):
@@ -50,62 +49,20 @@ class SearchParams(NonNullParams):
     doc_type: OptionalDocType = None
 
 
-class SearchSection(Answer):
-    """One of a document's best sections."""
-
-    section_id: str
-    heading: str | None
-    content: str
-    score: float
-    heading_path: tuple[str, ...]
-    line_start: int
-    line_end: int
-    truncated: bool = False
-
-
-class SearchBreakdown(Answer):
-    """What a score is made of, before weighting."""
-
-    vector_similarity: float
-    graph_proximity: float
-    fulltext: float
-
-
-class SearchLinked(Answer):
-    """A page linked with a result."""
-
-    doc_id: str
-    filepath: str
-    title: str
-    link_type: LinkKind
-    summary: str
-
-
-class DocumentResult(LeanAnswer):
-    """A document."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"linked_pages", "linked_omitted"})
-
-    doc_id: str
-    filepath: str
-    title: str
-    sections: tuple[SearchSection, ...]
-    score: float
-    score_breakdown: SearchBreakdown
-    relevance_reason: str
-    staleness: Level
-    linked_pages: tuple[SearchLinked, ...] | None = None
-    linked_omitted: int | None = None
-
-
 class SearchAnswer(UntrustedAnswer):
-    """The best documents, and how many there are."""
+    """The best documents, and how many there are.
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"warnings", "query_relaxed"})
+    With ``content_truncated`` texts are shorter than usual, so that the answer stays in its bounds.
+    """
+
+    omitted: ClassVar[frozenset[str]] = frozenset(
+        {"warnings", "content_truncated", "query_relaxed"}
+    )
 
     results: tuple[DocumentResult, ...]
     total_found: int
     search_type: Literal["hybrid", "fulltext_fallback"]
+    content_truncated: bool | None = None
     query_relaxed: bool | None = None
 
 
@@ -134,18 +91,28 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
             ranking = outcome.ranking
             warnings += [outcome.trace.degraded] if outcome.trace.degraded else []
             warnings += _unfinished(runtime, snapshot)
-        groups = [(p, list(hits)) for p, hits in groupby(ranking.hits, lambda h: h.passage.path)]
+        # What no scorer named has no score that could be broken down.
+        named = [hit for hit in ranking.hits if hit.signals]
+        groups = [(p, list(hits)) for p, hits in groupby(named, lambda h: h.passage.path)]
         limit = params.limit or runtime.settings.default_limit
-        results = [
-            _result(runtime, snapshot, p, hits, query_units.units) for p, hits in groups[:limit]
-        ]
-        if params.include_linked:
-            results = [_with_linked(snapshot, result, depth, kinds) for result in results]
+
+        def results(chars: int, linked: int) -> list[DocumentResult]:
+            drawn = (
+                document_result(runtime, snapshot, path, hits, query_units.units, chars)
+                for path, hits in groups[:limit]
+            )
+            if not params.include_linked:
+                return list(drawn)
+            return [with_linked(snapshot, r, depth, kinds, chars, linked) for r in drawn]
+
+        whole = results(WINDOW, LINKED)
+        shown = bounded(whole, results)
         hybrid = ranking.diagnostics.get("search_type") == "hybrid"
         return SearchAnswer(
-            results=tuple(results),
+            results=tuple(shown),
             total_found=len(groups),
             search_type="hybrid" if hybrid else "fulltext_fallback",
+            content_truncated=shown is not whole or None,
             query_relaxed=bool(ranking.diagnostics.get("query_relaxed")) or None,
             warnings=runtime.warned_of(snapshot, *warnings),
         )
@@ -177,88 +144,3 @@ def _unfinished(runtime: GraphRuntime, snapshot: GraphSnapshot) -> Iterator[str]
     done, total = runtime.docs.vectors.progress(snapshot.docs)
     if done < total:
         yield f"embeddings are not complete: {done} of {total} passages"
-
-
-def _result(
-    runtime: GraphRuntime,
-    snapshot: GraphSnapshot,
-    path: str,
-    hits: Sequence[Hit],
-    wanted: Sequence[str],
-) -> DocumentResult:
-    doc = snapshot.docs[path]
-    parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
-    text = round(hits[0].signals.get("fulltext", 0.0), 6)
-    own = [hit for hit in hits if hit.signals.get("section", 0.0) > 0][:_SECTIONS]
-    shown = (own or hits[:1]) if doc.record.parts else ()
-    return DocumentResult(
-        doc_id=doc.id,
-        filepath=path,
-        title=doc.title,
-        sections=tuple(_section(snapshot, doc, hit, wanted) for hit in shown),
-        score=hits[0].score,
-        score_breakdown=SearchBreakdown(
-            vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
-        ),
-        relevance_reason=_reason(parts["vector"], parts["graph"], text, own),
-        staleness=runtime.staleness(doc).level,
-    )
-
-
-def _section(snapshot: GraphSnapshot, doc: Doc, hit: Hit, wanted: Sequence[str]) -> SearchSection:
-    number = snapshot.number_of(doc, hit.passage.start_line)
-    part = doc.record.parts[number]
-    score = hit.signals.get("section", 0.0)
-    text = doc.text(part)
-    shown = _window(text, wanted) if score else text[:_SUMMARY]
-    return SearchSection(
-        section_id=doc.section_ids[number],
-        heading=part.heading,
-        content=shown,
-        score=score,
-        heading_path=part.heading_path,
-        line_start=part.line_start,
-        line_end=part.line_end,
-        truncated=len(shown) < len(text),
-    )
-
-
-def _window(text: str, wanted: Sequence[str]) -> str:
-    """Return the text, or so much of it around its first match."""
-    if len(text) <= _WINDOW:
-        return text
-    first = next((start for start, _ in spans(text, wanted)), 0)
-    start = max(0, min(first - _WINDOW // 4, len(text) - _WINDOW))
-    return text[start : start + _WINDOW]
-
-
-def _reason(vector: float, graph: float, text: float, own: Sequence[Hit]) -> str:
-    reasons = [f"vector {vector:.3f}"] if vector else []
-    if graph:
-        hops = round(1 / graph) - 1
-        reasons.append(f"graph {graph:.3f} ({hops} {'hop' if hops == 1 else 'hops'})")
-    if text:
-        matched = max(own, key=lambda hit: hit.signals.get("matched", 0.0), default=None)
-        title = matched.passage.title if matched else ""
-        reasons.append(f"fulltext {text:.3f}" + (f" in '{title}'" if title else ""))
-    return "; ".join(reasons)
-
-
-def _with_linked(
-    snapshot: GraphSnapshot, result: DocumentResult, depth: int, kinds: Iterable[str]
-) -> DocumentResult:
-    steps = walk(
-        result.filepath, depth, snapshot.neighbours, snapshot.title, frozenset(kinds)
-    ).steps
-    pages = tuple(
-        SearchLinked(
-            doc_id=snapshot.docs[step.path].id,
-            filepath=step.path,
-            title=snapshot.title(step.path),
-            link_type=step.kind,
-            summary=snapshot.docs[step.path].summary,
-        )
-        for step in steps[:_LINKED]
-    )
-    omitted = len(steps) - len(pages) or None
-    return result.model_copy(update={"linked_pages": pages, "linked_omitted": omitted})

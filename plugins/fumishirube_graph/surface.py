@@ -31,6 +31,17 @@ class GraphSurface(Stage):
         "Documents: find them with ubp_search, read one with ubp_get_page, or with its neighbours "
         "with ubp_get_context. ubp_list_pages and ubp_get_graph show what there is."
     )
+    uses: ClassVar[tuple[str, ...]] = (
+        "loaders",
+        "tokenizer",
+        "index",
+        "scorers",
+        "fusers",
+        "refiners",
+        "embedder",
+        "links",
+        "vectors",
+    )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [
             {"use": "markdown", "with": {"include": list(INCLUDE), "exclude": list(EXCLUDE)}}

@@ -38,7 +38,7 @@ from fumishirube_http.mcp import McpEndpoint
 from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
 from fumishirube_http.problems import Problem, invalid
 from fumishirube_http.replies import reply
-from fumishirube_http.settings import check_hosts
+from fumishirube_http.settings import check_access
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
 
@@ -75,7 +75,7 @@ class HttpApplication:
     """
 
     def __init__(self, application: Application, publisher: CatalogPublisher | None = None) -> None:
-        check_hosts(application.loaded)
+        check_access(application.loaded)
         self._alive = publisher is not None
         self._application = application
         self._base = application.config.server.base_path.rstrip("/")
@@ -123,13 +123,17 @@ class HttpApplication:
         access = partial(
             AccessMiddleware, hosts=hosts, token=settings.token, open_path=self._health
         )
-        limits = partial(LimitMiddleware, free=self._is_free)
+        limits = partial(
+            LimitMiddleware,
+            unlimited=lambda scope: scope["path"] == self._health,
+            streams=self._is_stream,
+        )
         return [Middleware(LoggingMiddleware), Middleware(access), Middleware(limits)]
 
-    def _is_free(self, scope: Scope) -> bool:
-        """Tell whether a request is not counted: a sign of life, or a session's open stream."""
+    def _is_stream(self, scope: Scope) -> bool:
+        """Tell whether a request opens a session's stream, which stays open."""
         if scope["path"] != self._mcp_path:
-            return bool(scope["path"] == self._health)
+            return False
         listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
         return listens or scope["method"] == "GET"
 

@@ -32,10 +32,11 @@ def run(options: Namespace) -> int:
             ) from error
 
         host, port = address(application.loaded, options.http)
+        level = log_level(application, options, "info")
+        # What surfaces look at when they begin to be served is logged too.
+        start_logging(level, application.loaded.folder("runtime"))
         with reloading(options, application) as reloader:
             http_app = HttpApplication(application, reloader.publisher)
-            level = log_level(application, options, "info")
-            start_logging(level, application.loaded.folder("runtime"))
             base = application.config.server.base_path.rstrip("/")
             announce(application)
             reloader.follow(http_app.replace_application)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import islice
 
 import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube_http.problems import Problem, invalid
+from fumishirube_http.problems import Problem, invalid, no_room
 from fumishirube_http.replies import busy
 
 UNDER_WAY = 128
-"""Requests that may be under way; who comes then is told to come again."""
+"""Requests that may be answered at a time; who comes then is told to come again."""
+STREAMS = 256
+"""Streams that may be open beside them."""
 SMALL = 64 * 1024
 """Bytes of a body that are taken from anybody, and all that an endpoint takes."""
 LARGE = 1024 * 1024
 """Bytes of a body that a tool takes."""
 LARGE_AT_ONCE = 8
 """Bodies over the small size that are read and worked on at a time; others wait, unread."""
+LARGE_SECONDS = 3.0
+"""Seconds in which a large body has to arrive once it is its turn."""
 MESSAGE = 4 * 1024 * 1024
 """Bytes of a message of MCP."""
 VALUES = 50_000
@@ -29,58 +34,109 @@ VALUES = 50_000
 _DIGITS = 16
 # One match for each string, and for each other value that something precedes.
 _VALUE = re.compile(rb'[",\[{](?:(?<=")[^"]*+"?)?')
+_TOO_SLOW = "the request took too long to arrive"
 _NO_JSON = "send the arguments as JSON, with the header 'Content-Type: application/json'"
 
 
 class LimitMiddleware:
     """Counts the requests under way, so that no number of clients fills the memory.
 
-    ``free`` tells which requests are not counted.
+    ``unlimited`` tells which requests are always answered, and ``streams`` which stay open.
     """
 
-    def __init__(self, app: ASGIApp, *, free: Callable[[Scope], bool]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        unlimited: Callable[[Scope], bool],
+        streams: Callable[[Scope], bool],
+    ) -> None:
         self._app = app
-        self._free = free
-        self._under_way = 0
+        self._unlimited = unlimited
+        self._is_stream = streams
+        self._requests = _Places(UNDER_WAY)
+        self._streams = _Places(STREAMS)
         self._large = anyio.Semaphore(LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on if there is room."""
-        if scope["type"] != "http" or self._free(scope):
+        if scope["type"] != "http" or self._unlimited(scope):
             await self._app(scope, receive, send)
             return
-        if self._under_way >= UNDER_WAY:
+        places = self._streams if self._is_stream(scope) else self._requests
+        admission = _Admission(receive, places, self._large)
+        if not _waits_for_body(scope) and not admission.enter():
             await busy()(scope, receive, send)
             return
-        self._under_way += 1
-        body = _Body(receive, self._large)
         try:
-            await self._app(scope, body.receive, send)
+            await self._app(scope, admission.receive, send)
         finally:
-            self._under_way -= 1
-            body.close()
+            admission.leave()
 
 
-class _Body:
-    """A request's body, of which more than a little is read only when it is its turn."""
+class _Places:
+    """How many requests of a kind may be answered at a time."""
 
-    def __init__(self, receive: Receive, large: anyio.Semaphore) -> None:
+    def __init__(self, free: int) -> None:
+        self.free = free
+
+
+class _Admission:
+    """A request that takes its place once its body is there: who is slow to send keeps none."""
+
+    def __init__(self, receive: Receive, places: _Places, large: anyio.Semaphore) -> None:
         self._receive = receive
+        self._places = places
         self._large = large
         self._size = 0
-        self._holds = False
+        self._entered = False
+        self._large_until = 0.0
+
+    def enter(self) -> bool:
+        """Take a place, and tell whether there was any."""
+        if not self._entered and self._places.free:
+            self._places.free -= 1
+            self._entered = True
+        return self._entered
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        """Return the next piece of the body; of more than a little, only when it is its turn.
+
+        Raises:
+            Problem: 503 when there is no place, 408 when a large body comes too slowly.
+        """
+        message = await self._next_message()
         self._size += len(message.get("body", b""))
-        if self._size > SMALL and not self._holds:
+        if self._size > SMALL and not self._large_until:
             await self._large.acquire()
-            self._holds = True
+            self._large_until = anyio.current_time() + LARGE_SECONDS
+        whole = message["type"] == "http.request" and not message.get("more_body", False)
+        if whole and not self.enter():
+            raise no_room()
         return message
 
-    def close(self) -> None:
-        if self._holds:
+    def leave(self) -> None:
+        """Give back what was taken."""
+        if self._entered:
+            self._places.free += 1
+        if self._large_until:
             self._large.release()
+
+    async def _next_message(self) -> Message:
+        hurries = self._large_until and not self._entered
+        until = self._large_until - anyio.current_time()
+        try:
+            with anyio.fail_after(max(until, 0)) if hurries else nullcontext():
+                return await self._receive()
+        except TimeoutError:
+            raise invalid(_TOO_SLOW, 408, {"connection": "close"}) from None
+
+
+def _waits_for_body(scope: Scope) -> bool:
+    """Tell whether nothing is done for a request before its body is there."""
+    headers = Headers(scope=scope)
+    length = headers.get("content-length", "0")
+    return scope["method"] == "POST" and ("transfer-encoding" in headers or length != "0")
 
 
 async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | None:

@@ -51,6 +51,12 @@ def invalid(message: str, status: int = 400, headers: Mapping[str, str] | None =
     return Problem(status, {"error": "invalid_request", "message": message}, headers)
 
 
+def no_room() -> Problem:
+    """Return the problem of a request that comes when there is no room for it."""
+    message = "too many requests are under way; try again in a moment"
+    return Problem(503, {"error": "busy", "message": message}, {"retry-after": "1"})
+
+
 def of_internal(error: InternalError) -> Problem:
     """Return the problem of something unexpected: an id, and not a word more."""
     return Problem(500, {"error": error.code, "error_id": error.error_id})

@@ -1,10 +1,8 @@
-"""One connection: who is slow to ask, or slow to read, does not keep it."""
+"""A connection: who is slow to ask, or slow to read, does not keep it."""
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, TimerHandle, Transport
-from collections.abc import Callable
-from functools import partial
+from asyncio import Transport
 from operator import attrgetter
 from time import monotonic
 from typing import Any
@@ -13,9 +11,13 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fumishirube.serving import compact
+from fumishirube_http.lingering import LingeringTransport, Timer
+from fumishirube_http.requests import RequestParser
 
 CONNECTIONS = 448
-"""Connections held open; for one more, the one goes that has said nothing for longest."""
+"""Connections that are open; for another, the one that waited longest for a request is closed."""
+HEAD = 16 * 1024
+"""Bytes of a request's line and headers."""
 ASKING = 15.0
 """Seconds in which a request has to arrive, from its connection or its first byte to its last."""
 READING = 30.0
@@ -27,35 +29,49 @@ class Connection(H11Protocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        self.conn = RequestParser(HEAD)
         self.since = monotonic()
-        self._asking = _Timer(self.loop, ASKING, self._expire)
-        self._reading = _Timer(self.loop, READING, self._abandon)
+        self._asking = Timer(self.loop, ASKING, self._expire)
+        self._reading = Timer(self.loop, READING, self._abandon)
 
     @property
     def idle(self) -> bool:
         """Whether no request of this connection is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def waits(self) -> bool:
+        """Whether no whole request has arrived that still has to be answered."""
+        return self.idle or self.cycle.more_body
+
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Take a connection, if need be in place of an idle one."""
-        super().connection_made(transport)
+        """Take a connection, if need be in place of one that only waits."""
+        self.lingering = LingeringTransport(transport, self._may_send_more)
+        super().connection_made(self.lingering)  # type: ignore[arg-type]
         if len(self.connections) > CONNECTIONS:
             ours = (
                 connection
                 for connection in self.connections
-                if isinstance(connection, Connection) and connection.idle
+                if isinstance(connection, Connection) and connection.waits
             )
-            min(ours, key=attrgetter("since")).transport.abort()
+            oldest = min(ours, key=attrgetter("since"))
+            # The transport says only later that it is gone; by then many more may have come.
+            self.connections.discard(oldest)
+            oldest.lingering.abort()
         self._asking.start()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self.lingering.end()
         self._asking.stop()
         self._reading.stop()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Take what arrived; a request that begins has to end in time."""
+        if self.lingering.drains:
+            self.lingering.drop(data)
+            return
         if self.idle and not self._asking.runs:
             self._asking.start()
         super().data_received(data)
@@ -71,6 +87,13 @@ class Connection(H11Protocol):
         self._asking.stop()
         self.since = monotonic()
         super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """Close the connection, or after the request that is being answered."""
+        if self.lingering.drains:
+            self.lingering.abort()
+        else:
+            super().shutdown()
 
     def pause_writing(self) -> None:
         """Wait for a client that reads too slowly, but not for ever."""
@@ -99,6 +122,10 @@ class Connection(H11Protocol):
     def _abandon(self) -> None:
         self.transport.abort()
 
+    def _may_send_more(self) -> bool:
+        """Tell whether the client may still be sending what nobody will read."""
+        return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+
     def _refuse(self, status: int, message: str) -> None:
         body = compact({"error": "invalid_request", "message": message}).encode()
         headers = [
@@ -115,29 +142,3 @@ class Connection(H11Protocol):
             for event in events:
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
-
-
-class _Timer:
-    """Does something later, unless it is stopped."""
-
-    def __init__(self, loop: AbstractEventLoop, seconds: float, act: Callable[[], None]) -> None:
-        self._start = partial(loop.call_later, seconds, self._fire)
-        self._act = act
-        self._handle: TimerHandle | None = None
-
-    @property
-    def runs(self) -> bool:
-        return self._handle is not None
-
-    def start(self) -> None:
-        self.stop()
-        self._handle = self._start()
-
-    def stop(self) -> None:
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-    def _fire(self) -> None:
-        self._handle = None
-        self._act()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from fumishirube.serving import compact
-from fumishirube_http.problems import Problem
+from fumishirube_http.problems import Problem, no_room
 
 
 def reply(problem: Problem) -> Response:
@@ -16,5 +16,4 @@ def reply(problem: Problem) -> Response:
 
 def busy() -> Response:
     """Return the response of a server that has its hands full."""
-    message = "too many requests are under way; try again in a moment"
-    return reply(Problem(503, {"error": "busy", "message": message}, {"retry-after": "1"}))
+    return reply(no_room())

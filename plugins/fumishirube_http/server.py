@@ -22,10 +22,10 @@ GRACE = 1
 """Seconds that requests under way have to end once the process is told to stop."""
 LAST = 1.8
 """Seconds after which the process ends all the same."""
-BACKLOG = 1024
+BACKLOG = 4096
 """Connections that wait to be taken."""
-HEAD = 16 * 1024
-"""Bytes of a request's line and headers."""
+AT_ONCE = 32
+"""Connections taken at a time; then those that were taken before are read."""
 
 
 def bound(host: str, port: int, setting: str = "server.port") -> socket.socket:
@@ -69,7 +69,7 @@ def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], No
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=HEAD,
+        backlog=AT_ONCE,
         timeout_graceful_shutdown=GRACE,
     )
     # uvicorn gives the signal back when it is done; then it has been heard already.
@@ -109,6 +109,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for listening in sockets or ():
+            # asyncio's own figure is both: how many it takes at a time, and how many may wait.
+            listening.listen(BACKLOG)
         # What start-up made stays; the collector need never look at it again.
         gc.freeze()
         gc.enable()

@@ -10,6 +10,8 @@ from fumishirube_http.addresses import host_name, is_loopback
 
 _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535
+SHORTEST_TOKEN = 16
+"""Characters that a token has at least, so that nobody guesses it."""
 
 
 def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
@@ -40,11 +42,17 @@ def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
     return host, port
 
 
-def check_hosts(loaded: LoadedConfig) -> None:
-    """Raise a :class:`ConfigError` for an allowed host that no request can name."""
+def check_access(loaded: LoadedConfig) -> None:
+    """Raise a :class:`ConfigError` for hosts that nobody can name, or a short token."""
     for place, host in enumerate(loaded.config.security.allowed_hosts):
         if host_name(host) != host.lower():
             raise ConfigError(
                 f"security.allowed_hosts[{place}]: expected a host name without a port, "
                 f"got {host[:80]!r}"
             )
+    token = process_settings(loaded.environ).token
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"FUMISHIRUBE_HTTP_TOKEN: use at least {SHORTEST_TOKEN} characters, such as "
+            "'python -c \"import secrets; print(secrets.token_urlsafe())\"' prints"
+        )

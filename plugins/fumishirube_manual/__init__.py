@@ -1,11 +1,11 @@
 """The surface ``manual``: the tools over manuals."""
 
-from fumishirube import Command, CommandRegister, Surface, SurfaceRegister, hook
+from fumishirube import Command, CommandRegister, DefaultRegister, Surface, hook
 from fumishirube_manual.surface import ManualSurface
 
 
 @hook
-def register_surfaces(register: SurfaceRegister[Surface]) -> None:
+def register_surfaces(register: DefaultRegister[Surface]) -> None:
     """Offer the tools over manuals."""
     register("manual", ManualSurface, default=True)
 

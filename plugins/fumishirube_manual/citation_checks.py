@@ -9,12 +9,15 @@ from typing import Literal, NamedTuple
 from fumishirube import Citation, Document, InvalidParameter, Manual, ToolError
 from fumishirube.commands import digest
 from fumishirube.text import Lines
+from fumishirube_manual.cited_places import cited_place
 
 CitationState = Literal["valid", "moved", "changed", "gone"]
 
 # With lines a citation ends where they do; without, at a sign that is rarely part of a path.
 _CITED = re.compile(
-    r"manual://(?:(?!manual://)[^\s#\"<>`{|}\\^])+?#L[1-9]\d*(?:-L[1-9]\d*)?(?:@[0-9a-f]{6,64})?(?![0-9a-f@-])"
+    r"manual://(?:(?!manual://)[^\s#\"<>`{|}\\^])+?"
+    r"#(?:L[1-9]\d*(?:-L[1-9]\d*)?|([ps])[1-9]\d*(?:-\1[1-9]\d*)?"
+    r"|[^\s#!@\"<>`{|}\\^]+!R[1-9]\d*(?:-R[1-9]\d*)?)(?:@[0-9a-f]{6,64})?(?![0-9a-f@-])"
     r"|manual://[^\s#\"<>`{|}\\^()\[\]、。，．「」『』（）]+"
 )
 _TRAILING = ".,;:!?'*_"
@@ -50,6 +53,10 @@ class CitationChecker:
         except ToolError as error:
             return CheckedCitation(text, "gone", str(error))
         document, reason = _opened(manual, cited.path)
+        try:
+            cited = cited.within(document) if document else cited
+        except ToolError as error:
+            document, reason = None, str(error)
         if document and _holds(document, cited):
             return CheckedCitation(text, "valid", "it stands there")
         moved = self._elsewhere(manual, cited)
@@ -94,6 +101,10 @@ def _holds(document: Document, cited: Citation) -> bool:
     """Tell whether the cited lines hold the cited text; without a hash, whether they are there."""
     if cited.digest is None:
         return _has_lines(document, cited)
+    if cited.place is not None and cited.start_line and cited.end_line:
+        lines = Lines(document.text)
+        start, end = lines.start(cited.start_line), lines.start(cited.end_line + 1)
+        return _alike(digest(document.text[start:end]), cited.digest)
     return any(
         place.start_line == cited.start_line
         and place.end_line == (cited.end_line or place.end_line)
@@ -118,6 +129,8 @@ def _placed(document: Document, manual_id: str) -> Iterator[Citation]:
     for section in document.sections:
         own = digest(document.text[section.start : section.end])
         yield Citation(manual_id, document.path, section.start_line, section.end_line, own)
+        if place := cited_place(document, section.start_line, section.end_line):
+            yield place.citation(manual_id, document.path)
 
 
 def _alike(digest_start: str | None, other: str) -> bool:

@@ -21,11 +21,12 @@ _NAMED = 8
 class LineGroup(LeanAnswer):
     """Lines of one section, with those around them, and where else the same line stands."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "section", "also"})
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "section", "place", "also"})
 
     manual_id: str | None = None
     path: str
     section: str | None = None
+    place: Annotated[str | None, Field(description="As p12, s3, Sheet1!R5.")] = None
     lines: tuple[tuple[int, str], ...]
     also: Annotated[
         dict[str, tuple[str, ...]] | None,
@@ -86,8 +87,8 @@ class GrepAnswer(LeanAnswer):
     groups: tuple[LineGroup, ...] | None = None
     counts: tuple[LineCount, ...] | None = None
     matches: Annotated[
-        tuple[tuple[str, int, str], ...] | None,
-        Field(description="Each different text that matched, how often, and where first."),
+        tuple[tuple[str, int, str, str], ...] | None,
+        Field(description="Each different text that matched, how often, where first, headings."),
     ] = None
     more_matches: int | None = None
     next_cursor: str | None = None

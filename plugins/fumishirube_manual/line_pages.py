@@ -23,14 +23,14 @@ _GROUP_CHARS = 34
 _DIGEST = 12
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """A line of a file of a manual."""
 
     manual_id: str
     path: str
     line: int
 
-    def seen_from(self, other: Place) -> str:
+    def seen_from(self, other: LinePlace) -> str:
         """Return the place as it is named beside another one."""
         if self.manual_id != other.manual_id:
             return f"manual://{self.manual_id}/{self.path}#L{self.line}"
@@ -41,13 +41,13 @@ class Place(NamedTuple):
 class Entry:
     """A line that is shown, with those around it, and where else the same stands."""
 
-    place: Place
+    place: LinePlace
     section: str
     lines: Sequence[tuple[int, str]]
     also: list[str] = field(default_factory=list)
     more: int = 0
 
-    def repeat(self, place: Place) -> int:
+    def repeat(self, place: LinePlace) -> int:
         """Note a place where the same stands; return how many characters that takes."""
         if len(self.also) == _ALSO:
             self.more += 1
@@ -97,20 +97,20 @@ class LinePage:
         """Take in the matching lines of a file."""
         lines = text.text.split("\n")
         for match in matches:
-            place = Place(manual_id, text.path, match.number)
+            place = LinePlace(manual_id, text.path, match.number)
             self.total += 1
             self.counts[place[:2]] += 1
             self.texts.update(match.texts)
             key = self._key(place, lines)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, lines, _section(text.headings(match.number), text.path))
+                self._show(place, lines, section_of(text.headings(match.number), text.path))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
                 self._left -= self.entries[number - self._offset].repeat(place)
 
-    def _key(self, place: Place, lines: Sequence[str]) -> bytes:
+    def _key(self, place: LinePlace, lines: Sequence[str]) -> bytes:
         """Return what is the same of equal lines; with context, equal ones around them too."""
         around = self._around(place.line, lines)
         shown = "\n".join(lines[number - 1].strip() for number in around)
@@ -121,7 +121,7 @@ class LinePage:
     def _around(self, line: int, lines: Sequence[str]) -> range:
         return range(max(1, line - self._context), min(len(lines), line + self._context) + 1)
 
-    def _show(self, place: Place, lines: Sequence[str], section: str) -> None:
+    def _show(self, place: LinePlace, lines: Sequence[str], section: str) -> None:
         """Add an entry if there is room for it; the first one has room."""
         shown = []
         for number in self._around(place.line, lines):
@@ -165,7 +165,7 @@ def cut(line: str, spans: Spans) -> str:
     return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
 
 
-def _section(headings: Sequence[str], path: str) -> str:
+def section_of(headings: Sequence[str], path: str) -> str:
     """Return the heading path of a section; nothing where it is only the name of the file."""
     name = path.rpartition("/")[2]
     titles = [heading for heading in headings if heading]

@@ -5,11 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fumishirube.text import FileText, fold
+from fumishirube_manual.line_pages import section_of
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine
 
 _LONGEST = 200
+
+
+class MatchedText(NamedTuple):
+    """A text that matched, how often, where first, and below which headings."""
+
+    text: str
+    number: int
+    place: str
+    section: str
 
 
 class MatchedTexts:
@@ -19,7 +30,7 @@ class MatchedTexts:
         self._matcher = matcher
         self._exact = exact
         self._counts: Counter[str] = Counter()
-        self._first: dict[str, tuple[str, str]] = {}
+        self._first: dict[str, tuple[str, str, str]] = {}
 
     def add(self, manual_id: str, text: FileText, matches: Sequence[MatchingLine]) -> None:
         """Take in the matching lines of a file."""
@@ -31,19 +42,21 @@ class MatchedTexts:
             for start, end in spans:
                 shown = line[start:end].strip()[:_LONGEST]
                 key = shown if self._exact else fold(shown)
-                place = f"{text.path}#L{match.number}"
-                self._first.setdefault(key, (shown, f"manual://{manual_id}/{place}"))
                 self._counts[key] += 1
+                if key not in self._first:
+                    place = f"manual://{manual_id}/{text.path}#L{match.number}"
+                    section = section_of(text.headings(match.number), text.path)
+                    self._first[key] = (shown, place, section)
 
-    def rows(self, max_chars: int, *, several: bool) -> tuple[list[tuple[str, int, str]], int]:
-        """Return text, count and first place, the most frequent first, and how many are left."""
+    def rows(self, max_chars: int, *, several: bool) -> tuple[list[MatchedText], int]:
+        """Return what matched, the most frequent first, and how many are left."""
         ordered = sorted(self._counts, key=lambda key: (-self._counts[key], key))
-        rows: list[tuple[str, int, str]] = []
+        rows: list[MatchedText] = []
         for key in ordered:
-            shown, place = self._first[key]
+            shown, place, section = self._first[key]
             if not several:
                 place = place.removeprefix("manual://").partition("/")[2]
-            row = (shown, self._counts[key], place)
+            row = MatchedText(shown, self._counts[key], place, section)
             max_chars -= len(json.dumps(row, ensure_ascii=False)) + 1
             if max_chars < 0 and rows:
                 break

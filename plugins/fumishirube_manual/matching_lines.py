@@ -26,7 +26,9 @@ from fumishirube.text import (
     TextForm,
     UnreadFile,
     project,
+    reading,
     reading_form,
+    required_literals,
 )
 
 _SCORER = "regex"
@@ -75,8 +77,8 @@ class TextMatcher(NamedTuple):
         """Return the lines that hold one of them."""
         form = reading_form(text.text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
-        for number, reading in enumerate(self.readings):
-            for line in reading.matching_lines(text.text, form):
+        for number, each in enumerate(self.readings):
+            for line in each.matching_lines(text.text, form):
                 by_line[line].append(number)
         return [MatchingLine(line, tuple(by_line[line])) for line in sorted(by_line)]
 
@@ -92,11 +94,13 @@ class TextMatcher(NamedTuple):
 class PatternMatcher:
     """Looks for a regular expression in single lines; a scorer sees to it that time is bounded."""
 
-    readings: tuple[Reading, ...] = ()
-
-    def __init__(self, context: SurfaceContext, query: Query) -> None:
+    def __init__(self, context: SurfaceContext, query: Query, literals: Iterable[str]) -> None:
         self._context = context
         self._query = query
+        understood = [reading(literal, exact=True) for literal in literals]
+        self.readings: Sequence[Reading] = [each for each in understood if each]
+        if len(self.readings) < len(understood):
+            self.readings = ()
 
     def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
         """Return the lines in which it matches."""
@@ -162,7 +166,8 @@ def pattern_matcher(
         except (re.error, RecursionError, OverflowError, MemoryError) as error:
             message = f"regex is no regular expression: {str(error)[:120]}"
             raise InvalidParameter(message, parameter="regex") from error
-    return PatternMatcher(context, Query(wanted, case_sensitive=exact, budget=budget))
+    query = Query(wanted, case_sensitive=exact, budget=budget)
+    return PatternMatcher(context, query, required_literals(pattern))
 
 
 class _Lines(SequenceCorpus):

@@ -19,6 +19,7 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.disk import clean_path
+from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
 from fumishirube.tools import LeanAnswer, TextPage
 from fumishirube_manual.arguments import ManualId, manual_by_id
@@ -37,6 +38,7 @@ class LineRangeRef(Params):
     path: Annotated[str, AfterValidator(clean_path)]
     start_line: Annotated[int | None, Field(ge=1)] = None
     end_line: Annotated[int | None, Field(ge=1)] = None
+    place: PlaceRange | None = None
 
 
 def _of_citation(value: Any) -> Any:
@@ -45,7 +47,7 @@ def _of_citation(value: Any) -> Any:
         return value
     cited = Citation.parse(value)
     lines = {"start_line": cited.start_line, "end_line": cited.end_line}
-    return {"manual_id": cited.manual_id, "path": cited.path, **lines}
+    return {"manual_id": cited.manual_id, "path": cited.path, **lines, "place": cited.place}
 
 
 _RANGE = Annotated[LineRangeRef, BeforeValidator(_of_citation)]
@@ -59,20 +61,12 @@ LineRanges = Annotated[
             "maxItems": MOST_RANGES,
             "items": {
                 "anyOf": [
-                    {
-                        "type": "object",
-                        "properties": {
-                            "manual_id": {"type": "string"},
-                            "path": {"type": "string"},
-                            "start_line": {"type": "integer"},
-                            "end_line": {"type": "integer"},
-                        },
-                        "required": ["manual_id", "path"],
-                    },
+                    {"type": "object", "required": ["manual_id", "path"]},
                     {"type": "string"},
                 ]
             },
-            "description": "Instead of ref: ranges of lines, or citations.",
+            "description": "Instead of ref: {manual_id, path, start_line, end_line or none for a "
+            "section}, or citations.",
         }
     ),
 ]
@@ -86,11 +80,12 @@ class RangeAnswer(LeanAnswer):
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset(
-        {"lines", "before", "after", "left", "code_left_out", "error"}
+        {"place", "lines", "before", "after", "left", "code_left_out", "error"}
     )
 
     manual_id: str
     path: str
+    place: str | None = None
     lines: tuple[tuple[int, str], ...] | None = None
     before: tuple[int, str] | None = None
     after: tuple[int, str] | None = None
@@ -101,7 +96,7 @@ class RangeAnswer(LeanAnswer):
     error: dict[str, JsonValue] | None = None
 
 
-class _Part(NamedTuple):
+class _ShownLines(NamedTuple):
     """What is shown of one range: lines, where the rest begins, and how much code is not shown."""
 
     lines: tuple[tuple[int, str], ...]
@@ -159,6 +154,7 @@ def _opened(context: SurfaceContext, wanted: LineRangeRef, *, alone: bool) -> _R
     try:
         manual = manual_by_id(context, wanted.manual_id)
         document = manual.document(wanted.path)
+        wanted = _placed(document, wanted)
         lines = Lines(document.text)
         return _Range(manual.id, document, lines, *_bounds(document, lines, wanted))
     except ToolError as error:
@@ -168,15 +164,28 @@ def _opened(context: SurfaceContext, wanted: LineRangeRef, *, alone: bool) -> _R
         return RangeAnswer(manual_id=wanted.manual_id, path=wanted.path, error=payload)
 
 
+def _placed(document: Document, wanted: LineRangeRef) -> LineRangeRef:
+    """Return what is wanted with the lines of its place, if it names one.
+
+    Raises:
+        NotFound: when the document has no such place.
+    """
+    cited = Citation(wanted.manual_id, wanted.path, place=wanted.place).within(document)
+    lines = {"start_line": cited.start_line, "end_line": cited.end_line}
+    return wanted if wanted.place is None else wanted.model_copy(update=lines)
+
+
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     manual_id, document, lines, first, last = part
     shown = _part(document.text, lines, first, last, most, code=code)
     end = max(first, shown.next_line - 1) if shown.next_line else last
     start, stop = lines.start(first), lines.start(min(end, lines.total) + 1)
     record(call.session, manual_id, document, TextPage.of(document.text, start, stop))
+    place = place_range(document.places, first, min(end, lines.total))
     return RangeAnswer(
         manual_id=manual_id,
         path=document.path,
+        place=None if place is None else str(place),
         lines=shown.lines,
         before=_heading(_enclosing(document, first), first),
         after=_heading(_following(document, end), None),
@@ -198,7 +207,7 @@ def _bounds(document: Document, lines: Lines, wanted: LineRangeRef) -> tuple[int
     return first, max(first, lines.at(max(section.extent - 1, section.start)))
 
 
-def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bool) -> _Part:
+def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bool) -> _ShownLines:
     """Return the lines that fit; the last of them ends with a sentence where it has to be cut."""
     shown: list[tuple[int, str]] = []
     fenced, left, hidden = False, most, 0
@@ -212,11 +221,11 @@ def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bo
         if len(line) > left:
             if not shown:
                 shown.append((number, _cut(line, most)))
-            return _Part(tuple(shown), number, hidden)
+            return _ShownLines(tuple(shown), number, hidden)
         if line.strip():
             shown.append((number, line))
             left -= len(line)
-    return _Part(tuple(shown), code=hidden)
+    return _ShownLines(tuple(shown), code=hidden)
 
 
 def _cut(line: str, most: int) -> str:

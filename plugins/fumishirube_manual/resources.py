@@ -84,7 +84,8 @@ def _read(context: SurfaceContext, uri: str, _: Call) -> Sequence[Content]:
     """Return the text that a URI names, and a word where that is not all there is to say."""
     cited = Citation.parse(uri)
     manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
-    text = manual_by_id(context, manual_id).document(path).text
+    document = manual_by_id(context, manual_id).document(path)
+    cited, text = cited.within(document), document.text
     lines = Lines(text)
     first, last = _range(cited, lines)
     start, end = lines.start(first), lines.start(last + 1)

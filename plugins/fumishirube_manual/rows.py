@@ -77,6 +77,10 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
         extra["alternative"] = wording
     if hit.evidence.lines:
         extra["lines"] = _numbered(hit.evidence.lines)
+    if (place := hit.evidence.place) is not None:
+        extra |= place.keys()
+        if "cite" in item:
+            extra["cite"] = f"#{place.place}@{place.digest[:CITED_DIGITS]}"
     if hit.copies:
         extra["also"] = [_copy(copy, folded_from) for copy in hit.copies]
     return item | extra

@@ -8,6 +8,7 @@ SURFACE = "manual"
 """The name under which the surface is registered."""
 
 Extra = Literal[
+    "plain",
     "lines",
     "also",
     "answerable",
@@ -17,6 +18,7 @@ Extra = Literal[
     "refs",
     "grep",
     "titles",
+    "documents",
     "unread",
     "terms",
     "unsearched",

@@ -23,9 +23,18 @@ class ManualSurface(Stage):
     instructions: ClassVar[str] = (
         "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
         "one is used; manual_find and manual_grep take '*' for all without it. A question: "
-        "manual_find, with guesses at the document's own words as alternatives; parts of a long "
-        "question as alternatives too. Every place of a word or a pattern: manual_grep. More of "
-        "the text: manual_read with refs, several ranges at once."
+        "manual_find, with its parts and other wordings as alternatives; what its lines say is "
+        "the document's own text, and needs no second look. Every place of a word or a pattern: "
+        "manual_grep; what there is of a kind: matches_only. More of the text: manual_read with "
+        "refs, several ranges at once."
+    )
+    uses: ClassVar[tuple[str, ...]] = (
+        "loaders",
+        "tokenizer",
+        "index",
+        "scorers",
+        "fusers",
+        "refiners",
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
@@ -59,6 +68,18 @@ class ManualSurface(Stage):
             names = [name.strip() for name in value.split(",") if name.strip()]
             return () if names == ["none"] else tuple(names)
         return value
+
+    def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """Return the loaders of the contract's file types; with ``documents`` those registered too.
+
+        Without it a JSON file is one section.
+        """
+        if "documents" not in self.extras:
+            whole = {"use": "json", "with": {"section_chars": None}}
+            return [{"use": "markdown"}, {"use": "toc-text"}, whole]
+        usual: Sequence[Mapping[str, Any]] = self.pipeline["loaders"]
+        names = {use["use"] for use in usual}
+        return [*usual, *({"use": name} for name in registered if name not in names)]
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which an agent meets them."""

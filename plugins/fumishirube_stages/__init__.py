@@ -3,6 +3,7 @@
 import sys
 
 from fumishirube import (
+    DefaultRegister,
     Embedder,
     Fuser,
     Index,
@@ -25,6 +26,7 @@ from fumishirube_stages.fusers.weighted_sum import WeightedSum
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders.json import Json
 from fumishirube_stages.loaders.markdown import Markdown
+from fumishirube_stages.loaders.text import Text
 from fumishirube_stages.loaders.toc_text import TocText
 from fumishirube_stages.refiners.cutoff import Cutoff
 from fumishirube_stages.refiners.diversity import Diversity
@@ -48,11 +50,12 @@ from fumishirube_stages.tokenizers.pairs import Pairs
 
 
 @hook
-def register_loaders(register: Register[Loader]) -> None:
-    """Offer the loaders of Markdown, JSON, and chapters with a table of contents."""
+def register_loaders(register: DefaultRegister[Loader]) -> None:
+    """Offer the loaders of Markdown, JSON, chapters with a table of contents, and other text."""
     register("markdown", Markdown)
     register("json", Json)
     register("toc-text", TocText)
+    register("text", Text, default=True)
 
 
 @hook

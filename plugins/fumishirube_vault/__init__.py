@@ -1,11 +1,11 @@
 """The surface ``vault``: the tools over notes."""
 
-from fumishirube import Command, CommandRegister, Surface, SurfaceRegister, hook
+from fumishirube import Command, CommandRegister, DefaultRegister, Surface, hook
 from fumishirube_vault.surface import VaultSurface
 
 
 @hook
-def register_surfaces(register: SurfaceRegister[Surface]) -> None:
+def register_surfaces(register: DefaultRegister[Surface]) -> None:
     """Offer the tools over notes."""
     register("vault", VaultSurface, default=True)
 

@@ -29,6 +29,7 @@ class VaultSurface(Stage):
         "Vault: notes that outlast the conversation. vault_create writes a new one, vault_replace "
         "changes one; vault_ls, vault_read and vault_scan show what was written before."
     )
+    uses: ClassVar[tuple[str, ...]] = ()
     pipeline: ClassVar[Mapping[str, Any]] = {}
 
     history: bool = False

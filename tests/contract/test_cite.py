@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from manuals import RULES, fumishirube, write
 
 from fumishirube.citations import Citation
+from fumishirube.parsing import PlaceRange
 from fumishirube_manual.citation_checks import find_citations
 
 FIND = ("find", "対象", "--manual", "m1", "--json")
@@ -151,13 +152,20 @@ def test_wrong_words_are_told(workspace: Path, words: tuple[str, ...]) -> None:
     assert done.err.count("\n") == 1
 
 
-PLACES = st.builds(
-    Citation,
-    st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/#"), min_size=1),
-    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1),
-    st.integers(1, 10**6),
-    st.integers(1, 10**6),
-    st.text("0123456789abcdef", min_size=6, max_size=6),
+IDS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/#"), min_size=1)
+PATHS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)
+DIGESTS = st.text("0123456789abcdef", min_size=6, max_size=6)
+NUMBERS = st.integers(1, 10**6)
+RANGES = st.tuples(NUMBERS, NUMBERS).map(sorted)
+SEEN = st.one_of(
+    st.builds(
+        lambda kind, pair: PlaceRange(kind, *pair), st.sampled_from(["page", "slide"]), RANGES
+    ),
+    st.builds(lambda sheet, pair: PlaceRange("row", *pair, sheet), PATHS, RANGES),
+)
+PLACES = st.one_of(
+    st.builds(Citation, IDS, PATHS, NUMBERS, NUMBERS, DIGESTS, st.none()),
+    st.builds(Citation, IDS, PATHS, st.none(), st.none(), DIGESTS, SEEN),
 )
 
 

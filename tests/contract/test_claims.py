@@ -320,6 +320,7 @@ def test_a_client_pages_it_and_its_answer_stays_as_it_is(tmp_path: Path) -> None
     trace_appears(workspace, trace_id)
     elsewhere = fumishirube(
         "call",
+        "--json",
         "manual_hits",
         json.dumps({"trace_id": trace_id, "kind": "edges"}),
         cwd=workspace,

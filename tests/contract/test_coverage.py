@@ -400,7 +400,7 @@ def test_coverage_leads_to_every_match_in_the_end(workspace: Path) -> None:
     while True:
         account = fumishirube("coverage", trace_id, "--json", cwd=workspace).json
         hits = json.dumps({"trace_id": trace_id, "limit": 1000})
-        page = fumishirube("call", "manual_hits", hits, cwd=workspace).json
+        page = fumishirube("call", "--json", "manual_hits", hits, cwd=workspace).json
         paths = {one["ref"]["path"] for one in page["items"]}
         assert not paths & seen
         seen |= paths

@@ -13,7 +13,7 @@ from stdio import Fumishirube
 
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
 from fumishirube_manual.evidence.excerpts import excerpt
-from fumishirube_manual.evidence.lines import FULL, SectionLines
+from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
 
 LONG = "\n\n".join(
     f"Paragraph {n} tells of other things, such as weather and tea." for n in range(40)
@@ -166,15 +166,20 @@ def test_ranges_that_cannot_be_are_refused(server: Fumishirube, arguments: dict[
 WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0, {"料金": 1.0})]
 
 
-@given(st.text(st.sampled_from("fee 料金abc。.\n|#`"), max_size=400), st.integers(1, 900))
-def test_evidence_is_made_of_lines_of_the_section(text: str, first: int) -> None:
-    evidence = SectionLines(text, first, WEIGHTS).evidence(FULL)
+@given(
+    st.text(st.sampled_from("fee 料金abc。.\n|#`*-: "), max_size=600),
+    st.integers(1, 900),
+    st.integers(0, 500),
+)
+def test_evidence_is_made_of_lines_of_the_section(text: str, first: int, room: int) -> None:
+    evidence = SectionLines(text, first, WEIGHTS).evidence(room)
     lines = text.splitlines()
     numbers = [number for number, _ in evidence.lines]
     assert numbers == sorted(set(numbers))
     for number, shown in evidence.lines:
         plain = shown.removeprefix("…").removesuffix("…")
         assert plain in lines[number - first]
+    assert sum(len(shown) for _, shown in evidence.lines) <= max(1.25 * room, BEST_CHARS) + room
 
 
 @given(st.text(st.sampled_from("fee 料金ab。. "), min_size=1, max_size=600), st.integers(20, 200))
@@ -203,11 +208,11 @@ def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
     server: Fumishirube,
 ) -> None:
     answer = server.ok("manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
-    counted = {text: number for text, number, _ in answer["matches"]}
+    counted = {text: number for text, number, *_ in answer["matches"]}
     assert counted == {"300 yen": 1, "1,200 yen": 2, "100 yen": 1}
     twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
     assert twice["total"] == 0
     words = server.ok("manual_grep", regex=r"\b[a-z]{3}\b", manual_id="guide", matches_only=True)
     whole = " ".join(MANUALS[path].casefold() for path in MANUALS if path.startswith("guide/"))
-    counts = {text.casefold(): number for text, number, _ in words["matches"]}
+    counts = {text.casefold(): number for text, number, *_ in words["matches"]}
     assert counts["the"] == whole.split().count("the")

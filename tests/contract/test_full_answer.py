@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -172,7 +174,7 @@ def test_the_command_line_gives_the_same_answer(tmp_path: Path) -> None:
     assert [*done.json["applied"]] == APPLIED
     assert done.json["applied"]["required_effect_status"] == "required_effective"
     arguments = json.dumps({"trace_id": done.json["trace_id"], "kind": "integrated_top"})
-    page = fumishirube("call", "manual_hits", arguments, cwd=workspace).json
+    page = fumishirube("call", "--json", "manual_hits", arguments, cwd=workspace).json
     assert page["total"] == done.json["summary"]["candidates"] == 2
 
 
@@ -203,6 +205,47 @@ def test_the_command_line_says_what_a_full_answer_needs(
     done = fumishirube("find", "対象", *words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
+
+
+def test_the_command_line_takes_every_argument(tmp_path: Path) -> None:
+    files = {f"m1/{n}.md": f"# {n}\n対象外になる場合がある。\n" for n in range(6)}
+    workspace = write(tmp_path, files)
+    words = ("find", "対象外になる場合", "--manual", "m1", "--require", "対象外", "--full")
+
+    def full(*more: str) -> dict[str, Any]:
+        done = fumishirube(*words, *more, cwd=workspace)
+        assert (done.code, done.err) == (0, "")
+        return dict(done.json)
+
+    first = full("--max-candidates", "2", "--expand-scope", "--time-ms", "30000", "--no-cache")
+    assert first["summary"]["candidates"] == 2
+    assert first["applied"]["requested_expand_scope"] is True
+    assert first["applied"]["sem_cache_mode"] == "bypass"
+    rest = full("--only-unscanned", first["trace_id"], "--no-expand-scope", "--cache")
+    assert rest["summary"]["candidates"] == 4
+    assert rest["applied"]["requested_expand_scope"] is False
+
+
+@pytest.mark.parametrize(
+    "option", [["--time-ms", "5"], ["--no-cache"], ["--expand-scope"], ["--only-unscanned", "x"]]
+)
+def test_arguments_of_a_full_answer_are_refused_elsewhere(
+    tmp_path: Path, option: list[str]
+) -> None:
+    done = fumishirube("find", "対象", *option, cwd=write(tmp_path, {"m1/rules.md": RULES}))
+    assert done.code == 2
+    assert "needs --full" in done.err
+
+
+def test_a_program_gets_the_same_answer_as_the_guide_says(tmp_path: Path) -> None:
+    write(tmp_path, {"handbook/a.md": "# Leave\nLeave is 20 days long.\n"})
+    guide = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
+    code = guide.partition("<!-- in process -->")[2].split("```python\n")[1].split("```")[0]
+    code = code.replace("/PATH/TO/my-documents", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True, timeout=60
+    )
+    assert "'candidates': 1" in done.stdout
 
 
 # --- every status ---------------------------------------------------------------------------

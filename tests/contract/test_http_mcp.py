@@ -138,16 +138,21 @@ async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:
 
 
 async def test_the_token_is_asked_for_here_too(tmp_path: Any) -> None:
-    with HttpServer(probing(tmp_path), FUMISHIRUBE_HTTP_TOKEN="open sesame") as server:
+    with HttpServer(probing(tmp_path), FUMISHIRUBE_HTTP_TOKEN="open sesame, open") as server:
         assert server.is_well()
         for path in ("/mcp", "/probe_names", "/tools/probe_names", "/docs", "/openapi.json"):
             answer = server.get(path)
             assert answer.status_code == 401
             assert answer.headers["www-authenticate"] == "Bearer"
-        for wrong in ("Bearer open", "Basic open sesame", "open sesame", "Bearer 標"):
+        for wrong in (
+            "Bearer open sesame",
+            "Basic open sesame, open",
+            "open sesame, open",
+            "Bearer 標",
+        ):
             headers = {"authorization": wrong.encode()}
             assert server.client.get("/probe_names", headers=headers).status_code == 401
-        right = {"authorization": "Bearer open sesame"}
+        right = {"authorization": "Bearer open sesame, open"}
         assert server.client.get("/probe_names", headers=right).status_code == 200
         async with (
             httpx2.AsyncClient(headers=right, trust_env=False) as http,

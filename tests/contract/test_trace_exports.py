@@ -275,9 +275,9 @@ def test_all_that_a_client_asked_is_asked_again(workspace: Path) -> None:
     try:
         arguments = {"query": QUERY, "manual_id": "m1", "required_terms": ["leave"]}
         asked = json.dumps({**arguments, "budget": {"max_candidates": 1}})
-        first = fumishirube("call", "manual_find", asked, cwd=workspace).json["trace_id"]
+        first = fumishirube("call", "--json", "manual_find", asked, cwd=workspace).json["trace_id"]
         asked = json.dumps({**arguments, "only_unscanned_from_trace_id": first})
-        second = fumishirube("call", "manual_find", asked, cwd=workspace).json["trace_id"]
+        second = fumishirube("call", "--json", "manual_find", asked, cwd=workspace).json["trace_id"]
     finally:
         application.close()
     for trace_id, hits in ((first, 1), (second, 2)):

@@ -347,7 +347,7 @@ def test_a_trace_is_there_when_the_process_has_ended(workspace: Path) -> None:
     trace_id = found["traces"]["m1"]
     assert names(workspace / ".fumishirube" / "traces") == {f"{trace_id}.json"}
     arguments = json.dumps({"trace_id": trace_id, "kind": "integrated_top"})
-    page = fumishirube("call", "manual_hits", arguments, cwd=workspace).json
+    page = fumishirube("call", "--json", "manual_hits", arguments, cwd=workspace).json
     assert [citation(item) for item in page["items"]] == [hit["cite"] for hit in found["hits"]]
 
 

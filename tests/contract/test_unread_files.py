@@ -18,13 +18,16 @@ FILES: dict[str, str | bytes] = {
     "docs/old.rst": "Old\n===\n",
     "docs/page.html": "<p>hands</p>",
     "docs/paper.pdf": b"%PDF-1.4",
+    "docs/letter.rtf": b"{}",
     "docs/photo.png": b"\x89PNG",
     "docs/LICENSE": "Free.\n",
     "read/all.md": "# All\nWash your hands.\n",
     "stray.md": "# Stray\nWash your hands.\n",
     ".hidden.md": "# Hidden\n",
 }
-COUNTS = {".txt": 2, ".rst": 1, ".html": 1, ".pdf": 1, ".png": 1, "": 1}
+# Without the loaders of further documents, which read the text files too.
+EXTRAS = {"FUMISHIRUBE_SURFACE_EXTRAS": "unread"}
+COUNTS = {".txt": 2, ".rst": 1, ".html": 1, ".pdf": 1, ".png": 1, "": 1, ".rtf": 1}
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def application(workspace: Path) -> Iterator[Application]:
-    application = opened(workspace)
+    application = opened(workspace, **EXTRAS)
     yield application
     application.close()
 
@@ -55,8 +58,9 @@ def test_every_tool_that_lists_or_searches_counts_them(application: Application)
         assert "00_目次.json" in readers[".txt"]
         assert "suffixes: [.md, .rst]" in readers[".rst"]
         assert "pipelines.manual.loaders" in readers[".rst"]
-        assert "new-plugin" in readers[".html"]
-        assert "new-plugin" in readers[".pdf"]
+        assert "plugins/packages/fumishirube-documents" in readers[".html"]
+        assert "plugins/packages/fumishirube-documents" in readers[".pdf"]
+        assert "new-plugin" in readers[".rtf"]
         assert readers[".png"] is readers[""] is None
 
 
@@ -79,13 +83,22 @@ def test_the_advice_works(tmp_path: Path) -> None:
 
 
 def test_a_file_in_no_manual_is_named_by_the_command(workspace: Path) -> None:
-    assert fumishirube("ls", "--json", cwd=workspace).json["loose_files"] == ["stray.md"]
+    done = fumishirube("ls", "--json", cwd=workspace, environ=EXTRAS)
+    assert done.json["loose_files"] == ["stray.md"]
 
 
 def test_no_extra_means_no_such_key(workspace: Path) -> None:
     application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="none")
     for answer in (ask(application, "manual_ls"), *answers(application, "docs")):
         assert "unread_files" not in answer
+    application.close()
+
+
+def test_by_default_text_is_read(workspace: Path) -> None:
+    application = opened(workspace)
+    for answer in answers(application, "docs"):
+        counts = {row["suffix"]: row["count"] for row in answer["unread_files"]}
+        assert counts == {".html": 1, ".pdf": 1, ".png": 1, ".rtf": 1}
     application.close()
 
 
@@ -100,14 +113,15 @@ def test_rare_suffixes_are_counted_together(tmp_path: Path) -> None:
 
 def test_the_commands_say_so_too(workspace: Path) -> None:
     said = {
-        "ls": fumishirube("ls", cwd=workspace).out,
-        "ls docs": fumishirube("ls", "docs", cwd=workspace).out,
-        "toc docs": fumishirube("toc", "docs", cwd=workspace).out,
-        "find hands": fumishirube("find", "hands", cwd=workspace).out,
-        "doctor": fumishirube("doctor", cwd=workspace).out,
+        "ls": fumishirube("ls", cwd=workspace, environ=EXTRAS).out,
+        "ls docs": fumishirube("ls", "docs", cwd=workspace, environ=EXTRAS).out,
+        "toc docs": fumishirube("toc", "docs", cwd=workspace, environ=EXTRAS).out,
+        "find hands": fumishirube("find", "hands", cwd=workspace, environ=EXTRAS).out,
+        "doctor": fumishirube("doctor", cwd=workspace, environ=EXTRAS).out,
     }
     for command in ("ls docs", "toc docs", "find hands"):
-        assert "not read in docs: 2 .txt files; markdown: " in said[command], command
+        assert "not read in docs: 2 .txt files; text: " in said[command], command
+        assert " or markdown: " in said[command], command
         assert "not read in docs: 1 .png file\n" in said[command], command
     for command in ("ls", "find hands", "doctor"):
         assert "stray.md" in said[command], command
@@ -116,7 +130,8 @@ def test_the_commands_say_so_too(workspace: Path) -> None:
 
 
 def test_find_as_json_counts_them(workspace: Path) -> None:
-    coverage = json.loads(fumishirube("find", "hands", "--json", cwd=workspace).out)["coverage"]
+    done = fumishirube("find", "hands", "--json", cwd=workspace, environ=EXTRAS)
+    coverage = json.loads(done.out)["coverage"]
     assert {row["suffix"]: row["count"] for row in coverage["unread_files"]} == COUNTS
     assert {row["manual_id"] for row in coverage["unread_files"]} == {"docs"}
     assert coverage["loose_files"] == ["stray.md"]

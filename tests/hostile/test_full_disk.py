@@ -28,7 +28,7 @@ def call(workspace: Path, *, bounded: bool) -> tuple[int, Any, str]:
 
     arguments = {"query": "leave", "manual_id": "m", "required_terms": ["leave"]}
     done = subprocess.run(
-        [script, "call", "manual_find", json.dumps(arguments)],
+        [script, "call", "--json", "manual_find", json.dumps(arguments)],
         cwd=workspace,
         capture_output=True,
         encoding="utf-8",

@@ -137,7 +137,7 @@ def test_cancelling_a_call_aborts_its_request(workspace: Path, backend: HttpServ
 
 def test_a_prefix_and_a_token_are_kept(workspace: Path, tmp_path: Path) -> None:
     served = probing(tmp_path / "served", "server: {base_path: /api}\n")
-    token = {"FUMISHIRUBE_HTTP_TOKEN": "sesame"}
+    token = {"FUMISHIRUBE_HTTP_TOKEN": "open sesame, open"}
     with HttpServer(served, **token) as server:
         with bridge(workspace, server.url, **token) as client:
             assert client.answer("probe_names")["names"]

@@ -18,19 +18,14 @@ import pytest
 import yaml
 from manuals import stranger
 
-from fumishirube.disk.roots import Root
-from fumishirube.documents import Document, Section, Source
-from fumishirube.engine.passages import passages
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.workspace import Bar
 from fumishirube.plugins.discovery import load_plugins
-from fumishirube.traces.records import TraceRow
 from fumishirube_manual.commands import ls
-from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
-from fumishirube_stages.loaders.markdown import Markdown
+from fumishirube_manual.commands.hit_lines import matches
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 SCRIPT = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
@@ -929,31 +924,10 @@ def test_wide_characters_take_two_columns() -> None:
     assert list(table([("給付", "x"), ("abc", "y")])) == ["給付  x", "abc   y"]
 
 
-def test_a_snippet_shows_the_line_that_matches_best() -> None:
-    text = f"# 題\n最初の行。\n|---|\n{'あ' * 60}入院給付の日額はこれである。\n次の行。\n"
-    section = Section("題", 1, 5, 0, len(text), len(text), 4)
-    document = Document("a.md", "md", text, (section,))
-    body = body_in(document, 1)
-    first, second = snippet_lines("題", body, ("日額", "入院給付"), 40)
-    assert first.startswith("…")
-    assert "入院給付" in first
-    assert width(first) <= 40
-    assert second == "次の行。"
-    assert snippet_lines("題", body, (), 40) == ["最初の行。", clipped("あ" * 60, 40)]
-    assert snippet_lines("題", body_in(document, 99), ("日額",), 40) == []
-
-
-def test_what_follows_a_heading_is_read_without_a_loader_where_that_is_sure(tmp_path: Path) -> None:
-    front = "---\ntitle: 前\n---\n前文。\n\n"
-    text = f"{front}## 題 ##\n\n本文。\n\n## *強* 調\n\n本文。\n\n下線\n---\n後。\n"
-    (tmp_path / "a.md").write_text(text, encoding="utf-8")
-    root = Root(tmp_path)
-    document = Markdown().load(root, Source("a.md"))
-    rows = [TraceRow(*p[:4], p.digest, 1, 1, frozenset(), (), {}) for p in passages(document)]
-    found = {row.title: body_of(row, root) for row in rows}
-    assert found == {"前": None, "題": "本文。", "強 調": None, "下線": "---\n後。"}
-    changed = rows[1]._replace(digest="0" * 16)
-    assert body_of(changed, root) is None
+def test_what_matched_is_found_in_the_words_of_the_text() -> None:
+    assert matches("ＦＥＥ と料金、Fees", ("fee", "料金")) == [(0, 3), (5, 7), (8, 11)]
+    assert matches("入院給付の日額", ("入院給付", "給付の")) == [(0, 5)]
+    assert matches("何も", ("",)) == []
 
 
 def test_an_outline_is_yaml_whatever_the_words() -> None:

@@ -110,43 +110,6 @@ def test_borda_searches_each_term_by_itself(serving: Serving, workspace: Path) -
     assert gates == {"query", "term solar", "term winter"}
 
 
-def test_html_pages_are_searched_read_and_skipped_with_a_reason(
-    plugin_venv: PluginVenv, serving: Serving, workspace: Path
-) -> None:
-    needs("fumishirube-html")
-    page = "<title>Guide</title><p>About.<h1 id=start>Start</h1><p>Turn the brass key.<h2>Stop</h2>"
-    write(workspace, {"m/guide.html": page, "m/bad.html": b"\xff\xfe\x00", "m/n.md": "# N\nx\n"})
-    configure(workspace, "loaders: [{use: markdown}, {use: html}]")
-    wire = serving()
-    (hit,) = find(wire, "brass key", "key")
-    assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("guide.html", 3)
-    read = wire.ok("manual_read", ref={"manual_id": "m", **hit["ref"]}, scope="section")
-    assert read["text"].startswith("# Start {#start}\n\nTurn the brass key.\n")
-    index = plugin_venv.fumishirube(workspace, "index")
-    assert "skipped: bad.html (no known encoding)" in index.stdout
-
-
-def test_docx_documents_are_searched_read_and_skipped_with_a_reason(
-    plugin_venv: PluginVenv, serving: Serving, workspace: Path
-) -> None:
-    needs("fumishirube-docx")
-    docx = pytest.importorskip("docx")
-    rules = docx.Document()
-    rules.add_paragraph("About these rules.")
-    rules.add_heading("Leave", 1)
-    rules.add_paragraph("Ask the brass monkey.")
-    write(workspace, {"m/bad.docx": b"PK, but no more", "m/n.md": "# N\nx\n"})
-    rules.save(workspace / "manuals" / "m" / "rules.docx")
-    configure(workspace, "loaders: [{use: markdown}, {use: docx}]")
-    wire = serving()
-    (hit,) = find(wire, "brass monkey", "monkey")
-    assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("rules.docx", 3)
-    read = wire.ok("manual_read", ref={"manual_id": "m", **hit["ref"]}, scope="section")
-    assert read["text"].startswith("# Leave\n\nAsk the brass monkey.\n")
-    index = plugin_venv.fumishirube(workspace, "index")
-    assert "skipped: bad.docx (damaged)" in index.stdout
-
-
 def test_sudachi_finds_words_in_another_spelling(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:

@@ -105,6 +105,13 @@ def test_an_allowed_host_is_a_bare_name(tmp_path: Path, host: str) -> None:
     assert "security.allowed_hosts[0]" in done.err
 
 
+@pytest.mark.parametrize("token", ["x", "fifteen letters"])
+def test_a_token_that_can_be_guessed_is_refused(tmp_path: Path, token: str) -> None:
+    done = started(probing(tmp_path), "--http", "127.0.0.1:0", FUMISHIRUBE_HTTP_TOKEN=token)
+    assert done.code == 2
+    assert "FUMISHIRUBE_HTTP_TOKEN: use at least 16 characters" in done.err
+
+
 def test_the_variables_are_listed(tmp_path: Path) -> None:
     done = manuals.fumishirube("config", "env", cwd=probing(tmp_path), environ=environment())
     for name in ("FUMISHIRUBE_HTTP_TOKEN", "FUMISHIRUBE_LOG_LEVEL", "FUMISHIRUBE_SERVER_PORT"):

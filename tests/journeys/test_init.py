@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import stat
+import subprocess
+import sysconfig
 import tomllib
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +194,47 @@ def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
     done = fumishirube("init", "--client", "gemeni", cwd=tmp_path)
     assert done.code == 2
     assert "did you mean 'gemini'?" in done.err
+
+
+def test_an_installation_without_its_script_runs_no_module_of_the_current_folder(
+    home: Path,
+) -> None:
+    python = _python_without_scripts(home / "venv")
+    words = ("init", "--client", "cursor", "--write", "--workspace", str(home / "work"))
+    start = [python, "-c", "from fumishirube.commands import main; main()", *words]
+    environ = {**os.environ, "HOME": str(home)}
+    subprocess.run(start, cwd=home, env=environ, check=True, timeout=60)
+    entry = servers(home, "cursor")["fumishirube"]
+    strange = home / "strange"
+    strange.mkdir()
+    for module in ("fumishirube", "json", "shlex", "pathlib"):
+        text = f"open({str(home / 'ran')!r}, 'w').close()\n"
+        (strange / f"{module}.py").write_text(text, encoding="utf-8")
+    call = {"name": "manual_ls", "arguments": {}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "test", "version": "1"}
+    begin = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
+    done = subprocess.run(
+        [entry["command"], *entry["args"]],
+        cwd=strange,
+        check=True,
+        env=environ,
+        input=f"{begin}\n{line}\n",
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    assert "handbook" in done.stdout, done.stderr
+    assert not (home / "ran").exists()
+
+
+def _python_without_scripts(folder: Path) -> str:
+    """Return an interpreter that finds the installed packages, and no script beside it."""
+    venv.create(folder, with_pip=False)
+    (packages,) = (folder / "lib").glob("python*/site-packages")
+    installed = sysconfig.get_path("purelib")
+    (packages / "installed.pth").write_text(
+        f"import site; site.addsitedir({installed!r})\n", encoding="utf-8"
+    )
+    return str(folder / "bin" / "python")

@@ -38,7 +38,7 @@ from fumishirube_stages.embedders.sentence_transformers import SentenceTransform
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
-from fumishirube_stages.loaders import Json, Markdown, TocText
+from fumishirube_stages.loaders import Json, Markdown, Text, TocText
 from fumishirube_stages.refiners.cutoff import Cutoff
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.refiners.fuzzy import Fuzzy
@@ -192,6 +192,26 @@ class TestSentenceTransformers(EmbedderContract):
         if not folder.exists():
             tiny_models.tiny_model(folder)
         self.stage = SentenceTransformers(model=str(folder / "model"), batch_size=3)
+
+
+class TestText(LoaderContract):
+    stage = Text()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {
+            "a.txt": "word " * 200 + "\n" + "line\n\n" * 80,
+            "b.rst": "Title\n=====\n\n" + "line\n" * 90 + "\nPart\n----\nx\n",
+            "c.csv": "a,b\n" + '1,"two\nlines"\n' * 50,
+            "LICENSE": "Free.\n",
+        }
+
+
+class TestDividedJson(LoaderContract):
+    stage = Json()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        items = [{"name": f"n{n}", "text": "w " * 90, "more": {"a": [n]}} for n in range(20)]
+        return {"a.json": json.dumps({"items": items, "last": 1}, indent=1)}
 
 
 CONTRACTS: Mapping[str, type[StageContract[Any]]] = {

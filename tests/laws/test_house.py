@@ -42,6 +42,7 @@ LONG = {
     "core/fumishirube/__init__.py": "the list of all that is public",
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/corpus.py": "clauses, what they mean, and who answers them",
+    "core/fumishirube/engine/library.py": "what is on disk, and which loader speaks for it",
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
@@ -338,7 +339,13 @@ def test_the_core_does_not_know_the_built_ins() -> None:
     assert not faults
 
 
-PUBLIC = ("fumishirube", "fumishirube.disk", "fumishirube.text", "fumishirube.tools")
+PUBLIC = (
+    "fumishirube",
+    "fumishirube.disk",
+    "fumishirube.parsing",
+    "fumishirube.text",
+    "fumishirube.tools",
+)
 FACES = ("fumishirube.commands", "fumishirube.serving")
 """What verbs of the command line, and faces that serve tools, may use besides."""
 

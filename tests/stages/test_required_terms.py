@@ -193,6 +193,29 @@ def test_the_rarest_are_counted_and_japanese_words_are_shortened_to_what_stands_
     assert fused_picks("12 の x", corpus) == []
 
 
+@pytest.mark.parametrize(
+    ("query", "passages", "picked"),
+    [
+        # A rare word that may stand in any text is none that a question is about.
+        (
+            "how many days after the flood",
+            ["many flood", "days", "days flood", "after"],
+            ["days", "flood"],
+        ),
+        ("please tell what to do before work", ["please tell before work"], []),
+        ("必要な場合の手続", ["必要な場合", "手続", "手続"], ["手続"]),
+        # Katakana is whole, kanji may be a compound.
+        ("サテライトの設置", ["ライト", "サテ", "設置"], ["設置"]),
+        ("サテライトの設置基準", ["サテライト", "設置"], ["サテライト", "設置"]),
+    ],
+)
+def test_only_whole_words_that_say_something_are_picked(
+    query: str, passages: list[str], picked: list[str]
+) -> None:
+    corpus = MemoryCorpus([passage(f"{n}.md", body=text) for n, text in enumerate(passages)])
+    assert sorted(fused_picks(query, corpus)) == sorted(picked)
+
+
 def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
     # Free covers 0.8 of the query, required 0.2: of 0.5 * 0.8 that is a half, so trust is a fourth.
     free = ranked((4.0, Hit(B, 0, coverage=0.8)))

@@ -49,9 +49,11 @@ class Server:
                 return message["result"]
         raise SystemExit("the server ended")
 
-    def call(self, tool: str, **arguments: Any) -> str:
+    def call(self, tool: str, **arguments: Any) -> tuple[str, Any]:
+        """Return what a model reads of an answer, and the object."""
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
-        return "".join(part["text"] for part in result["content"])
+        text = "".join(part["text"] for part in result["content"])
+        return text, result.get("structuredContent")
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -69,14 +71,14 @@ def with_mcp(config: Path, manual: str, question: str) -> str:
     server = Server(config)
     names = {tool["name"] for tool in server.ask("tools/list", {})["tools"]}
     assert {"manual_ls", "manual_find", "manual_read"} <= names, names
-    listed = json.loads(server.call("manual_ls", id="manuals"))["items"]
+    listed = server.call("manual_ls", id="manuals")[1]["items"]
     texts = []
     for name in [manual] if manual else [item["id"] for item in listed]:
         terms = words_of(question)[:1]
-        answer = server.call("manual_find", query=question, manual_id=name, required_terms=terms)
-        texts.append(answer)
-        hits = json.loads(answer)["inline_hits"]["items"]
-        texts += [server.call("manual_read", ref=hit["ref"]) for hit in hits[:1]]
+        asked = {"query": question, "manual_id": name, "required_terms": terms}
+        text, answer = server.call("manual_find", **asked)
+        hits = answer["inline_hits"]["items"]
+        texts += [text, *(server.call("manual_read", ref=hit["ref"])[0] for hit in hits[:1])]
     server.close()
     return "\n".join(texts)
 

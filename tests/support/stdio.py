@@ -229,7 +229,8 @@ def checked(result: dict[str, Any], workspace: Path) -> Answer:
     """Return a tool's answer after holding it against what is true of every answer."""
     (block,) = result["content"]
     assert block["type"] == "text"
-    payload: dict[str, Any] = json.loads(block["text"])
+    plain = not result["isError"] and not block["text"].startswith("{")
+    payload: dict[str, Any] = result["structuredContent"] if plain else json.loads(block["text"])
     for told in (block["text"], json.dumps(payload, ensure_ascii=False)):
         assert str(workspace) not in unicodedata.normalize("NFC", told)
         assert "Traceback" not in told

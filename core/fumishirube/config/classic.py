@@ -128,6 +128,15 @@ def takes(model: type[BaseModel]) -> bool:
     return any(map(keys, model.model_fields.values()))
 
 
+def flat_keys(values: Mapping[str, Any]) -> set[str]:
+    """Return the keys of a file, those of a section behind its name."""
+    sections = ((section, inner) for section, inner in values.items() if isinstance(inner, Mapping))
+    return {
+        *map(str, values),
+        *(f"{section}.{name}" for section, inner in sections for name in inner),
+    }
+
+
 def import_classic(classic: Mapping[str, Any], model: type[BaseModel], use: str) -> dict[str, Any]:
     """Return the ``fumishirube.yaml`` that is equal to a ``config.yaml``, for a surface.
 

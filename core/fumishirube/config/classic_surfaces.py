@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fumishirube.config.classic import FILE, KNOWN, flat_keys, takes
 from fumishirube.config.configuration import Config, LoadedConfig, PipelineSpec
-from fumishirube.config.yaml_file import leaves
+from fumishirube.config.yaml_file import leaves, read_yaml
 from fumishirube.disk.roots import Root
 from fumishirube.errors import ConfigError
 from fumishirube.plugins.registry import StageRegistry
@@ -39,6 +40,24 @@ def with_classic_settings(loaded: LoadedConfig, registry: StageRegistry) -> Load
     config = config.model_copy(update={"surfaces": tuple(surfaces)})
     written = {**places, **loaded.written}
     return replace(loaded, config=config, adopted=tuple(sources), written=written)
+
+
+def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[str]:
+    """Say that a classic file has no effect, for no file of ours turns on the surface for it."""
+    file = loaded.workspace / FILE
+    surface = next((offer.name for offer in registry["surfaces"] if takes(offer.stage)), None)
+    used = {use.use for use in loaded.config.surfaces}
+    if loaded.file is not None or surface is None or surface in used or not file.is_file():
+        return
+    try:
+        known = flat_keys(read_yaml(file).values).intersection(KNOWN)
+    except ConfigError:
+        return  # any program may have such a file
+    if known:
+        yield (
+            f"{FILE}: it is not read, because no fumishirube.yaml names the surface {surface!r}; "
+            "run 'fumishirube config import', which writes one"
+        )
 
 
 def _coordinates(classic: ClassicSettings, number: int) -> Iterator[str]:

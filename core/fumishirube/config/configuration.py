@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -179,13 +180,36 @@ def load_config(
     further = read_yaml(beside) if classic and beside.is_file() else YamlDocument(CLASSIC)
     values, sections = merge_classic(written.values, path.name, further.values)
     loaded = LoadedConfig(Config(), workspace, path if path.is_file() else None, environ)
-    config = build(Config, values, "", environ, loaded.origins)
-    for name, folder in config.roots.model_dump().items():
-        if (workspace / folder).is_file():
-            raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
     places = source_places(further) | source_places(written)
+    with locating_errors(places):
+        config = build(Config, values, "", environ, loaded.origins)
+        for name, folder in config.roots.model_dump().items():
+            if (workspace / folder).is_file():
+                raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
     trust = trust_for(workspace, (path, beside), environ, trusted=trusted)
     return replace(loaded, config=config, sections=sections, written=places, trust=trust)
+
+
+@contextmanager
+def locating_errors(written: Mapping[str, str]) -> Iterator[None]:
+    """Let errors that begin with a coordinate end with the file and the line that say it."""
+    try:
+        yield
+    except ConfigError as error:
+        text = str(error)
+        coordinate, colon, _ = text.partition(": ")
+        place = next((written[c] for c in _upwards(coordinate) if c in written), None)
+        if not colon or place is None or place.partition(" ")[0] in text:
+            raise
+        raise ConfigError(f"{text} ({place})") from error
+
+
+def _upwards(coordinate: str) -> Iterator[str]:
+    """Yield a coordinate, and those of what it stands in, innermost first."""
+    yield coordinate
+    for end in range(len(coordinate) - 1, 0, -1):
+        if coordinate[end] in ".[":
+            yield coordinate[:end]
 
 
 def build(

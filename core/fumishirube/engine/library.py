@@ -16,6 +16,7 @@ from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
+from fumishirube.places import Place
 from fumishirube.stages import ClaimedFile, LinkLoader, Loader
 from fumishirube.text.folding import nfc
 
@@ -130,6 +131,18 @@ class ManualFolder:
             while len(self._documents) > _DOCUMENT_CACHE_SIZE:
                 self._documents.popitem(last=False)
         return document
+
+    def places(self, path: str) -> Sequence[Place]:
+        """Return where people see the lines of a file; nothing for one that is text itself.
+
+        Raises:
+            NotFound: when it is absent, or no loader speaks for it.
+            Unreadable: when its text cannot be had.
+        """
+        claimed = self.sweep().get(path)
+        if claimed is not None and not getattr(claimed.loader, "placed", False):
+            return ()
+        return self.document(path).places
 
     def unlisted(self) -> Sequence[UnlistedEntry]:
         """Return what the last look at the folder met that is not listed, and why."""

@@ -111,11 +111,20 @@ def _text(
     if page is not None and page.skipped not in (None, _NAVIGATION):
         return UnreadFile(path, str(page.skipped))
     if page is not None and page.about is not None:
-        text = decode(manual.root.read_bytes(path))
-        if is_text_of(page, text):
+        text = _as_written(manual, path)
+        if text is not None and is_text_of(page, text):
             headings = _IndexedHeadings(matching, partial(_page, corpus, manual, file))
             return FileText(path, text, headings.of_line)
     return file_text(manual.load(file))
+
+
+def _as_written(manual: ManualFolder, path: str) -> str | None:
+    """Return a file's own text; nothing when only its loader can make one of its bytes."""
+    data = manual.root.read_bytes(path)
+    try:
+        return decode(data)
+    except Unreadable:
+        return None
 
 
 def file_text(document: Document) -> FileText:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue
 
 from fumishirube.config.classic import settings
-from fumishirube.config.classic_surfaces import with_classic_settings
+from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import (
     PIPELINE_KEYS,
     SINGLE_KINDS,
@@ -21,6 +21,7 @@ from fumishirube.config.configuration import (
     PipelineSpec,
     Use,
     build,
+    locating_errors,
 )
 from fumishirube.config.notices import (
     absent,
@@ -49,10 +50,10 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
-from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, check_uses
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
-from fumishirube.surfaces import HasLifespan
+from fumishirube.surfaces import HasDefaultLoaders, HasLifespan, Surface
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
@@ -79,7 +80,11 @@ class Application:
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
-        self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
+        self.warnings = [
+            *without_effect(loaded),
+            *loaded.sections.warnings,
+            *unread_classic(loaded, plugins.registry),
+        ]
         self.limits = RootLimits(**self.config.limits.model_dump())
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
@@ -91,7 +96,8 @@ class Application:
         self.traces = self.memory.traces
         with ExitStack() as half:
             half.callback(self.close, [former.memory] if former else [])
-            self._build()
+            with locating_errors(loaded.written):
+                self._build()
             half.pop_all()
 
     def _build(self) -> None:
@@ -263,14 +269,23 @@ class Application:
         surface = self._stage("surfaces", use, coordinate)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
-        usual = PipelineSpec.model_validate(dict(surface.stage.pipeline))
+        usual = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen = getattr(spec, key)
             chosen = getattr(usual, key) if chosen is None else chosen
             stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
+            if getattr(spec, key) is not None:
+                check_uses(surface, stages[kind_name], key, f"pipelines.{named}.{key}")
         default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
+
+    def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
+        pipeline = dict(surface.pipeline)
+        if isinstance(surface, HasDefaultLoaders):
+            registered = self.plugins.registry.default_loaders()
+            pipeline["loaders"] = [*surface.default_loaders(registered)]
+        return pipeline
 
     def _stages(
         self, kind_name: str, chosen: Use | tuple[Use, ...] | None, coordinate: str

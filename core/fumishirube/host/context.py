@@ -20,6 +20,7 @@ from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
+from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
@@ -65,7 +66,7 @@ class PipelineContext:
         self._configured = configured
         self._stages = stages
         self._shared = shared
-        self._library = Library(root, [n.stage for n in stages["loaders"]], RESERVED_MANUALS)
+        self._library = Library(root, self._remembering(), RESERVED_MANUALS)
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
@@ -73,6 +74,18 @@ class PipelineContext:
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
+
+    def _remembering(self) -> list[Loader]:
+        """Return the loaders, of which slow ones remember what they parsed."""
+        documents = ParsedDocuments(self._shared.state)
+        return [
+            RememberingLoader(begun.stage, chosen.stage.fingerprint, documents)
+            if getattr(chosen.stage, "remembered", False)
+            else begun.stage
+            for chosen, begun in zip(
+                self._configured.stages["loaders"], self._stages["loaders"], strict=True
+            )
+        ]
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""

@@ -9,26 +9,17 @@ from pathlib import PurePosixPath
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.registry import RegisteredStage
 
-_FORMATS = frozenset(
-    [
-        ".htm",
-        ".html",
-        ".xhtml",
-        ".pdf",
-        ".doc",
-        ".docx",
-        ".odt",
-        ".rtf",
-        ".epub",
-        ".ppt",
-        ".pptx",
-        ".odp",
-        ".xls",
-        ".xlsx",
-        ".ods",
-    ]
+_PACKAGED = frozenset(
+    [".epub", ".htm", ".html", ".xhtml", ".pdf", ".docx", ".pptx", ".xls", ".xlsm", ".xlsx", ".ods"]
 )
+"""What the package reads that has loaders for documents."""
+_FORMATS = frozenset([".doc", ".odt", ".rtf", ".ppt", ".odp"])
 """Formats of documents that are more than text."""
+# A folder, and no name: until it is published, the name on the package index may be anybody's.
+_PACKAGE = (
+    "the package fumishirube-documents: in the folder of Fumishirube's source, "
+    "python -m pip install ./plugins/packages/fumishirube-documents"
+)
 _PLUGIN = "a loader plugin; 'fumishirube new-plugin NAME --kind loader' writes one"
 
 
@@ -51,7 +42,11 @@ def _reader(
     suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
 ) -> str | None:
     ways = [*_added(suffix, offers, used, pipeline), *_set(suffix, offers, pipeline)]
-    return " or ".join(ways) or (_PLUGIN if suffix in _FORMATS else None)
+    if ways:
+        return " or ".join(ways)
+    if suffix in _PACKAGED:
+        return _PACKAGE
+    return _PLUGIN if suffix in _FORMATS else None
 
 
 def _added(

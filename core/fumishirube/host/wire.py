@@ -96,6 +96,11 @@ class CommandOutput(io.TextIOWrapper):
             return sys.stderr.write(text)
         return super().write(text if self.raw else printable(text))
 
+    def style(self, code: str) -> None:
+        """Write what changes how a terminal shows the text that follows."""
+        if not _is_stray():
+            super().write(code)
+
     @property
     def buffer(self) -> BinaryIO:
         """The stream of bytes where what is written now belongs."""

@@ -29,11 +29,12 @@ from fumishirube.plugins.entry_points import (
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import (
     KINDS,
+    LOADERS,
     SURFACES,
+    DefaultRegister,
     Register,
     RegisteredStage,
     StageRegistry,
-    SurfaceRegister,
 )
 
 _UNIMPORTED = "cannot be imported"
@@ -263,8 +264,8 @@ def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
 def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandRegister]]:
     """Yield what each hook is called with, by the name of the kind."""
     for kind in KINDS:
-        surfaces = kind.kind_name == SURFACES
-        yield kind.kind_name, (SurfaceRegister if surfaces else Register)(kind, plugin)
+        defaults = kind.kind_name in (SURFACES, LOADERS)
+        yield kind.kind_name, (DefaultRegister if defaults else Register)(kind, plugin)
     yield _COMMANDS, CommandRegister(plugin)
 
 

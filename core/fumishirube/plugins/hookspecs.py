@@ -5,7 +5,7 @@ from __future__ import annotations
 import pluggy
 
 from fumishirube.plugins.commands import CommandRegister
-from fumishirube.plugins.registry import Register, SurfaceRegister
+from fumishirube.plugins.registry import DefaultRegister, Register
 from fumishirube.stages import (
     Embedder,
     Fuser,
@@ -26,7 +26,7 @@ hook = pluggy.HookimplMarker(GROUP)
 
 
 @_spec
-def register_loaders(register: Register[Loader]) -> None:
+def register_loaders(register: DefaultRegister[Loader]) -> None:
     """Offer loaders, which turn the files of a manual into documents made of sections."""
 
 
@@ -61,7 +61,7 @@ def register_refiners(register: Register[Refiner]) -> None:
 
 
 @_spec
-def register_surfaces(register: SurfaceRegister[Surface]) -> None:
+def register_surfaces(register: DefaultRegister[Surface]) -> None:
     """Offer surfaces, which offer tools to callers."""
 
 

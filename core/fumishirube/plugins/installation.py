@@ -1,17 +1,34 @@
-"""How this program was installed, and the command that adds one of its extras."""
+"""How this program was installed: what starts it, and the command that adds an extra."""
 
 from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 _DISTRIBUTION = "fumishirube"
 _PIP = "python -m pip install"
+_START = (
+    "import sys; sys.path[:] = [place for place in sys.path if place]; "
+    "from fumishirube.commands import main; sys.exit(main())"
+)
+
+
+def start_command() -> list[str]:
+    """Return what starts this very installation, from anywhere.
+
+    Where it has no script there is no ``python -m`` either: that would prefer a module of the
+    folder in which it is started.
+    """
+    script = shutil.which(_DISTRIBUTION, path=str(Path(sys.executable).parent))
+    return [script] if script else [sys.executable, "-c", _START]
 
 
 def install_command(extra: str) -> str:

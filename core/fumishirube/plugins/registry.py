@@ -25,10 +25,10 @@ class StageKind:
     verbs: tuple[str, ...]
 
 
-SURFACES = "surfaces"
+SURFACES, LOADERS = "surfaces", "loaders"
 
 KINDS = (
-    StageKind("loaders", "loader", ("sources", "load")),
+    StageKind(LOADERS, "loader", ("sources", "load")),
     StageKind("tokenizers", "tokenizer", ("terms", "narrow")),
     StageKind("embedders", "embedder", ("embed",)),
     StageKind("indexes", "index", ("open",)),
@@ -41,7 +41,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class RegisteredStage:
-    """A class offered under a name by a plugin; a ``default`` surface needs no configuration."""
+    """A class offered under a name by a plugin; a ``default`` one needs no configuration."""
 
     name: str
     stage: type[Stage]
@@ -77,14 +77,17 @@ class Register(Generic[T]):
         self.offers.append(RegisteredStage(name, stage, self._plugin))
 
 
-class SurfaceRegister(Register[T]):
-    """Takes surfaces, and which of them are there when the configuration names none."""
+class DefaultRegister(Register[T]):
+    """Takes surfaces or loaders, and which of them are there when the configuration names none."""
 
     def __call__(self, name: str, stage: type[T], *, default: bool = False) -> None:
-        """Offer a surface; one by ``default`` is there when the configuration names none.
+        """Offer a stage; one by ``default`` is there when the configuration names none.
+
+        A default loader reads the files that no loader of the surface's own claims, if the surface
+        takes such loaders.
 
         Raises:
-            PluginError: when the name is malformed or the class is no surface.
+            PluginError: when the name is malformed or the class is no stage of this kind.
         """
         super().__call__(name, stage)
         self.offers[-1] = replace(self.offers[-1], default=default)
@@ -133,6 +136,10 @@ class StageRegistry:
     def default_surfaces(self) -> list[str]:
         """Return the surfaces that are there when the configuration names none, sorted."""
         return [offer.name for offer in self[SURFACES] if offer.default]
+
+    def default_loaders(self) -> list[str]:
+        """Return the loaders that surfaces may take when the configuration names none, sorted."""
+        return [offer.name for offer in self[LOADERS] if offer.default]
 
     def offers(self) -> Iterator[tuple[StageKind, RegisteredStage]]:
         """Yield every offer with its kind, shelf by shelf, names sorted."""

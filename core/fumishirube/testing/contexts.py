@@ -39,6 +39,7 @@ from fumishirube.disk import FolderEntry
 from fumishirube.engine.manual_texts import file_text, is_below
 from fumishirube.engine.passages import passages
 from fumishirube.model import UnreadFiles
+from fumishirube.places import Place
 from fumishirube.query import recorded
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
@@ -85,6 +86,10 @@ class MemoryManual:
         if path not in self._documents:
             raise NotFound("no such file", path=path)
         return self._documents[path]
+
+    def places(self, path: str) -> Sequence[Place]:
+        """Return where people see the lines of a file."""
+        return self.document(path).places
 
 
 class _NoClaimedFiles:

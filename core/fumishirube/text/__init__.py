@@ -14,6 +14,7 @@ from fumishirube.text.folding import (
     runs,
     words,
 )
+from fumishirube.text.pattern_literals import required_literals
 from fumishirube.text.projections import (
     LOOSE,
     NORMAL,
@@ -67,6 +68,7 @@ __all__ = [
     "rarity",
     "reading",
     "reading_form",
+    "required_literals",
     "runs",
     "term_forms",
     "unify_line_ends",

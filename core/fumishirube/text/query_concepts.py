@@ -22,7 +22,8 @@ _FUNCTION_WORDS = (
     "だれ|これ|それ|あれ|この|その|あの|ここ|そこ|こう|そう|もし|また|または|および|かつ|ただし|"
     "は|が|を|に|へ|と|も|の|で|や|か|ば|ね|よ|わ|ぞ|た|て|れ|ら|り|る|う|く|い|け|み|き|え|め"
 )
-_ONLY_FUNCTION = re.compile(f"(?:{_FUNCTION_WORDS})+")
+_EACH_FUNCTION_WORD = frozenset(_FUNCTION_WORDS.split("|"))
+_LONGEST_FUNCTION_WORD = max(map(len, _EACH_FUNCTION_WORD))
 _LEADING = re.compile(f"^(?:{_FUNCTION_WORDS})+")
 _ENGLISH = frozenset(
     """
@@ -118,10 +119,20 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
             continue
         core = run[1:] if inflected and _ENDING.match(run) else run
         inflected = False
-        if core and not _ONLY_FUNCTION.fullmatch(core):
+        if core and not _only_functions(core):
             core = _LEADING.sub("", core)
             if len(core) > 1:
                 yield _concept(core)
+
+
+def _only_functions(run: str) -> bool:
+    """Tell whether a run can be divided into function words; in steps linear in its length."""
+    reached = {0}
+    for start in range(len(run)):
+        if start in reached:
+            ends = range(start + 1, min(start + _LONGEST_FUNCTION_WORD, len(run)) + 1)
+            reached.update(end for end in ends if run[start:end] in _EACH_FUNCTION_WORD)
+    return len(run) in reached
 
 
 def _concept(text: str) -> Concept:

@@ -1,6 +1,6 @@
 """What answers, pages, resources and prompts are made of, beside ``Tool`` itself."""
 
-from fumishirube.tools.answers import LeanAnswer, fitting
+from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
 from fumishirube.tools.narrowing import narrowed_params
@@ -17,6 +17,7 @@ from fumishirube.tools.text_pages import (
 )
 
 __all__ = [
+    "ANSWER_CHARS",
     "PAGE_CHARS",
     "Content",
     "Cursor",
@@ -37,5 +38,6 @@ __all__ = [
     "Template",
     "TextPage",
     "fitting",
+    "json_chars",
     "narrowed_params",
 ]

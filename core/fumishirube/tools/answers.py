@@ -13,6 +13,9 @@ from fumishirube.tools.definitions import Answer
 LIST_CHARS = 24_000
 """How long a list in an answer gets: clients cut what is much longer."""
 
+ANSWER_CHARS = 48_000
+"""How long an answer gets that is no whole text; with what stands around it, below 50,000."""
+
 Item = TypeVar("Item")
 
 
@@ -30,12 +33,17 @@ class LeanAnswer(Answer):
         }
 
 
-def fitting(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items as long as their JSON stays within ``LIST_CHARS``, but at least one."""
-    left = LIST_CHARS
+def fitting(items: Iterable[Item], chars: int = LIST_CHARS) -> Iterator[Item]:
+    """Yield items as long as their JSON stays within so many characters, but at least one."""
+    left = chars
     for number, item in enumerate(items):
-        shown = item.model_dump() if isinstance(item, BaseModel) else item
-        left -= len(json.dumps(shown, ensure_ascii=False))
+        left -= json_chars(item)
         if left < 0 and number:
             return
         yield item
+
+
+def json_chars(item: object) -> int:
+    """Return how many characters an answer, or a part of one, has as JSON, or a few more."""
+    shown = item.model_dump() if isinstance(item, BaseModel) else item
+    return len(json.dumps(shown, ensure_ascii=False)) + len(", ")

@@ -94,6 +94,7 @@ class Tool(Generic[P, A]):
     ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
     ``http_body`` the member of the answer that is that endpoint's whole body, if not all of it.
     ``quotes`` says that answers hold text, or names, from documents, which are data only.
+    ``text`` writes an answer down as a model reads it, beside the object; JSON without it.
     """
 
     name: str
@@ -110,4 +111,5 @@ class Tool(Generic[P, A]):
     destructive: bool = False
     idempotent: bool = True
     quotes: bool = True
+    text: Callable[[Mapping[str, JsonValue]], str] | None = None
     examples: Sequence[Mapping[str, JsonValue]] = ()

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
-from pydantic import JsonValue
-
-from fumishirube import Budget, Call, Citation, ConfigError, Query, SurfaceContext, ToolError, Trace
+from fumishirube import Budget, Citation, Query, SurfaceContext, Trace
 from fumishirube.commands import (
-    Application,
     Bar,
+    Emphasised,
     add_json,
     at_least,
-    call_tool,
     chosen_manuals,
     clipped,
-    complain,
     known_manual,
     opened,
     print_json,
+    print_line,
     search_context,
     section_at,
     section_fate,
     strip_controls,
     terminal_width,
 )
-from fumishirube.text import concepts, fold
+from fumishirube.text import fold
+from fumishirube_manual.cited_places import CitedPlace, place_of_section
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
     coverage_lines,
@@ -35,15 +33,22 @@ from fumishirube_manual.commands.coverage_lines import (
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
-from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json, picked
-from fumishirube_manual.commands.snippets import body_in, body_of, snippet_lines
+from fumishirube_manual.commands.full_find import (
+    LONGEST_TERM,
+    TIME_MS,
+    add_full_arguments,
+    check_full_arguments,
+    full_answer,
+)
+from fumishirube_manual.commands.hit_lines import HitLines
+from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
+from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.unread import every_row
 
-TIME_MS = 60_000
 SHOWN = 5
 MOST_TERMS = 2
-LONGEST_QUERY, LONGEST_TERM = 100_000, 200
+LONGEST_QUERY = 100_000
 
 _INDENT = "   "
 
@@ -75,8 +80,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
     help_text = "print the full answer of the search as JSON; needs one manual"
     parser.add_argument("--full", action="store_true", help=help_text)
-    help_text = "with --full: also the claims that the hits make, and what bears them out"
-    parser.add_argument("--claims", action="store_true", help=help_text)
+    add_full_arguments(parser)
     add_json(parser)
 
 
@@ -87,12 +91,11 @@ def run(options: Namespace) -> int:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
     if options.full and (options.why_not or options.explain):
         options.parser.error("--full: goes with neither --why-not nor --explain")
-    if options.claims and not options.full:
-        options.parser.error("--claims: needs --full")
+    check_full_arguments(options)
     with opened(options) as application:
         context = search_context(application)
         if options.full:
-            print_json(_full(application, context, required, options))
+            print_json(full_answer(application, context, required, options))
             return 0
         manuals = chosen_manuals(context, _wanted(context, options))
         results = _search(context, manuals, required, options)
@@ -102,7 +105,7 @@ def run(options: Namespace) -> int:
             print_json(as_json(results, explain=options.explain))
         else:
             for line in _result_lines(results, context, options):
-                print(line)
+                print_line(line)
     return 0 if results.complete else 1
 
 
@@ -115,37 +118,6 @@ def _wanted(context: SurfaceContext, options: Namespace) -> list[str]:
     if any(known_manual(context, name) != manual_id for name in named):
         options.parser.error(f"--why-not: its manual is {manual_id!r}, --manual names another")
     return [manual_id]
-
-
-def _full(
-    application: Application,
-    context: SurfaceContext,
-    required: tuple[str, ...],
-    options: Namespace,
-) -> JsonValue:
-    """Ask the surface for the whole answer, which it gives to nobody outside the process."""
-    manuals = chosen_manuals(context, options.manual)
-    if len(manuals) != 1:
-        options.parser.error("--full: it searches one manual; name it with --manual ID")
-    if "manual_find" not in application.commands:
-        raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
-    arguments = {
-        "query": options.query,
-        "manual_id": manuals[0],
-        "required_terms": [*(required or _picked(context, manuals[0], options.query))],
-        "include_claim_graph": options.claims,
-    }
-    return call_tool(application.commands["manual_find"], arguments, Call())
-
-
-def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
-    """Choose the terms as a find without any does, and say so: the full answer needs some."""
-    trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
-    chosen = picked(trace) or [
-        concept.text[:LONGEST_TERM] for concept in concepts(query)[:MOST_TERMS]
-    ]
-    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
-    return chosen
 
 
 def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> int:
@@ -169,20 +141,39 @@ def _search(
     bar = Bar()
     query = Query(options.query, required, budget=Budget.of(TIME_MS))
     try:
-        trace = context.find(scope, query, bar.progress).trace
+        result = context.find(scope, query, bar.progress)
+        trace = with_weights(context, result.trace, result.corpus)
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}
     loose = () if options.manual else context.loose_files()
-    return SearchResults(options.query, required, options.limit, trace, wanted, unread, loose)
+    places = _places(context, trace, options.limit)
+    return SearchResults(
+        options.query, required, options.limit, trace, wanted, unread, loose, places
+    )
+
+
+def _places(
+    context: SurfaceContext, trace: Trace, limit: int
+) -> Mapping[tuple[str, int], CitedPlace]:
+    """Return the pages, slides and rows of the first hits, by path and line."""
+    placed = {
+        (row.path, row.start_line): place_of_section(
+            context, *trace.file(row.path), row.start_line, row.digest
+        )
+        for row in trace.search.rows[:limit]
+    }
+    return {key: place for key, place in placed.items() if place is not None}
 
 
 def _result_lines(
     results: SearchResults, context: SurfaceContext, options: Namespace
-) -> Iterator[str]:
+) -> Iterator[str | Emphasised]:
     columns = terminal_width()
+    lines = HitLines(context, results.trace, columns)
     for rank, hit in enumerate(results.shown(), 1):
-        yield from _hit_lines(rank, hit, context, columns)
+        yield from _head(rank, hit, columns)
+        yield from lines.of(hit.row)
         if options.explain:
             yield _INDENT + signals_line(hit.row)
         yield ""
@@ -197,22 +188,12 @@ def _result_lines(
     yield next_line(results, options)
 
 
-def _hit_lines(rank: int, hit: TracedHit, context: SurfaceContext, columns: int) -> Iterator[str]:
+def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[str]:
     row = hit.row
     head = f"{rank}. "
     tail = f"  {row.score:.2f}"
     yield head + clipped(strip_controls(row.title), columns - len(head) - len(tail)) + tail
     yield _INDENT + hit.cite
-    try:
-        manual_id, path = hit.place
-        body = body_of(row._replace(path=path), context.root.child(manual_id))
-        if body is None:
-            document = context.manual(manual_id).document(path)
-            body = body_in(document, row.start_line)
-    except ToolError:
-        return  # the file has gone since it was searched; the hit itself is still true
-    for line in snippet_lines(row.title, body, row.matched, columns - len(_INDENT)):
-        yield _INDENT + line
 
 
 def _text(what: str, longest: int) -> Callable[[str], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from fumishirube import (
     InvalidParameter,
     InvalidScope,
     NotFound,
+    SurfaceContext,
     ToolError,
 )
 from fumishirube.commands import (
@@ -23,7 +25,8 @@ from fumishirube.commands import (
     opened,
     search_context,
 )
-from fumishirube_manual.citation_checks import CitationChecker
+from fumishirube.text import Lines
+from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker
 from fumishirube_manual.commands.pages import (
     ReadTarget,
     add_page_options,
@@ -58,7 +61,10 @@ def run(options: Namespace) -> int:
             place = place._replace(line=options.line, cited=None)
         checked = CitationChecker(context.manual).check(str(place.cited)) if place.cited else None
         if checked and checked.now:
-            place = ReadTarget(checked.now.manual_id, checked.now.path, checked.now.start_line)
+            now = checked.now
+            place = ReadTarget(now.manual_id, now.path, now.start_line, now if now.place else None)
+        if place.cited and place.cited.place:
+            return _read_place(context, place.cited, checked)
         try:
             answer = _section(application, place, options)
         except ToolError as error:
@@ -67,6 +73,22 @@ def run(options: Namespace) -> int:
             explain(error, context, place, options)
             raise
     print_page(answer, place, options)
+    return _verdict(checked)
+
+
+def _read_place(context: SurfaceContext, cited: Citation, checked: CheckedCitation | None) -> int:
+    """Print what a citation names that people see: a page, a slide, or rows."""
+    cited = checked.now if checked and checked.now else cited
+    document = context.manual(cited.manual_id).document(cited.path)
+    placed, lines = cited.within(document), Lines(document.text)
+    first, last = placed.start_line or 1, placed.end_line or lines.total
+    sys.stdout.write(document.text[lines.start(first) : lines.start(last + 1)])
+    complain(f"{cited.place} is lines {first} to {last} of {cited.manual_id}/{cited.path}")
+    return _verdict(checked)
+
+
+def _verdict(checked: CheckedCitation | None) -> int:
+    """Return the exit code; where a citation no longer holds, say so."""
     if checked is None or checked.state == "valid":
         return 0
     complain(f"note: this citation no longer holds ({checked.state}): {checked.explanation}")
@@ -104,5 +126,5 @@ def _place(word: str) -> ReadTarget:
             f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; "
             "'fumishirube find' prints such citations"
         ) from error
-    checkable = cited if cited.digest else None
+    checkable = cited if cited.digest or cited.place else None
     return ReadTarget(cited.manual_id, cited.path, cited.start_line, checkable)

@@ -8,14 +8,16 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
+from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.unread import UnreadRow
 
 
 class TracedHit(NamedTuple):
-    """A hit, and the trace of the search that brought it."""
+    """A hit, the trace of the search that brought it, and the page, slide or rows of it."""
 
     trace: Trace
     row: TraceRow
+    cited: CitedPlace | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -24,8 +26,13 @@ class TracedHit(NamedTuple):
 
     @property
     def cite(self) -> str:
-        """The citation: which lines of which file of which manual, and a hash of them."""
+        """The citation: which lines of which file of which manual, and a hash of them.
+
+        Where people see pages, slides or rows, it names those.
+        """
         row = self.row
+        if self.cited is not None:
+            return str(self.cited.citation(*self.place))
         return str(Citation(*self.place, row.start_line, row.end_line, row.digest))
 
 
@@ -33,7 +40,8 @@ class SearchResults(NamedTuple):
     """The search of one query, and what is said of it.
 
     ``wanted`` are the manuals that were to be searched. ``unread`` counts the files of each manual
-    that no loader reads; ``loose`` ones are in none.
+    that no loader reads; ``loose`` ones are in none. ``places`` are the pages, slides and rows of
+    hits by path and line.
     """
 
     query: str
@@ -43,6 +51,7 @@ class SearchResults(NamedTuple):
     wanted: Sequence[str]
     unread: Mapping[str, Sequence[UnreadRow]] = {}
     loose: Sequence[str] = ()
+    places: Mapping[tuple[str, int], CitedPlace] = {}
 
     @property
     def manuals(self) -> Sequence[str]:
@@ -61,7 +70,10 @@ class SearchResults(NamedTuple):
 
     def shown(self) -> list[TracedHit]:
         """Return the hits that are shown."""
-        return [TracedHit(self.trace, row) for row in self.trace.search.rows[: self.limit]]
+        rows = self.trace.search.rows[: self.limit]
+        return [
+            TracedHit(self.trace, row, self.places.get((row.path, row.start_line))) for row in rows
+        ]
 
     def skipped(self) -> list[tuple[str, str, str]]:
         """Return the files that were not searched: the manual, the path and the reason."""

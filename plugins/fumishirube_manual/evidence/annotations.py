@@ -14,7 +14,7 @@ ANNOTATION = "concepts"
 ALTERNATIVE = "alternative-"
 """The label of a hit that another wording brought, before its number."""
 
-_OTHERS = 0.25
+_OTHERS = 0.5
 
 
 def with_weights(

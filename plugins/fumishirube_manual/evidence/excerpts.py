@@ -18,7 +18,7 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
     densest stretch.
     """
     sentences = [match for match in _SENTENCE.finditer(line) if match.group()]
-    scores = [_worth(match.group(), weights) for match in sentences]
+    scores = [line_worth(match.group(), weights) for match in sentences]
     best = max(range(len(sentences)), key=scores.__getitem__)
     start, end = sentences[best].span()
     if end - start > most:
@@ -39,7 +39,8 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
         start, end = sentences[first].start(), sentences[last].end()
 
 
-def _worth(text: str, weights: Sequence[ConceptWeight]) -> float:
+def line_worth(text: str, weights: Sequence[ConceptWeight]) -> float:
+    """Return what the concepts that stand in a text are worth."""
     line = LineText.of(text)
     return math.fsum(concept.weight * line.share(concept) for concept in weights)
 
@@ -49,7 +50,7 @@ def _densest(line: str, start: int, end: int, most: int, weights: Sequence[Conce
     step = max(1, most // 4)
     places = [*range(start, max(start + 1, end - most), step), max(start, end - most)]
     ranked: list[tuple[float, int]] = [
-        (_worth(line[at : at + most], weights), -at) for at in places
+        (line_worth(line[at : at + most], weights), -at) for at in places
     ]
     return -max(ranked)[1]
 

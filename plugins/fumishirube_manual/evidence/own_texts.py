@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from fumishirube import Document, SurfaceContext, ToolError, TraceRow
+from fumishirube import Document, SurfaceContext, ToolError, TraceRow, Unreadable
 from fumishirube.text import Lines, decode
 
 
@@ -15,9 +15,17 @@ def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> str | No
     file that a loader makes over, the file is loaded.
     """
     try:
-        text = decode(context.root.child(manual_id).read_bytes(row.path))
-        return _lines_of(text, row) or _loaded(context.manual(manual_id).document(row.path), row)
+        written = _as_written(context.root.child(manual_id).read_bytes(row.path), row)
+        return written or _loaded(context.manual(manual_id).document(row.path), row)
     except ToolError:
+        return None
+
+
+def _as_written(data: bytes, row: TraceRow) -> str | None:
+    """Return the section from the file's own text; nothing where that is no text, or another."""
+    try:
+        return _lines_of(decode(data), row)
+    except Unreadable:
         return None
 
 

@@ -7,26 +7,22 @@ from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold
+from fumishirube_manual.cited_places import place_of_section
 from fumishirube_manual.evidence.annotations import weights_of, wording_of
-from fumishirube_manual.evidence.lines import (
-    BRIEF,
-    FULL,
-    SHORT,
-    EvidenceLine,
-    Measure,
-    SectionEvidence,
-    SectionLines,
-)
+from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence, SectionLines
 from fumishirube_manual.evidence.own_texts import own_text
 
-MEASURES = (FULL, SHORT, SHORT)
-"""How much the first hits show, by rank; the others show one line."""
-GAP_SCORE, GAP_WORTH = 0.55, 0.4
+LINE_CHARS = 160
+"""How much is shown of a hit that shows little: about a line."""
+BEST_CHARS, NEXT_CHARS = 550, 240
+"""How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
+GAP_SCORE, GAP_WORTH = 0.5, 0.25
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"
 """The label of the best hit of one side, or one wording, of a question."""
 
+_SEVERAL = 3
 _LOOK_AHEAD = 3
 _SAME = 0.5
 _MISSING = 8
@@ -50,15 +46,16 @@ class ShownHit:
 
 
 class EvidenceReader:
-    """Reads the evidence of the rows of one search."""
+    """Reads the evidence of the rows of one search; with the ``places`` of sections, if wanted."""
 
-    def __init__(self, context: SurfaceContext, trace: Trace) -> None:
+    def __init__(self, context: SurfaceContext, trace: Trace, *, places: bool = False) -> None:
         self._context = context
         self._trace = trace
+        self._places = places
         self._present: set[str] = set()
 
-    def evidence(self, row: TraceRow, measure: Measure) -> SectionEvidence:
-        """Return the lines of a row; none when its text has changed or gone since."""
+    def evidence(self, row: TraceRow, room: int) -> SectionEvidence:
+        """Return the lines of a row, in so many characters; none when its text has changed."""
         manual_id, path = self._trace.file(row.path)
         text = own_text(self._context, manual_id, row._replace(path=path))
         if text is None:
@@ -68,7 +65,11 @@ class EvidenceReader:
             text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
         self._present |= lines.present()
-        return lines.evidence(measure)
+        evidence = lines.evidence(room)
+        if not self._places:
+            return evidence
+        place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
+        return evidence._replace(place=place)
 
     def _wording(self, row: TraceRow) -> str:
         """Return the wording that brought a hit."""
@@ -85,20 +86,20 @@ class EvidenceReader:
 
 
 def shown_hits(
-    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, *, folded: bool
+    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, chars: int | None, *, folded: bool
 ) -> tuple[list[ShownHit], int]:
     """Return the first hits of a ranking, and how many of its rows they stand for.
 
-    What says the same as a hit above joins it, if copies are to be ``folded``.
+    All their lines have about ``chars`` characters, if that is given. What says the same as a hit
+    above joins it, if copies are to be ``folded``.
     """
     shown: list[ShownHit] = []
     covered = 0
+    usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
+    scale = chars / usual if chars and usual else 1.0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
-        measure = MEASURES[rank] if rank < len(MEASURES) else BRIEF
-        if PINNED in row.labels:
-            measure = FULL
-        evidence = reader.evidence(row, measure)
+        evidence = reader.evidence(row, int(scale * _room(row, rank)))
         original = _original(shown, row, evidence) if folded else None
         if original is not None:
             original.copies.append(Copy(row, _differing(original.evidence, evidence)))
@@ -111,6 +112,12 @@ def shown_hits(
     return shown, covered
 
 
+def _room(row: TraceRow, rank: int) -> int:
+    if not rank or PINNED in row.labels:
+        return BEST_CHARS
+    return NEXT_CHARS if rank <= _SEVERAL else LINE_CHARS
+
+
 def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
     """Leave the text out of hits that come after a clear gap: they are named only."""
     if not shown:
@@ -121,7 +128,7 @@ def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
         if PINNED in hit.row.labels:
             continue
         if hit.row.score < score or hit.evidence.worth < worth:
-            hit.evidence = SectionEvidence(worth=hit.evidence.worth)
+            hit.evidence = hit.evidence._replace(lines=(), whole=False)
 
 
 def _original(

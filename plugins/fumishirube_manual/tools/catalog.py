@@ -21,7 +21,7 @@ def tools(
     context: SurfaceContext, settings: ManualSettings, scan_max_chars: int
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which an agent meets them."""
-    every_place = (grep_tool(context),) if "grep" in settings.extras else ()
+    every_place = (grep_tool(context, settings),) if "grep" in settings.extras else ()
     return (
         ls_tool(context, settings),
         toc_tool(context, settings),
@@ -35,4 +35,4 @@ def tools(
 
 def commands(context: SurfaceContext, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:
     """Return the tools that callers inside the process have, whatever clients are offered."""
-    return full_tool(context, settings), grep_tool(context)
+    return full_tool(context, settings), grep_tool(context, settings)

@@ -19,6 +19,7 @@ from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -31,12 +32,12 @@ from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
 from fumishirube_manual.tools.find_arguments import (
     CANDIDATES,
-    INLINE_HITS,
     TIME_MS,
     FindBudget,
     FindParams,
     offered_arguments,
     other_wordings,
+    shown_size,
 )
 
 
@@ -45,10 +46,8 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 
     def run(params: FindParams, call: Call) -> FindAnswer:
         trace = search(context, params, call, settings)
-        wanted = params.inline_hits.limit if params.inline_hits else None
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
-        limit = min(wanted or INLINE_HITS, INLINE_HITS)
-        answer = compact(context, trace, diagnosis, account, limit, settings)
+        answer = compact(context, trace, diagnosis, account, shown_size(params), settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         if trace.manuals and call.session is not None:
             call.session.discovered = True
@@ -60,17 +59,18 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual",
         summary=(
-            "Returns the best sections of a manual, of several, or of all ('*'): each with "
-            "its numbered lines that bear most on the question, often the answer itself. "
-            "Finds most when query is put in the words that such a document would use, with "
-            "the user's own words and other guesses as alternatives; required_terms are "
-            "words that the passage surely holds. answerable and missing say what was not "
-            "found. 100 to 300 tokens a hit."
+            "Returns the best sections of one or more manuals, each with the "
+            "numbered lines that bear most on the question: mostly the answer itself. Finds most "
+            "when query is put in the words that such a document would use; alternatives take "
+            "the user's own words, other guesses and, for a question of several parts, each part: "
+            "one call brings the best for all. Costs 600 tokens, 200 more an alternative; "
+            "max_chars=6000 shows the best sections whole."
         ),
         params=offered_arguments(settings),
         answer=FindAnswer,
         run=run,
         before=after_discovery_or_everywhere if everywhere else after_discovery,
+        text=find_text if "plain" in settings.extras else None,
         examples=(
             {
                 "query": "Who may claim the travel allowance?",

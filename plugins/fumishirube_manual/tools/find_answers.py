@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -42,6 +42,13 @@ class InlinePage(LeanAnswer):
     total: int
     items: tuple[dict[str, JsonValue], ...]
     next_offset: int | None = None
+
+
+class ShownSize(NamedTuple):
+    """How many hits an answer shows, and about how many characters of their lines, if asked for."""
+
+    hits: int
+    chars: int | None
 
 
 class FindAnswer(LeanAnswer):
@@ -91,12 +98,12 @@ def compact(
     trace: Trace,
     diagnosis: Diagnosis,
     account: CoverageReport,
-    limit: int,
+    shown: ShownSize,
     settings: ManualSettings,
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows, extras = trace.search.rows, settings.extras
-    items, covered_rows, missing = _hit_items(context, trace, limit, extras)
+    items, covered_rows, missing = _hit_items(context, trace, shown, extras)
     answer = FindAnswer(
         trace_id=trace.id,
         candidates=len(rows),
@@ -107,7 +114,7 @@ def compact(
             trace_id=trace.id,
             kind="integrated_top",
             offset=0,
-            limit=limit,
+            limit=shown.hits,
             total=len(rows),
             items=tuple(items),
             next_offset=covered_rows if covered_rows != len(items) else None,
@@ -128,14 +135,15 @@ def compact(
 
 
 def _hit_items(
-    context: SurfaceContext, trace: Trace, limit: int, extras: Sequence[str]
+    context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Sequence[str]
 ) -> tuple[list[Any], int, list[str]]:
     """Return the best hits, how many rows they stand for, and which words they do not hold."""
     rows = trace.search.rows
     if "lines" not in extras:
-        return [integrated(trace, row, extras) for row in rows[:limit]], len(rows[:limit]), []
-    reader = EvidenceReader(context, trace)
-    hits, covered = shown_hits(reader, rows, limit, folded="also" in extras)
+        first = rows[: shown.hits]
+        return [integrated(trace, row, extras) for row in first], len(first), []
+    reader = EvidenceReader(context, trace, places="documents" in extras)
+    hits, covered = shown_hits(reader, rows, shown.hits, shown.chars, folded="also" in extras)
     items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
     return items, covered, reader.missing_words()
 

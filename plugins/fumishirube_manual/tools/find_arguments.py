@@ -8,10 +8,11 @@ from pydantic import AfterValidator, Field
 
 from fumishirube import InvalidParameter, Params
 from fumishirube.text import fold
-from fumishirube.tools import narrowed_params
+from fumishirube.tools import MaxChars, narrowed_params
 from fumishirube_manual.arguments import ManualId
 from fumishirube_manual.scopes import PathPrefix, Scope
 from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.tools.find_answers import ShownSize
 
 QUERY_CHARS = 100_000
 TERM_CHARS = 200
@@ -71,7 +72,9 @@ class FindBudget(Params):
 class InlineHits(Params):
     """How many hits the answer itself holds."""
 
-    limit: Annotated[Positive | None, Field(description="1 to 5; more counts as 5.")] = None
+    limit: Annotated[
+        Positive | None, Field(description="1 to 5; default 5, one more an alternative.")
+    ] = None
 
 
 class FindParams(Params):
@@ -79,26 +82,29 @@ class FindParams(Params):
 
     query: Annotated[
         str,
-        Field(max_length=QUERY_CHARS, description="A question, or keywords."),
+        Field(max_length=QUERY_CHARS, description="Question or keywords."),
         AfterValidator(_not_blank),
     ]
     manual_id: Scope
     required_terms: Annotated[
         tuple[RequiredTerm, ...],
-        Field(description="One or two words.", json_schema_extra={"maxItems": TERMS}),
+        Field(
+            description="Words that the passage surely holds.",
+            json_schema_extra={"minItems": 1, "maxItems": TERMS},
+        ),
         AfterValidator(_terms),
     ]
     alternatives: Annotated[
         tuple[RequiredTerm, ...] | None,
         Field(
             max_length=ALTERNATIVES,
-            description="Other wordings, or parts of a long question.",
+            description="Other wordings; each part of a question.",
         ),
     ] = None
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
-        Field(description="A trace_id: leave out what it returned, and what has been read."),
+        Field(description="Leave out what this returned, and what was read."),
     ] = None
     budget: FindBudget | None = None
     include_claim_graph: Annotated[
@@ -108,6 +114,10 @@ class FindParams(Params):
     use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None
     path_prefix: PathPrefix = None
+    max_chars: Annotated[
+        MaxChars | None,
+        Field(description="Of all lines."),
+    ] = None
 
 
 def other_wordings(params: FindParams) -> tuple[str, ...]:
@@ -117,10 +127,24 @@ def other_wordings(params: FindParams) -> tuple[str, ...]:
     return tuple(text for folded, text in texts.items() if folded not in known)
 
 
+def shown_size(params: FindParams) -> ShownSize:
+    """Return how much the answer shows: for each other wording one more hit, unless limited."""
+    others = len(other_wordings(params))
+    hits = INLINE_HITS + others
+    if params.inline_hits and params.inline_hits.limit:
+        hits = min(params.inline_hits.limit, INLINE_HITS)
+    return ShownSize(hits, params.max_chars)
+
+
+def _withheld(settings: ManualSettings) -> set[str]:
+    withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
+    return withheld if "lines" in settings.extras else withheld | {"max_chars"}
+
+
 def offered_arguments(settings: ManualSettings) -> type[FindParams]:
     """Return the arguments that the settings let a caller give."""
     return narrowed_params(
         FindParams,
-        {"path_prefix", "alternatives"}.difference(settings.extras),
+        _withheld(settings),
         {} if "everywhere" in settings.extras else {"manual_id": ManualId},
     )

@@ -21,6 +21,7 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
+from fumishirube_manual.cited_places import place_in, tells_places
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -32,6 +33,7 @@ from fumishirube_manual.line_answers import (
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matched_texts import MatchedTexts
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.plain_texts import grep_text
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
     PathPrefix,
@@ -40,6 +42,7 @@ from fumishirube_manual.scopes import (
     manuals_in,
     scope_id,
 )
+from fumishirube_manual.settings import ManualSettings
 
 PAGE = 10_000
 TIME_MS = 60_000
@@ -58,18 +61,19 @@ class GrepParams(Params):
     regex: Annotated[str | None, Field(max_length=2_000, description="Instead of any.")] = None
     manual_id: Scope
     path_prefix: PathPrefix = None
-    context: Annotated[int | None, Field(ge=0, le=3, description="Lines around.")] = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
-    count_only: Annotated[bool | None, Field(description="Only count.")] = None
+    count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
     matches_only: Annotated[
-        bool | None, Field(description="Each different matched text, counted, and no lines.")
+        bool | None,
+        Field(description="Each different matched text once: count, first place, headings."),
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
 
 
-def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
+def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
@@ -107,7 +111,8 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
         texts, counting = params.any or (), bool(params.count_only)
         if tally:
             return tally_answer(texts, chars, scope, page, account, tally)
-        return grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        answer = grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        return _with_places(context, scope, answer) if tells_places(settings) else answer
 
     return Tool(
         name="manual_grep",
@@ -116,18 +121,29 @@ def grep_tool(context: SurfaceContext) -> Tool[GrepParams, GrepAnswer]:
             "Returns every line that holds one of some texts (any) or matches a regex, by file and "
             "section, equal lines once (also), with the exact total and what was not searched. "
             "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
-            "space at an end of a text is a border of a word. Costs up to max_chars characters; "
-            "count_only counts by file."
+            "space at an end of a text is a border of a word. Costs up to max_chars."
         ),
         params=GrepParams,
         answer=GrepAnswer,
         run=run,
         before=after_discovery_or_everywhere,
+        text=grep_text if "plain" in settings.extras else None,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
         ),
     )
+
+
+def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
+    """Return the answer with the pages, slides and rows of its lines, where people see such."""
+    groups = []
+    for group in answer.groups or ():
+        manual = context.manual(group.manual_id or scope.ids[0])
+        place = place_in(manual, group.path, group.lines[0][0], group.lines[-1][0])
+        placed = {"place": str(place.place)} if place else {}
+        groups.append(group.model_copy(update=placed))
+    return answer.model_copy(update={"groups": tuple(groups)}) if groups else answer
 
 
 def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:

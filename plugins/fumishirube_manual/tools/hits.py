@@ -29,8 +29,8 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
-from fumishirube_manual.evidence.lines import BRIEF
-from fumishirube_manual.evidence.shown_hits import EvidenceReader, ShownHit
+from fumishirube_manual.evidence.shown_hits import LINE_CHARS, EvidenceReader, ShownHit
+from fumishirube_manual.plain_texts import hits_text
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
@@ -101,7 +101,9 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
             shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
-            wanted = _with_lines(EvidenceReader(context, trace), shown)
+            wanted = _with_lines(
+                EvidenceReader(context, trace, places="documents" in settings.extras), shown
+            )
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
@@ -126,6 +128,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         params=HitsParams,
         answer=HitsAnswer,
         run=run,
+        text=hits_text if "plain" in settings.extras else None,
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
 
@@ -133,7 +136,8 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
 def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
     """Return rows of an answer, each with the line that bears most on the question."""
     return [
-        evident(item, ShownHit(row, reader.evidence(row, BRIEF)), row.path) for row, item in rows
+        evident(item, ShownHit(row, reader.evidence(row, LINE_CHARS)), row.path)
+        for row, item in rows
     ]
 
 

@@ -33,6 +33,7 @@ from fumishirube.tools import (
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
+from fumishirube_manual.plain_texts import read_text
 from fumishirube_manual.ranges import LineRanges, RangeAnswer, read_ranges
 from fumishirube_manual.settings import ManualSettings
 
@@ -135,6 +136,7 @@ def read_tool(
         name="manual_read",
         title="Read a section",
         before=after_discovery,
+        text=read_text if "plain" in settings.extras else None,
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
     )
     if "refs" not in settings.extras:
@@ -152,7 +154,7 @@ _SUMMARY = (
     "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
     "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars characters."
 )
-_RANGES = " With refs: up to 8 ranges of lines at once, JSON too, each line numbered."
+_RANGES = " With refs: up to 8 ranges of numbered lines, JSON too."
 
 
 def _read_section(

@@ -23,8 +23,10 @@ from fumishirube import (
     Unreadable,
 )
 from fumishirube.disk import clean_path
+from fumishirube.parsing import place_range
 from fumishirube.tools import Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.cited_places import tells_places
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
@@ -84,12 +86,15 @@ class TocParams(Params):
     max_headings_per_file: Annotated[int | None, Field(ge=1, le=_MOST_FILES)] = None
 
 
-class TocHeading(Answer):
-    """One heading, and the line on which its section starts."""
+class TocHeading(LeanAnswer):
+    """One heading, the line on which its section starts, and the page, slide or row of that."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"place"})
 
     title: str
     line_start: int
     level: int
+    place: str | None = None
 
 
 class TocItem(LeanAnswer):
@@ -230,10 +235,21 @@ def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettin
         path=path,
         title=document.title or None if "titles" in settings.extras else None,
         headings=tuple(
-            TocHeading(title=s.title, line_start=s.start_line, level=s.level) for s in shown
+            TocHeading(
+                title=s.title,
+                line_start=s.start_line,
+                level=s.level,
+                place=_place(document, s) if tells_places(settings) else None,
+            )
+            for s in shown
         ),
         headings_total=len(sections) if len(sections) > len(shown) else None,
     )
+
+
+def _place(document: Document, section: Section) -> str | None:
+    place = place_range(document.places, section.start_line, section.end_line)
+    return None if place is None else str(place)
 
 
 def _headings(document: Document) -> Sequence[Section]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from fumishirube import Stage, Vectors
 
 
 class NullEmbedder(Stage):
     """Gives every text a vector without dimensions: nothing is similar to anything."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return an empty vector a text."""

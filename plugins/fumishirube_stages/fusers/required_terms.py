@@ -24,7 +24,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.text import concepts, fold, is_cjk, is_function
+from fumishirube.text import concepts, fold, is_function, runs
 from fumishirube_stages.fusers.rrf import normal
 
 FREE = "g0"
@@ -34,6 +34,23 @@ _STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximi
 _PICKED = 2
 _LONGEST = 24
 _CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
+
+_GENERAL = frozenset(
+    """
+    about above across after again all almost along already also although always among another
+    anyone anything around away because before behind below beside best better between beyond both
+    during each either else enough ever every everything explain few find first follow following
+    get give given go good happen happens help here however instead just keep know last late later
+    least less let like long look made make many may maybe mean means might more most much must
+    near need needed needs never new next none nor nothing now off often old once one only onto
+    other others out over own per please possible put rather really right same second see several
+    shall show since some someone something soon still such take tell thing things think those
+    though three through together too toward two under unless until up upon use used uses using
+    very via want way ways well went whatever whether whole within without work works yet
+    場合 必要 方法 以上 以下 以前 以後 以内 以外 可能 内容 理由 最初 最後 全部 一部 自分 一般 各種
+    """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
+)
+"""Words that are never picked, however rare they are in a manual."""
 
 
 class RequiredTerms(Stage):
@@ -103,7 +120,7 @@ class RequiredTerms(Stage):
                 "kept": [*terms.effective],
                 "gated": bool(gated),
                 "weights": {FREE: self.free_weight, REQUIRED: round(weight, 4)},
-                **({"trust": doubted} if doubted else {}),
+                **({"trust": {**doubted}} if doubted else {}),
                 "rrf_k": self.k,
             },
         )
@@ -225,16 +242,25 @@ def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
         words += [concept.text for concept in concepts(_CODE.sub(" ", folded))]
         for word in words:
             longest = _longest_present(word, corpus)
-            if len(longest) > 1 and not longest.isdigit() and not is_function(longest):
+            if len(longest) > 1 and not longest.isdigit() and not _is_general(longest):
                 counts[longest] = corpus.count(Holds(longest)).number
     rarest = sorted((count, word) for word, count in counts.items())
     return tuple(word for _, word in rarest[:_PICKED])
 
 
+def _is_general(word: str) -> bool:
+    """Tell whether a word may stand in any text, so that it says nothing of what is meant."""
+    return is_function(word) or word in _GENERAL
+
+
 def _longest_present(word: str, corpus: Corpus) -> str:
-    """Return the longest part of a Japanese word that stands in the corpus; others are whole."""
-    shortest = 2 if any(is_cjk(character) for character in word) else len(word)
-    for length in range(min(len(word), _LONGEST), shortest - 1, -1):
+    """Return the longest part of a compound of kanji that stands in the corpus.
+
+    Words of letters or katakana count whole: a part of one is another word.
+    """
+    divided = [script for script, _, _ in runs(word)] == ["han"]
+    shortest = 2 if divided else len(word)
+    for length in range(min(len(word), _LONGEST) if divided else len(word), shortest - 1, -1):
         for start in range(len(word) - length + 1):
             part = word[start : start + length]
             if corpus.count(Holds(part), 1).number:

@@ -1,14 +1,18 @@
-"""Json: a file is one section, searched by its keys and values."""
+"""Json: a file is divided by its structure, and searched by its keys and values."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
-from fumishirube import Document, Root, Source, Stage
+from pydantic import Field
+
+from fumishirube import Document, Root, Section, Source, Stage
 from fumishirube.text import decode
+from fumishirube_stages.loaders.divisions import PASSAGE_CHARS
+from fumishirube_stages.loaders.json_divisions import json_sections
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
 from fumishirube_stages.loaders.sections import whole
 
@@ -16,9 +20,14 @@ _WORDS = {True: "true", False: "false", None: "null"}
 
 
 class Json(Stage):
-    """Speaks for JSON files. Each is one section, titled by the file's name."""
+    """Speaks for JSON files. A short one is one section, titled by the file's name.
+
+    A longer one is divided at keys and items that begin lines, into sections of about
+    ``section_chars``, titled by their paths; with ``null`` it is one section as well.
+    """
 
     suffixes: tuple[str, ...] = (".json",)
+    section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS
 
     def sources(self, root: Root) -> list[Source]:
         """Return every file that ends in one of the suffixes, whatever their case."""
@@ -31,7 +40,11 @@ class Json(Stage):
             Unreadable: when its text cannot be had.
         """
         text = decode(root.read_bytes(source.path))
-        sections = whole(text, PurePosixPath(source.path).name, _searched(text))
+        name, searched = PurePosixPath(source.path).name, _searched(text)
+        sections: tuple[Section, ...] = ()
+        if searched is not None and self.section_chars and len(text) > self.section_chars:
+            sections = json_sections(text, name, self.section_chars)
+        sections = sections or whole(text, name, searched)
         navigation = is_navigation(source.path)
         return Document(source.path, "json", text, sections, navigation=navigation)
 

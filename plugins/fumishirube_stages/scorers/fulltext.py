@@ -22,7 +22,7 @@ from fumishirube import (
     Stage,
     TextMatches,
 )
-from fumishirube.text import fold, words
+from fumishirube.text import concepts, fold, words
 from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     by_document,
@@ -38,8 +38,9 @@ _LOOKED_AT = 10 * MAX_CANDIDATES
 class Fulltext(Stage):
     """Nominates sections by BM25 over the required terms, wherever they stand, in words too.
 
-    When no section holds them all, words and pairs of Japanese characters will do, any of them:
-    sections that hold less than ``min_coverage`` of them are left out, and the answer says so.
+    When no section holds them all, words and pairs of Japanese characters will do, any of those
+    that say what the query is about: sections that hold less than ``min_coverage`` of them are
+    left out, and the answer says so.
     """
 
     generates: ClassVar[bool] = True
@@ -55,7 +56,7 @@ class Fulltext(Stage):
         matches = _text_matches(corpus, texts, query)
         relaxed = not matches.total and bool(wanted)
         if relaxed:
-            texts = tuple(dict.fromkeys(p for unit in wanted for p in _pieces(fold(unit))))
+            texts = _pieces(wanted)
             share = min(self.min_coverage, 1 - 1e-9)
             matches = _text_matches(corpus, texts, query, share)
         best = candidate_sections(matches.matches)
@@ -93,9 +94,19 @@ def _text_matches(
     return TextMatches(sections, len(sections))
 
 
-def _pieces(unit: str) -> Iterator[str]:
-    """Yield the words of a unit, and the overlapping pairs of its Japanese runs."""
-    for run, japanese in words(unit):
+def _pieces(wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of what a query is about, and the overlapping pairs of its Japanese runs.
+
+    What only holds a sentence together does not count, or a question would need most of its own
+    particles in an answer; nor does a single character beside longer pieces.
+    """
+    about = concepts(" ".join(wanted))
+    chosen = [concept for concept in about if not concept.single] or about
+    return tuple(dict.fromkeys(piece for concept in chosen for piece in _pairs(concept.text)))
+
+
+def _pairs(text: str) -> Iterator[str]:
+    for run, japanese in words(text):
         if japanese and len(run) > 1:
             yield from map("".join, pairwise(run))
         else:

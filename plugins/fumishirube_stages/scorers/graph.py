@@ -21,6 +21,7 @@ class Graph(Stage):
 
     generates: ClassVar[bool] = True
     last: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("links", "vectors")
 
     seeds: Annotated[int, Field(ge=1)] = 5
     depth: Annotated[int, Field(ge=1, le=5)] = 2

@@ -21,6 +21,7 @@ class Vector(Stage):
     """Nominates the sections with the most similar vectors; without vectors, nothing."""
 
     generates: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ("vectors",)
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]

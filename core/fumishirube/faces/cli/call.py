@@ -11,6 +11,7 @@ from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.calls import call_tool
+from fumishirube.text.controls import printable
 from fumishirube.tools.definitions import Call
 
 
@@ -19,12 +20,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("tool", metavar="TOOL", help="the tool's name, as 'tools' shows it")
     help_text = "its arguments as a JSON object; - reads them from standard input (default: {})"
     parser.add_argument("arguments", metavar="JSON", nargs="?", default="{}", help=help_text)
-    help_text = "print JSON (it always does)"
-    parser.add_argument("--json", action="store_true", default=True, help=help_text)
+    help_text = "print the whole answer as JSON, not as a model reads it"
+    parser.add_argument("--json", action="store_true", help=help_text)
 
 
 def run(options: Namespace) -> int:
-    """Call one tool, and print its answer or its error, each as one line of JSON."""
+    """Call one tool, and print its answer as a model reads it; an error is a line of JSON."""
     arguments = _parsed(options)
     with opened(options) as application:
         bar = Bar()
@@ -32,7 +33,11 @@ def run(options: Namespace) -> int:
             tool = application.tools.get(options.tool)
             if tool is None:
                 raise NotFound(not_known("tool", options.tool, application.tools))
-            print_json(call_tool(tool, arguments, Call(progress=bar.progress)), compact=True)
+            answer = call_tool(tool, arguments, Call(progress=bar.progress))
+            if tool.text and not options.json:
+                print(printable(tool.text(answer)))
+            else:
+                print_json(answer, compact=True)
         except ToolError as error:
             print_json(error.payload(), compact=True)
             return 1

@@ -104,7 +104,9 @@ def _application(application: Application) -> Iterator[Check]:
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
     yield Check("ok", "configuration", finding + by)
     for warning in application.warnings:
-        yield Check("warn", "configuration", warning, "leave it out")
+        # What has a second half says there what to do.
+        remedy = "" if "; " in warning else "leave it out"
+        yield Check("warn", "configuration", warning, remedy)
     for finding in application.rejected_folders():
         yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
     for name in application.loose_files():

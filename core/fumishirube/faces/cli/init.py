@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -19,6 +17,7 @@ from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.trust import trust_workspace
 from fumishirube.faces.cli.workspace import folder, opened
+from fumishirube.plugins.installation import start_command
 
 _NAME = "fumishirube"
 
@@ -127,7 +126,7 @@ def _checked_entry(
             trust_workspace(application, outside)
         if not application.tools:
             raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
-    command, *first = _command()
+    command, *first = start_command()
     args = [*first, "serve", "--workspace", str(folder(options).resolve())]
     if options.config:
         args += ["--config", str(Path(options.config).resolve())]
@@ -135,12 +134,6 @@ def _checked_entry(
         args.append("--no-plugins")
     typed = {"type": "stdio"} if client.typed else {}
     return {**typed, "command": command, "args": args}
-
-
-def _command() -> list[str]:
-    """Return what starts this very installation, from anywhere."""
-    beside = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    return [beside] if beside else [sys.executable, "-m", "fumishirube"]
 
 
 def _project(options: Namespace) -> Path:

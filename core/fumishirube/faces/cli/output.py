@@ -6,15 +6,19 @@ import json
 import os
 import shlex
 import shutil
+import sys
 import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from fumishirube.host.wire import CommandOutput
 from fumishirube.text.controls import printable_json
 
 _WIDE = "WF"
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _INVISIBLE = ("Mn", "Me", "Cf")
 _NARROWEST, _WIDEST = 40, 100
 _MEANINGS = {
@@ -51,6 +55,34 @@ def print_json(value: JsonValue, *, compact: bool = False) -> None:
 def terminal_width() -> int:
     """Return how many columns a line may take."""
     return max(_NARROWEST, min(shutil.get_terminal_size((80, 24)).columns, _WIDEST))
+
+
+class Emphasised(NamedTuple):
+    """A line of which some stretches, in order and apart from each other, are to be in bold."""
+
+    text: str
+    spans: Sequence[tuple[int, int]]
+
+
+def print_line(line: str | Emphasised) -> None:
+    """Print a line; what is emphasised in bold, on a terminal that wants that."""
+    if isinstance(line, str):
+        print(line)
+        return
+    output, place = sys.stdout, 0
+    styles = isinstance(output, CommandOutput) and output.isatty() and _wants_styles()
+    for start, end in line.spans if styles else ():
+        output.write(line.text[place:start])
+        output.style(_BOLD)  # type: ignore[union-attr]
+        output.write(line.text[start:end])
+        output.style(_PLAIN)  # type: ignore[union-attr]
+        place = end
+    print(line.text[place:])
+
+
+def _wants_styles() -> bool:
+    """Tell whether nobody forbids styles (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def width(text: str) -> int:

@@ -13,7 +13,6 @@ from typing import Any
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
-from pydantic import JsonValue
 
 from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
@@ -76,7 +75,8 @@ class ToolHandlers:
             payload = call_tool(tool, _unpacked(arguments, structured), call)
             self._work.report(tool.name, arguments, payload, None, began)
             meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
-            content: list[types.ContentBlock] = [_text(payload)]
+            text = tool.text(payload) if tool.text else compact(payload)
+            content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
         except Exception as error:
             # What escaped from here would reach the client raw.
@@ -85,7 +85,8 @@ class ToolHandlers:
             if not call.budget.cancelled.is_set():
                 self._work.report(tool.name, arguments, payload, failure, began)
             meta = {"fumishirube/error": payload}
-            return types.CallToolResult(content=[_text(payload)], is_error=True, _meta=meta)
+            failed = types.TextContent(type="text", text=compact(payload))
+            return types.CallToolResult(content=[failed], is_error=True, _meta=meta)
 
 
 async def admit(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
@@ -152,7 +153,3 @@ def _structured(tool: Tool[Any, Any]) -> dict[str, frozenset[str]]:
     return {
         name: k & containers for name, k in kinds.items() if k & containers and "string" not in k
     }
-
-
-def _text(payload: dict[str, JsonValue]) -> types.TextContent:
-    return types.TextContent(type="text", text=compact(payload))

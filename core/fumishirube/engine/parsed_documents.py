@@ -1,0 +1,125 @@
+"""What slow loaders made of files, by the files' content, so that each is parsed once."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+
+from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Source
+from fumishirube.errors import Forbidden
+from fumishirube.parsing.records import document_of, document_record
+from fumishirube.stages import Loader
+
+FOLDER = "parsed"
+MOST_BYTES = 1024**3
+"""How much is kept; what was not used for longest goes first."""
+
+_VERSION = 1
+
+_log = logging.getLogger("fumishirube")
+
+
+class ParsedDocuments:
+    """The documents that are kept, below the state folder."""
+
+    def __init__(self, state: Root) -> None:
+        self._state = state
+        self._lock = Lock()
+        self._pruned = False
+
+    def document(self, key: str, path: str) -> Document | None:
+        """Return what is kept under a key; nothing when it is absent or damaged."""
+        file = self._file(key)
+        try:
+            document = document_of(json.loads(gzip.decompress(file.read_bytes())), path)
+            os.utime(file)
+        except (OSError, ValueError, EOFError):
+            return None
+        return document
+
+    def put(self, key: str, document: Document) -> None:
+        """Keep a document, if the disk lets it be written."""
+        data = gzip.compress(json.dumps(document_record(document)).encode(), compresslevel=3)
+        try:
+            self._state.make(FOLDER)
+            with self._written(self._file(key)) as part:
+                part.write_bytes(data)
+            self._prune()
+        except (OSError, Forbidden):
+            _log.warning("a parsed document cannot be kept; it will be parsed again")
+
+    @contextmanager
+    def _written(self, file: Path) -> Iterator[Path]:
+        """Give a file beside, which takes the place of the other one when it is complete."""
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        os.close(handle)
+        part = Path(name)
+        try:
+            yield part
+            part.replace(file)
+        finally:
+            with suppress(FileNotFoundError):
+                part.unlink()
+
+    def _prune(self) -> None:
+        """Once a process, make room by dropping what was not used for longest."""
+        with self._lock:
+            if self._pruned:
+                return
+            self._pruned = True
+        folder = self._state.path / FOLDER
+        sizes = [(entry.stat(), entry.path) for entry in os.scandir(folder) if entry.is_file()]
+        total = sum(status.st_size for status, _ in sizes)
+        for status, path in sorted(sizes, key=lambda pair: pair[0].st_mtime_ns):
+            if total <= MOST_BYTES:
+                return
+            Path(path).unlink(missing_ok=True)
+            total -= status.st_size
+
+    def _file(self, key: str) -> Path:
+        return self._state.path / FOLDER / f"{key}.json.gz"
+
+
+class RememberingLoader:
+    """A loader whose documents are kept by the content of their files.
+
+    Those of such loaders may have places.
+    """
+
+    placed = True
+
+    def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
+        self._loader = loader
+        self._fingerprint = fingerprint
+        self._documents = documents
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        """Return what the loader claims."""
+        return self._loader.sources(root)
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Return the document of a file, parsed now or earlier.
+
+        Raises:
+            Unreadable: when the loader cannot read it.
+        """
+        content = hashlib.sha256(f"{_VERSION}{self._fingerprint}".encode())
+        for path in (source.path, *source.governed_by):
+            content.update(hashlib.sha256(root.read_bytes(path)).digest())
+        # A document may be called by the stem of its file.
+        content.update(source.path.rpartition("/")[2].encode("utf-8", "surrogatepass"))
+        key = content.hexdigest()[:40]
+        document = self._documents.document(key, source.path)
+        if document is None:
+            document = self._loader.load(root, source)
+            self._documents.put(key, document)
+        return document

@@ -1,0 +1,85 @@
+"""A loader whose parser never runs in the server: the base of loaders of other people's formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Source
+from fumishirube.parsing.processes import ParseRequest, ParserProcesses
+from fumishirube.stages import Stage
+
+_LIMITS = frozenset({"suffixes", "parse_seconds", "parse_bytes"})
+_OPEN_ELSEWHERE = ("~$", ".~lock.")
+"""How office programs call the file beside a document that somebody has open."""
+
+
+class IsolatedLoader(Stage):
+    """Reads files of some suffixes with a parser in a worker process.
+
+    ``parser`` names it as ``module:function``. The function takes the bytes of a file, the stem of
+    its name, and the loader's settings, and returns a document, whose path does not matter, or
+    raises ``Unreadable``. It gets no path, and its process is given ``parse_seconds`` and
+    ``parse_bytes`` of memory. What it gives is remembered by the file's content.
+    """
+
+    parser: ClassVar[str]
+    remembered: ClassVar[bool] = True
+
+    suffixes: tuple[str, ...] = ()
+    parse_seconds: Annotated[float, Field(gt=0)] = 60.0
+    parse_bytes: Annotated[int, Field(ge=1)] = 2 * 1024**3
+
+    def sources(self, root: Root) -> list[Source]:
+        """Return every file that ends in one of the suffixes, whatever their case."""
+        endings = tuple(suffix.lower() for suffix in self.suffixes)
+        named = [entry for entry in root.files() if entry.name.lower().endswith(endings)]
+        paths = [entry.path for entry in named if not entry.name.startswith(_OPEN_ELSEWHERE)]
+        return [Source(path) for path in dict.fromkeys(paths)]
+
+    @contextmanager
+    def open(self) -> Iterator[ParsedLoader]:
+        """Give the loader with processes that stay from file to file."""
+        with closing(ParserProcesses()) as processes:
+            yield ParsedLoader(self, processes)
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read a file in a process for it alone.
+
+        Raises:
+            Unreadable: when the parser refuses it, falls over it, or takes too much.
+        """
+        with self.open() as running:
+            return running.load(root, source)
+
+    @property
+    def request(self) -> ParseRequest:
+        """What a worker is asked."""
+        settings = self.model_dump(mode="json", exclude=set(_LIMITS))
+        return ParseRequest(self.parser, settings, self.parse_seconds, self.parse_bytes)
+
+
+@dataclass(frozen=True)
+class ParsedLoader:
+    """An isolated loader at work."""
+
+    settings: IsolatedLoader
+    processes: ParserProcesses
+
+    def sources(self, root: Root) -> list[Source]:
+        """Return what the settings say."""
+        return self.settings.sources(root)
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read a file.
+
+        Raises:
+            Unreadable: when the parser refuses it, falls over it, or takes too much.
+        """
+        data = root.read_bytes(source.path)
+        return self.processes.parse(self.settings.request, data, source.path)

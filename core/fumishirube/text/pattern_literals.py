@@ -1,0 +1,61 @@
+"""Which texts a match of a regular expression surely holds, so that an index can rule files out."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+_REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+_ASSERTIONS = (codes.ASSERT,)
+
+
+def required_literals(pattern: str) -> tuple[str, ...]:
+    """Return texts of which every line with a match holds at least one; none where that is unknown.
+
+    Of several such sets that is the one whose shortest text is the longest. Case does not count.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = parser.parse(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return ()
+    return _best(_sets(tree))
+
+
+def _best(sets: Iterator[tuple[str, ...]]) -> tuple[str, ...]:
+    return max(sets, key=lambda texts: min(map(len, texts)), default=())
+
+
+def _sets(tree: Any) -> Iterator[tuple[str, ...]]:
+    """Yield sets of texts, one of each of which stands in every match of items in a row."""
+    for is_literal, items in groupby(tree, key=lambda item: item[0] is codes.LITERAL):
+        if is_literal:
+            yield ("".join(chr(value) for _, value in items),)
+            continue
+        for code, value in items:
+            if texts := _of_item(code, value):
+                yield texts
+
+
+def _of_item(code: Any, value: Any) -> tuple[str, ...]:
+    if code is codes.SUBPATTERN:
+        return _best(_sets(value[3]))
+    if code is codes.BRANCH:
+        return _either(value[1])
+    if code in _REPEATS and value[0] >= 1:
+        return _best(_sets(value[2]))
+    if code in _ASSERTIONS or code is codes.ATOMIC_GROUP:
+        return _best(_sets(value[1] if code in _ASSERTIONS else value))
+    return ()
+
+
+def _either(branches: Sequence[Any]) -> tuple[str, ...]:
+    """Return what stands in whichever branch matches, if each has something."""
+    each = [_best(_sets(branch)) for branch in branches]
+    return tuple(dict.fromkeys(text for texts in each for text in texts)) if all(each) else ()

@@ -1,0 +1,185 @@
+"""What ``ubp_search`` shows of a document: its best sections, in as much text as there is room."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+from fumishirube import Answer, Hit, LinkKind
+from fumishirube.tools import ANSWER_CHARS, LeanAnswer, fitting, json_chars
+from fumishirube_graph.arguments import GraphRuntime
+from fumishirube_graph.records import Doc
+from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.staleness import Level
+from fumishirube_graph.texts import spans
+from fumishirube_graph.traversal import walk
+
+WINDOW = 2_000
+"""Characters of a section that are shown."""
+LINKED = 10
+"""Linked pages of a document that are shown."""
+
+_SECTIONS = 3
+_LEAST = 100
+_SUMMARY = 500
+
+
+class SearchSection(Answer):
+    """One of a document's best sections."""
+
+    section_id: str
+    heading: str | None
+    content: str
+    score: float
+    heading_path: tuple[str, ...]
+    line_start: int
+    line_end: int
+    truncated: bool = False
+
+
+class SearchBreakdown(Answer):
+    """What a score is made of, before weighting."""
+
+    vector_similarity: float
+    graph_proximity: float
+    fulltext: float
+
+
+class SearchLinked(Answer):
+    """A page linked with a result."""
+
+    doc_id: str
+    filepath: str
+    title: str
+    link_type: LinkKind
+    summary: str
+
+
+class DocumentResult(LeanAnswer):
+    """A document."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"linked_pages", "linked_omitted"})
+
+    doc_id: str
+    filepath: str
+    title: str
+    sections: tuple[SearchSection, ...]
+    score: float
+    score_breakdown: SearchBreakdown
+    relevance_reason: str
+    staleness: Level
+    linked_pages: tuple[SearchLinked, ...] | None = None
+    linked_omitted: int | None = None
+
+
+def document_result(
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
+    path: str,
+    hits: Sequence[Hit],
+    wanted: Sequence[str],
+    chars: int,
+) -> DocumentResult:
+    """Return what is shown of a document, with so many characters of each section."""
+    doc = snapshot.docs[path]
+    parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
+    text = round(hits[0].signals.get("fulltext", 0.0), 6)
+    own = [hit for hit in hits if hit.signals.get("section", 0.0) > 0][:_SECTIONS]
+    shown = (own or hits[:1]) if doc.record.parts else ()
+    return DocumentResult(
+        doc_id=doc.id,
+        filepath=path,
+        title=doc.title,
+        sections=tuple(_section(snapshot, doc, hit, wanted, chars) for hit in shown),
+        score=hits[0].score,
+        score_breakdown=SearchBreakdown(
+            vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
+        ),
+        relevance_reason=_reason(parts["vector"], parts["graph"], text, own),
+        staleness=runtime.staleness(doc).level,
+    )
+
+
+def _section(
+    snapshot: GraphSnapshot, doc: Doc, hit: Hit, wanted: Sequence[str], chars: int
+) -> SearchSection:
+    number = snapshot.number_of(doc, hit.passage.start_line)
+    part = doc.record.parts[number]
+    score = hit.signals.get("section", 0.0)
+    text = doc.text(part)
+    shown = _window(text, wanted, chars) if score else text[: min(_SUMMARY, chars)]
+    return SearchSection(
+        section_id=doc.section_ids[number],
+        heading=part.heading,
+        content=shown,
+        score=score,
+        heading_path=part.heading_path,
+        line_start=part.line_start,
+        line_end=part.line_end,
+        truncated=len(shown) < len(text),
+    )
+
+
+def _window(text: str, wanted: Sequence[str], chars: int) -> str:
+    """Return the text, or so much of it around its first match."""
+    if len(text) <= chars:
+        return text
+    first = next((start for start, _ in spans(text, wanted)), 0)
+    start = max(0, min(first - chars // 4, len(text) - chars))
+    return text[start : start + chars]
+
+
+def bounded(
+    whole: list[DocumentResult], results: Callable[[int, int], list[DocumentResult]]
+) -> list[DocumentResult]:
+    """Return results with as much text as an answer may have; then with fewer linked pages."""
+    if _fits(whole):
+        return whole
+    chars = bisect_left(range(_LEAST, WINDOW), 1, key=lambda n: not _fits(results(n, LINKED)))
+    if chars:
+        return results(_LEAST + chars - 1, LINKED)
+    linked = bisect_left(range(LINKED), 1, key=lambda n: not _fits(results(_LEAST, n)))
+    return list(fitting(results(_LEAST, max(linked - 1, 0)), ANSWER_CHARS))
+
+
+def _fits(results: Sequence[DocumentResult]) -> bool:
+    return sum(map(json_chars, results)) <= ANSWER_CHARS
+
+
+def _reason(vector: float, graph: float, text: float, own: Sequence[Hit]) -> str:
+    reasons = [f"vector {vector:.3f}"] if vector else []
+    if graph:
+        hops = round(1 / graph) - 1
+        reasons.append(f"graph {graph:.3f} ({hops} {'hop' if hops == 1 else 'hops'})")
+    if text:
+        matched = max(own, key=lambda hit: hit.signals.get("matched", 0.0), default=None)
+        title = matched.passage.title if matched else ""
+        reasons.append(f"fulltext {text:.3f}" + (f" in '{title}'" if title else ""))
+    return "; ".join(reasons)
+
+
+def with_linked(
+    snapshot: GraphSnapshot,
+    result: DocumentResult,
+    depth: int,
+    kinds: Iterable[str],
+    chars: int,
+    most: int,
+) -> DocumentResult:
+    """Return a result with its nearest linked pages, with so many characters of each."""
+    steps = walk(
+        result.filepath, depth, snapshot.neighbours, snapshot.title, frozenset(kinds)
+    ).steps
+    pages = tuple(
+        SearchLinked(
+            doc_id=snapshot.docs[step.path].id,
+            filepath=step.path,
+            title=snapshot.title(step.path),
+            link_type=step.kind,
+            summary=snapshot.docs[step.path].summary[:chars],
+        )
+        for step in steps[:most]
+    )
+    omitted = len(steps) - len(pages) or None
+    return result.model_copy(update={"linked_pages": pages, "linked_omitted": omitted})

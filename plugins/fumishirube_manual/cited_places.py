@@ -1,0 +1,77 @@
+"""Where people see what a tool shows: its page, its slide, its rows; and the citation of that."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube import Citation, Document, Manual, SurfaceContext, ToolError
+from fumishirube.commands import digest
+from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
+from fumishirube.text import Lines
+from fumishirube_manual.settings import ManualSettings
+
+
+class CitedPlace(NamedTuple):
+    """A place, the label that is printed on its page if that is no number, and a hash of its text.
+
+    The text is that of the whole page or slide, or of the rows.
+    """
+
+    place: PlaceRange
+    label: str | None
+    digest: str
+
+    def keys(self) -> dict[str, JsonValue]:
+        """Return what an answer says of it."""
+        label: dict[str, JsonValue] = {} if self.label is None else {"label": self.label}
+        return {"place": str(self.place), **label}
+
+    def citation(self, manual_id: str, path: str) -> Citation:
+        """Return the citation of the place."""
+        return Citation(manual_id, path, digest=self.digest, place=self.place)
+
+
+def cited_place(document: Document, first: int, last: int) -> CitedPlace | None:
+    """Return the place of some lines of a document; nothing where people see only lines."""
+    place = place_range(document.places, first, last)
+    if place is None:
+        return None
+    lines = Lines(document.text)
+    bounds = lines_of(document.places, place, lines.total) or (first, last)
+    text = document.text[lines.start(bounds[0]) : lines.start(bounds[1] + 1)]
+    begin = place_at(document.places, first)
+    return CitedPlace(place, begin.label if begin else None, digest(text))
+
+
+def place_in(manual: Manual, path: str, first: int, last: int) -> CitedPlace | None:
+    """Return the place of some lines of a file; nothing too where it cannot be read now."""
+    try:
+        placed = bool(manual.places(path))
+        return cited_place(manual.document(path), first, last) if placed else None
+    except ToolError:
+        return None
+
+
+def place_of_section(
+    context: SurfaceContext, manual_id: str, path: str, first: int, own_digest: str
+) -> CitedPlace | None:
+    """Return the place of a section that a search returned, unless its text is another one now."""
+    try:
+        manual = context.manual(manual_id)
+        if not manual.places(path):
+            return None
+        document = manual.document(path)
+    except ToolError:
+        return None
+    for section in document.sections:
+        own = document.text[section.start : section.end]
+        if section.start_line == first and digest(own) == own_digest:
+            return cited_place(document, first, section.end_line)
+    return None
+
+
+def tells_places(settings: ManualSettings) -> bool:
+    """Tell whether answers name places beside lines."""
+    return "documents" in settings.extras

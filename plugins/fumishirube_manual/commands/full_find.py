@@ -1,0 +1,88 @@
+"""``fumishirube find --full``: the whole answer of a search, with every argument of the tool."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from fumishirube import Budget, Call, ConfigError, Query, SurfaceContext
+from fumishirube.commands import Application, at_least, call_tool, chosen_manuals, complain
+from fumishirube.text import concepts
+from fumishirube_manual.commands.results import picked
+
+TIME_MS = 60_000
+MOST_PICKED = 2
+LONGEST_TERM = 200
+
+_ARGUMENTS = {
+    "claims": "include_claim_graph",
+    "max_candidates": "max_candidates",
+    "time_ms": "time_ms",
+    "cache": "use_cache",
+    "expand_scope": "expand_scope",
+    "only_unscanned": "only_unscanned_from_trace_id",
+}
+"""The options that only a full answer takes, and the arguments of the tool that they are."""
+_BUDGET = ("max_candidates", "time_ms")
+
+
+def add_full_arguments(parser: ArgumentParser) -> None:
+    """Add the options that only a full answer takes."""
+    help_text = "with --full: also the claims that the hits make, and what bears them out"
+    parser.add_argument("--claims", action="store_true", default=None, help=help_text)
+    help_text = "with --full: return at most so many sections (default: 200)"
+    parser.add_argument("--max-candidates", metavar="N", type=at_least(1), help=help_text)
+    help_text = f"with --full: search for at most so many milliseconds (default: {TIME_MS})"
+    parser.add_argument("--time-ms", metavar="N", type=at_least(1), help=help_text)
+    help_text = "with --full: take an earlier answer, or search anew"
+    parser.add_argument("--cache", action=BooleanOptionalAction, help=help_text)
+    help_text = "with --full: echoed in the answer"
+    parser.add_argument("--expand-scope", action=BooleanOptionalAction, help=help_text)
+    help_text = "with --full: leave out what the search of this trace returned, and what was read"
+    parser.add_argument("--only-unscanned", metavar="TRACE_ID", help=help_text)
+
+
+def check_full_arguments(options: Namespace) -> None:
+    """End the command when it has such an option without ``--full``."""
+    for option in _ARGUMENTS:
+        if getattr(options, option) is not None and not options.full:
+            options.parser.error(f"--{option.replace('_', '-')}: needs --full")
+
+
+def full_answer(
+    application: Application,
+    context: SurfaceContext,
+    required: tuple[str, ...],
+    options: Namespace,
+) -> JsonValue:
+    """Ask the surface for the whole answer, which it gives to nobody outside the process."""
+    manuals = chosen_manuals(context, options.manual)
+    if len(manuals) != 1:
+        options.parser.error("--full: it searches one manual; name it with --manual ID")
+    if "manual_find" not in application.commands:
+        raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
+    arguments: dict[str, JsonValue] = {
+        "query": options.query,
+        "manual_id": manuals[0],
+        "required_terms": [*(required or _picked(context, manuals[0], options.query))],
+    }
+    budget = {name: getattr(options, name) for name in _BUDGET if getattr(options, name)}
+    if budget:
+        arguments["budget"] = budget
+    for option, argument in _ARGUMENTS.items():
+        value = getattr(options, option)
+        if option not in _BUDGET and value is not None:
+            arguments[argument] = value
+    return call_tool(application.commands["manual_find"], arguments, Call())
+
+
+def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
+    """Choose the terms as a find without any does, and say so: the full answer needs some."""
+    trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
+    chosen = picked(trace) or [
+        concept.text[:LONGEST_TERM] for concept in concepts(query)[:MOST_PICKED]
+    ]
+    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
+    return chosen

@@ -1,0 +1,141 @@
+"""Lines that belong together: a row and its header, a list and what leads to it, a paragraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_ROW = re.compile(r"\s*\|.*\|\s*$")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_ITEM = re.compile(
+    r"\s*(?:>\s*)*(?:[-*+・●○■□◆▪•]|\d{1,3}[.)．]|[(（]?[0-9０-９①-⑳一二三四五六七八九十ア-ンa-z]{1,2}[)）])\s*\S"
+)
+_LEADS = re.compile(r"(?:[:：]|(?:次|以下|下記)[^。]{0,30}(?:。|です|ます)?)\s*[*_]*\s*$")
+_OPEN = re.compile(r"[(\[{,\\]\s*$")
+_STATEMENT = 3
+
+
+def is_fence(line: str) -> bool:
+    """Tell whether a line opens or closes a block of code."""
+    return bool(_FENCE.match(line))
+
+
+def related(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the lines that a reader wants with one, the nearest first.
+
+    Of a table that is the header, or what is below it; in code the rest of the statement, of a
+    list what leads to it and its items, and of other text its paragraph, with the list that it
+    leads to.
+    """
+    if _ROW.match(lines[at]):
+        yield from _header(lines, at)
+    elif _in_code(lines, at):
+        yield from _statement(lines, at)
+        yield from _paragraph(lines, at)
+    elif _ITEM.match(lines[at]):
+        yield from _continued(lines, at)
+        yield from _lead(lines, at)
+        yield from _items(lines, at)
+    else:
+        yield from _paragraph(lines, at)
+        end = at
+        while end + 1 < len(lines) and lines[end + 1].strip():
+            end += 1
+        following = _next(lines, end)
+        if following is not None and _ITEM.match(lines[following]):
+            yield following
+            yield from _items(lines, following)
+        elif following is not None and _LEADS.search(lines[end]):
+            yield following
+            yield from _paragraph(lines, following)
+
+
+def _header(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the header of a row's table; of the header itself, the rows."""
+    top = at
+    while top and _ROW.match(lines[top - 1]):
+        top -= 1
+    if top != at:
+        yield top
+        return
+    for place in range(at + 1, len(lines)):
+        if not _ROW.match(lines[place]):
+            return
+        if any(map(str.isalnum, lines[place])):
+            yield place
+
+
+def _statement(lines: Sequence[str], at: int) -> Iterator[int]:
+    for end in range(at, min(at + _STATEMENT, len(lines) - 1)):
+        if not _OPEN.search(lines[end]):
+            return
+        yield end + 1
+
+
+def _paragraph(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the lines around one up to a blank one; or, as in JSON, those indented no less."""
+    indent = _indent(lines[at])
+    first = last = at
+    while first or last + 1 < len(lines):
+        before = first and _joins(lines[first - 1], indent)
+        after = last + 1 < len(lines) and _joins(lines[last + 1], indent)
+        if after:
+            last += 1
+            yield last
+        if before:
+            first -= 1
+            yield first
+        if not before and not after:
+            return
+
+
+def _joins(line: str, indent: int) -> bool:
+    return bool(line.strip()) and not is_fence(line) and _indent(line) >= min(indent, 12)
+
+
+def _continued(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield what is indented below an item."""
+    indent = _indent(lines[at])
+    for place in range(at + 1, len(lines)):
+        line = lines[place]
+        if line.strip() and (_indent(line) <= indent or is_fence(line)):
+            return
+        if line.strip():
+            yield place
+
+
+def _lead(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the line that a list follows."""
+    for place in range(at - 1, -1, -1):
+        line = lines[place]
+        if line.strip() and not _ITEM.match(line) and not _indent(line):
+            yield place
+            return
+
+
+def _items(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the rest of a list, from an item on, and then what is above that item."""
+    for place in range(at + 1, len(lines)):
+        line = lines[place]
+        if line.strip() and not _ITEM.match(line) and not _indent(line):
+            break
+        if line.strip():
+            yield place
+    for place in range(at - 1, -1, -1):
+        line = lines[place]
+        if line.strip() and not _ITEM.match(line) and not _indent(line):
+            return
+        if line.strip():
+            yield place
+
+
+def _next(lines: Sequence[str], at: int) -> int | None:
+    return next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
+
+
+def _in_code(lines: Sequence[str], at: int) -> bool:
+    return sum(is_fence(line) for line in lines[:at]) % 2 == 1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,146 @@
+"""How much each line of a section bears on a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from fumishirube.text import fold
+from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
+
+_RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
+_DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$)")
+"""A link's definition, or a comment: nobody reads it."""
+_FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
+_ASKS_FIGURE = re.compile(
+    r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"
+    r"|既定|デフォルト|期限|how (?:many|much|long|often|high|far|large|big)|at most|at least"
+    r"|default|limit|maximum|minimum",
+    re.IGNORECASE,
+)
+
+_NEAR = 0.35
+_TITLE = 0.5
+_FIGURES = 1.15
+_WORTHWHILE = 0.3
+_REPEATED = 0.25
+_HALF = 0.5
+
+
+class LineScores:
+    """The lines of a section against the concepts of a question.
+
+    ``heading`` tells that the first line is the section's title, which is not shown again.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        weights: Sequence[ConceptWeight],
+        titles: Iterable[str],
+        query: str,
+    ) -> None:
+        self._lines = lines
+        self._weights = weights
+        self._titles = [*titles]
+        self._heading = bool(lines) and fold(lines[0].strip("# \t")) in {
+            fold(title) for title in self._titles
+        }
+        self._figures = bool(_ASKS_FIGURE.search(query))
+
+    def hidden(self, at: int) -> bool:
+        """Tell whether a line holds nothing to show: blank, a link's definition, or the title."""
+        line = self._lines[at]
+        return not line.strip() or (at == 0 and self._heading) or bool(_DEFINED.match(line))
+
+    def chosen(self, most: int) -> list[int]:
+        """Choose the best line, and others as far as they add something."""
+        scores = self.every
+        best = max(range(len(scores)), key=scores.__getitem__, default=None)
+        if best is None or not scores[best]:
+            first = next(
+                (
+                    at
+                    for at, line in enumerate(self._lines)
+                    if not _RULE.match(line) and not self.hidden(at)
+                ),
+                None,
+            )
+            return [] if first is None else [first]
+        chosen, covered = [best], [*self._shares[best]]
+        while len(chosen) < most:
+            gains = {
+                at: self._gain(at, covered)
+                for at, score in enumerate(scores)
+                if score and at not in chosen
+            }
+            place = max(gains, key=lambda at: (gains[at], -at), default=None)
+            if place is None or gains[place] < _WORTHWHILE * scores[best]:
+                break
+            chosen.append(place)
+            covered = [max(pair) for pair in zip(covered, self._shares[place], strict=True)]
+        return chosen
+
+    def worth(self) -> float:
+        """Return the score of the best line, as a share of what all concepts are worth."""
+        total = sum(concept.weight for concept in self._weights)
+        return max(self.every, default=0.0) / total if total else 0.0
+
+    def present(self) -> set[str]:
+        """Return the concepts of which at least half stands in a line, or in the headings."""
+        above = shares(LineText.of("\n".join(self._titles)), self._weights)
+        every_line = [above, *(line for line in self._shares if line)]
+        return {
+            concept.text
+            for concept, among in zip(self._weights, zip(*every_line, strict=True), strict=True)
+            if max(among) >= _HALF
+        }
+
+    @cached_property
+    def _shares(self) -> Sequence[tuple[float, ...]]:
+        return [
+            () if _RULE.match(line) or self.hidden(at) else shares(LineText.of(line), self._weights)
+            for at, line in enumerate(self._lines)
+        ]
+
+    @cached_property
+    def _worths(self) -> Sequence[float]:
+        """What each concept is worth in a line: less if the headings have said it already."""
+        above = shares(LineText.of("\n".join(self._titles)), self._weights)
+        return [
+            concept.weight * (1 - (1 - _TITLE) * min(1.0, said))
+            for concept, said in zip(self._weights, above, strict=True)
+        ]
+
+    @cached_property
+    def every(self) -> Sequence[float]:
+        """Score each line: what stands in it, and part of what else stands in the lines beside."""
+        scores = []
+        for at, present in enumerate(self._shares):
+            own = sum(worth * share for worth, share in zip(self._worths, present, strict=False))
+            if own:
+                beside = [self._more(at, other) for other in (at - 1, at + 1)]
+                own += _NEAR * max(beside)
+                if self._figures and _FIGURE.search(self._lines[at]):
+                    own *= _FIGURES
+            scores.append(own)
+        return scores
+
+    def _more(self, at: int, other: int) -> float:
+        """Return what stands in another line and not in this one."""
+        if not 0 <= other < len(self._shares):
+            return 0.0
+        return sum(
+            worth * max(0.0, theirs - ours)
+            for worth, ours, theirs in zip(
+                self._worths, self._shares[at], self._shares[other], strict=False
+            )
+        )
+
+    def _gain(self, at: int, covered: Sequence[float]) -> float:
+        new = sum(
+            worth * max(0.0, share - known)
+            for worth, share, known in zip(self._worths, self._shares[at], covered, strict=False)
+        )
+        return new + _REPEATED * self.every[at]

@@ -1,0 +1,198 @@
+"""Answers as text for a model to read: the places and the words of documents, and little else.
+
+What stands in the object and is not read here, such as scores, is left out; what says that
+something is amiss or missing never is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from fumishirube_manual.rows import HEADING_SEPARATOR
+
+Json = Mapping[str, JsonValue]
+
+_FINE = "required_effective"
+
+
+def find_text(answer: Json) -> str:
+    """Write down the answer of ``manual_find``: a line on the search, then hit by hit."""
+    page: Any = answer["inline_hits"]
+    said = [f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"]
+    if answer["status"] != _FINE:
+        said.append(str(answer["status"]))
+    if "answerable" in answer:
+        said.append(f"answerable: {answer['answerable']}")
+    if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
+        said.append(f"in none of the best sections: {_listed(missing)}")
+    terms: Any = answer.get("terms") or ()
+    said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
+    known = {"trace_id", "candidates", "status", "answerable", "missing", "terms", "inline_hits"}
+    lines = ["; ".join(said), *_rest(answer, known)]
+    if "next_offset" in page:
+        lines.append(f"manual_hits goes on at offset {page['next_offset']}")
+    lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
+    return "\n".join(lines)
+
+
+def hits_text(answer: Json) -> str:
+    """Write down a page of ``manual_hits``: places with their lines, or rows of JSON."""
+    items: Any = answer["items"]
+    known = {"trace_id", "items", "kind", "offset", "limit", "total"}
+    lines = [f"{answer['kind']}: {len(items)} of {answer['total']}", *_rest(answer, known)]
+    if any("title" not in item for item in items):
+        lines += map(_json, items)
+    else:
+        lines += _hits(items, int(str(answer["offset"])) + 1, several=True)
+    return "\n".join(lines)
+
+
+def grep_text(answer: Json) -> str:
+    """Write down the answer of ``manual_grep``: counts, then lines by file and section."""
+    searched: Any = answer["searched"]
+    total, different, files = answer["total"], answer["different"], answer["files"]
+    said = f"{total} lines in {files} files"
+    said += f" ({different} different lines)" if different != total else ""
+    said += f"; searched {searched['files']} files"
+    texts: Any = answer.get("texts") or ()
+    said += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
+    known = {"total", "different", "files", "texts", "searched"}
+    known |= {"groups", "counts", "matches", "next_cursor", "remaining"}
+    lines = [said, *_rest(answer, known), *_groups(answer.get("groups") or ())]
+    counts: Any = answer.get("counts") or ()
+    lines += [f"{_place(row)}: {row['count']}" for row in counts]
+    matches: Any = answer.get("matches") or ()
+    for text, count, place, section in matches:
+        lines.append(f"{count} x {text}  ({place}{' ' * bool(section)}{section})")
+    if remaining := answer.get("remaining"):
+        rows: Any = remaining
+        left = ", ".join(f"{_place(row)}: {row['count']}" for row in rows)
+        lines.append(f"next_cursor {answer['next_cursor']}; not yet shown: {left}")
+    return "\n".join(lines)
+
+
+def read_text(answer: Json) -> str:
+    """Write down the answer of ``manual_read``: numbered ranges, or the text of one section."""
+    if "items" in answer:
+        items: Any = answer["items"]
+        return "\n".join(line for item in items for line in _range(item))
+    applied: Any = answer["applied"]
+    place: Any = answer["applied_range"]
+    said = f"lines {place['start_line']}-{place['end_line']}"
+    if applied["mode"] != "read":
+        said += f"; {applied['mode']}"
+    if answer["truncated"]:
+        said += "; truncated"
+    if answer["next_cursor"] and not answer["eof"]:
+        said += f"; next_cursor {_json(answer['next_cursor'])}"
+    known = {"text", "applied", "applied_range", "truncated", "next_cursor", "eof"}
+    return "\n".join([said, *_rest(answer, known), str(answer["text"])])
+
+
+def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
+    """Yield hits; of a file that a hit above is of, neither path nor heading comes again."""
+    known: dict[str, tuple[int, list[str]]] = {}
+    for number, item in enumerate(items, start):
+        place = _place(item["ref"]) if several else item["ref"]["path"]
+        titles = [title for title in (item.get("headings"), item["title"]) if title]
+        headings = HEADING_SEPARATOR.join(titles).split(HEADING_SEPARATOR)
+        if place in known:
+            first, above = known[place]
+            place = f"same file as {first}: "
+            while len(headings) > 1 and headings[0] == above[0]:
+                headings, above = headings[1:], above[1:] or [""]
+        else:
+            known[place] = (number, headings)
+        yield from _hit(item, f"\n{number}. {place}", headings)
+
+
+def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
+    ref = item["ref"]
+    cite, lines = item.get("cite", ""), ""
+    if "end_line" in item:
+        lines = f"#L{ref['start_line']}-{item['end_line']}"
+    # What has pages or rows is cited by these; the lines are those of the text as it is read.
+    place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
+    brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
+    yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}"
+    yield from _numbered(item.get("lines", ()))
+    copies = item.get("also", ())
+    if same := [copy for copy in copies if isinstance(copy, str)]:
+        yield f"also {_listed(same)}"
+    for copy in copies:
+        if not isinstance(copy, str):
+            yield f"also {copy['at']}, with"
+            yield from _numbered(copy["lines"])
+    known = {"ref", "title", "end_line", "headings", "cite", "alternative", "lines", "also"}
+    known |= {"place"} if cite else set()
+    yield from _rest(item, known | {"score", "matched_tokens"})
+
+
+def _groups(groups: Any) -> Iterator[str]:
+    """Yield the lines below their file and their section, each of which is named once."""
+    file = None
+    for group in groups:
+        if (place := _place(group)) != file:
+            file = place
+            yield f"\n{file}"
+        if "section" in group or "place" in group:
+            place = f" ({group['place']})" if "place" in group else ""
+            yield f"# {group.get('section', '')}{place}"
+        also = group.get("also") or {}
+        for number, line in group["lines"]:
+            repeated = also.get(str(number))
+            yield f"{number} {line}" + (f"  (also {', '.join(repeated)})" if repeated else "")
+
+
+def _range(item: Any) -> Iterator[str]:
+    said = f"\n{_place(item)}"
+    said += f"#{item['place']}" if "place" in item else ""
+    if "before" in item:
+        said += f" below L{item['before'][0]} {item['before'][1]}"
+    yield said
+    yield from _numbered(item.get("lines", ()))
+    if "left" in item:
+        yield f"left: L{item['left'][0]}-{item['left'][1]}"
+    if "after" in item:
+        yield f"after: L{item['after'][0]} {item['after'][1]}"
+    yield from _rest(item, {"manual_id", "path", "place", "before", "lines", "left", "after"})
+
+
+def _numbered(lines: Iterable[Sequence[Any]]) -> Iterator[str]:
+    for number, line in lines:
+        yield f"{number} {line}"
+
+
+def _place(row: Any) -> str:
+    """Return where a file is, as a citation begins when its manual has to be named."""
+    if row.get("manual_id") is None:
+        return str(row["path"])
+    return f"manual://{row['manual_id']}/{row['path']}"
+
+
+def _effect(effect: str, sections: int, *near: str) -> str:
+    """Say what a required term did."""
+    if effect == "ranked":
+        return f"in {sections} sections"
+    return f"{effect} ({sections} sections)" + (f", near: {_listed(near)}" if near else "")
+
+
+def _rest(answer: Json, known: set[str]) -> Iterator[str]:
+    """Yield what else there is to say, as JSON."""
+    for key, value in answer.items():
+        if key == "manuals":
+            yield f"manuals: {_listed(value)}"
+        elif key not in known and value not in (None, [], {}, ""):
+            yield f"{key}: {value if isinstance(value, str) else _json(value)}"
+
+
+def _listed(words: Any) -> str:
+    return ", ".join(map(str, words))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,76 @@
+"""Tables of values with commas or tabs between them, each row under the header of its table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+
+from fumishirube import Section
+from fumishirube.text import Lines
+from fumishirube_stages.loaders.divisions import (
+    PASSAGE_CHARS,
+    PASSAGE_LINES,
+    passages,
+    sections_at,
+)
+
+_DELIMITERS = ",;\t|"
+_LOOKED_AT = 5
+_LONGEST_HEADER = 1_000
+
+
+def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
+    """Return a table in passages of whole rows, with the header as the heading above each."""
+    try:
+        rows, starts = _rows(text, "\t" if suffix == ".tsv" else _delimiter(text))
+    except csv.Error:  # a value too long to be one, or a character that no table holds
+        return passages(text, title)
+    lines = Lines(text)
+    header = _header(rows)
+    begins = _passage_starts(lines, starts)
+    return sections_at(text, lines, begins, [title] * len(begins), *([header] if header else []))
+
+
+def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the first rows that say something, and the line on which each row begins."""
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    first: list[list[str]] = []
+    starts, line = [], 1
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            starts.append(line)
+            if len(first) < _LOOKED_AT:
+                first.append(row)
+        line = reader.line_num + 1
+    return first, starts
+
+
+def _delimiter(text: str) -> str:
+    """Return the sign that the first lines hold most evenly: a comma, unless another one does."""
+    lines = [line for line in text[:10_000].splitlines() if line.strip()][:_LOOKED_AT]
+    return max(_DELIMITERS, key=lambda sign: min((line.count(sign) for line in lines), default=0))
+
+
+def _header(rows: Sequence[Sequence[str]]) -> str:
+    """Return the first row, if it names columns: several cells, none of which is a number."""
+    cells = [" ".join(cell.split()) for cell in rows[0]] if rows else []
+    named = [cell for cell in cells if cell]
+    if len(named) < len("ab") or any(_is_number(cell) for cell in named):
+        return ""
+    header = " | ".join(cells)
+    return header if len(header) <= _LONGEST_HEADER else ""
+
+
+def _is_number(cell: str) -> bool:
+    return not cell.strip("0123456789.,-+%¥$€ ")
+
+
+def _passage_starts(lines: Lines, rows: Sequence[int]) -> list[int]:
+    starts = [1]
+    for place, row in enumerate(rows):
+        end = rows[place + 1] if place + 1 < len(rows) else lines.total + 1
+        size = lines.start(end) - lines.start(starts[-1])
+        full = end - starts[-1] > PASSAGE_LINES or size > PASSAGE_CHARS
+        if full and row != starts[-1] and place:
+            starts.append(row)
+    return starts

@@ -1,0 +1,94 @@
+"""Dividing what has no headings: passages of some lines, cut where the text leaves room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from fumishirube import Heading, Section, divide_at_headings
+from fumishirube.text import Lines
+
+PASSAGE_LINES, PASSAGE_CHARS = 30, 1_500
+"""How much a passage holds at most, but for a line that is longer by itself."""
+
+
+def passage_starts(text: str, lines: Lines, first: int = 1, last: int | None = None) -> list[int]:
+    """Return the first lines of the passages from one line to another.
+
+    A passage ends at the last blank line that leaves it at least half full, or else where it is
+    full.
+    """
+    last = lines.total if last is None else last
+    starts, blank = [first], 0
+    line = first
+    while line <= last:
+        size = lines.start(line + 1) - lines.start(starts[-1])
+        if line > starts[-1] and (line - starts[-1] >= PASSAGE_LINES or size > PASSAGE_CHARS):
+            roomy = 2 * (lines.start(blank + 1) - lines.start(starts[-1])) if blank else 0
+            half_full = roomy >= PASSAGE_CHARS or 2 * (blank + 1 - starts[-1]) >= PASSAGE_LINES
+            starts.append(blank + 1 if half_full and starts[-1] < blank + 1 <= line else line)
+            blank, line = 0, starts[-1]
+            continue
+        if not text[lines.start(line) : lines.start(line + 1)].strip():
+            blank = line
+        line += 1
+    return _with_text(text, lines, starts, last)
+
+
+def _with_text(text: str, lines: Lines, starts: Sequence[int], last: int) -> list[int]:
+    """Leave out starts of passages that would be blank, so that those join the one before."""
+    bounds = pairwise([*starts, last + 1])
+    filled = [start for start, end in bounds if text[lines.start(start) : lines.start(end)].strip()]
+    return [starts[0], *(start for start in filled[1:])] if filled else [starts[0]]
+
+
+def sections_at(
+    text: str, lines: Lines, starts: Sequence[int], titles: Sequence[str], *ancestors: str
+) -> tuple[Section, ...]:
+    """Return a section from each of these lines to the next, the first from the very beginning."""
+    bounds = [0, *(lines.start(start) for start in starts[1:]), len(text)]
+    return tuple(
+        Section(
+            title=title,
+            start_line=lines.at(start),
+            end_line=lines.at(max(start, end - 1)),
+            start=start,
+            end=end,
+            extent=end,
+            body=start,
+            ancestors=ancestors,
+        )
+        for title, (start, end) in zip(titles, pairwise(bounds), strict=True)
+    )
+
+
+def passages(text: str, title: str) -> tuple[Section, ...]:
+    """Return a text in passages, each called by the same title."""
+    lines = Lines(text)
+    starts = passage_starts(text, lines)
+    return sections_at(text, lines, starts, [title] * len(starts))
+
+
+def divided(text: str, headings: Sequence[Heading], title: str) -> tuple[Section, ...]:
+    """Divide a text at its headings, and what is long below one into passages of its own.
+
+    Those are sections of the same title inside that of the heading.
+    """
+    lines = Lines(text)
+    further = [*_continued(text, headings, title, lines)]
+    both = sorted([*headings, *further], key=lambda heading: heading.line)
+    return tuple(divide_at_headings(text, both, title, lines=lines))
+
+
+def _continued(
+    text: str, headings: Sequence[Heading], title: str, lines: Lines
+) -> Iterator[Heading]:
+    """Yield where the second and further passages below a heading begin."""
+    above = Heading(title, 1, 1, 1)
+    begins = headings if headings and headings[0].line == 1 else [above, *headings]
+    ends = [*(heading.line for heading in begins[1:]), lines.total + 1]
+    for heading, end in zip(begins, ends, strict=True):
+        for start in passage_starts(text, lines, heading.line, end - 1)[1:]:
+            # Text above the first heading is no heading's; its passages stand side by side.
+            level = 1 if heading is above else heading.level + 1
+            yield Heading(heading.title, level, start, start)

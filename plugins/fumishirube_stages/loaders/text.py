@@ -1,0 +1,131 @@
+"""Text: plain text, marked-up text and tables that no other loader claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from fumishirube import Document, Root, Section, Source, Stage, Unreadable
+from fumishirube.text import Lines, decode, is_cjk
+from fumishirube_stages.loaders.delimited import table_sections
+from fumishirube_stages.loaders.divisions import divided, passages
+from fumishirube_stages.loaders.names import is_navigation
+from fumishirube_stages.loaders.sections import mended
+from fumishirube_stages.loaders.text_headings import HEADINGS
+from fumishirube_stages.loaders.toc_text import TOC
+
+_CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
+_SAMPLE = 65_536
+_MOST_CONTROLS = 0.01
+_LONGEST_LINE = 10_000
+_LEAST_SPACE = 0.1
+_LEAST_CJK = 0.2
+
+
+class Text(Stage):
+    """Speaks for text that no loader before it claims; ``extensionless`` names included.
+
+    Headings of reStructuredText, AsciiDoc and Org open sections; other text is divided into
+    passages of about 30 lines or 1,500 characters, at blank lines, and tables (``.csv``, ``.tsv``)
+    into rows under their header. What is binary, minified or over ``most_bytes`` is skipped. For
+    logs add ``.log`` to the suffixes.
+    """
+
+    reads_if: ClassVar[Mapping[str, str]] = {
+        ".log": "give it suffixes: [.txt, .log] in {loaders}",
+    }
+
+    suffixes: tuple[str, ...] = (
+        ".txt",
+        ".text",
+        ".rst",
+        ".adoc",
+        ".asciidoc",
+        ".org",
+        ".csv",
+        ".tsv",
+    )
+    extensionless: bool = True
+    most_bytes: Annotated[int, Field(ge=1)] = 16 * 1024 * 1024
+
+    def sources(self, root: Root) -> list[Source]:
+        """Return the files of these suffixes, but for a printed table of contents beside a TOC."""
+        files = root.files()
+        listed = {entry.path for entry in files}
+        paths = dict.fromkeys(entry.path for entry in files if self._reads(entry.name))
+        return [Source(path) for path in paths if not _is_printed_toc(path, listed)]
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read a file and divide it.
+
+        Raises:
+            Unreadable: when it is no text that anybody reads.
+        """
+        path = source.path
+        text = self._text(root.read_bytes(path))
+        name = PurePosixPath(path)
+        suffix = name.suffix.lower()
+        _check_lines(text, suffix)
+        return Document(
+            path=path,
+            file_type=suffix[1:] or "txt",
+            text=text,
+            sections=_sections(text, mended(name.stem), suffix),
+            navigation=is_navigation(path),
+        )
+
+    def _reads(self, name: str) -> bool:
+        suffix = PurePosixPath(name).suffix.lower()
+        return suffix in self.suffixes if suffix else self.extensionless and "." not in name
+
+    def _text(self, data: bytes) -> str:
+        if len(data) > self.most_bytes:
+            raise Unreadable(
+                f"the text has over {self.most_bytes} bytes; raise most_bytes of the loader 'text'",
+                reason="too_large",
+            )
+        try:
+            text = decode(data)
+        except Unreadable as error:
+            if b"\0" in data[:_SAMPLE]:
+                raise Unreadable("the file is binary", reason="binary") from error
+            raise
+        sample = text[:_SAMPLE]
+        if len(_CONTROLS.findall(sample)) > _MOST_CONTROLS * len(sample):
+            raise Unreadable("the file is binary", reason="binary")
+        return text
+
+
+def _is_printed_toc(path: str, listed: set[str]) -> bool:
+    """Tell whether a file is what ``00_目次.json`` says, written out for people."""
+    folder, _, name = path.rpartition("/")
+    stem = TOC.removesuffix(".json")
+    return name == f"{stem}.txt" and (f"{folder}/{TOC}" if folder else TOC) in listed
+
+
+def _check_lines(text: str, suffix: str) -> None:
+    """Refuse text that was packed for machines: long lines with next to no space in them.
+
+    Japanese has no spaces either, and tables few.
+    """
+    longest = max(text.split("\n"), key=len)
+    if len(longest) <= _LONGEST_LINE or suffix in (".csv", ".tsv"):
+        return
+    sample = longest[:_LONGEST_LINE]
+    space = sum(map(str.isspace, sample)) / len(sample)
+    if space < _LEAST_SPACE and sum(map(is_cjk, sample)) / len(sample) < _LEAST_CJK:
+        raise Unreadable("the text is minified: lines without spaces", reason="minified")
+
+
+def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
+    if suffix in (".csv", ".tsv"):
+        return table_sections(text, title, suffix)
+    if suffix in HEADINGS:
+        lines = text.split("\n")[: Lines(text).total]
+        if headings := [*HEADINGS[suffix](lines)]:
+            return divided(text, headings, title)
+    return passages(text, title)

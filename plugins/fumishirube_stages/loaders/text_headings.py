@@ -1,0 +1,96 @@
+"""The headings of reStructuredText, AsciiDoc and Org, line by line."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from fumishirube import Heading
+
+_RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
+_RST_SHORT = 4
+"""An underline of so many marks makes a title of a longer line too, with a warning."""
+_ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*")
+_ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
+_ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S.*?)[ \t]*")
+_ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
+_ORG_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+|\[#\w\][ \t]+")
+_ORG_TAGS = re.compile(r"[ \t]+:[\w@#%:]+:$")
+_DEEPEST = 6
+
+
+def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
+    """Yield the titles with a line of equal marks below, or above and below.
+
+    The first kind of marks is the highest level, and so on, as docutils has it.
+    """
+    kinds: list[str] = []
+    number = 0
+    while number < len(lines):
+        titled = _rst_title(lines, number)
+        if titled is None:
+            number += 1
+            continue
+        kind, title, end = titled
+        if kind not in kinds:
+            kinds.append(kind)
+        level = min(kinds.index(kind) + 1, _DEEPEST)
+        yield Heading(title, level, number + 1, end + 1)
+        number = end
+
+
+def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None:
+    """Return the kind of a title that begins on a line, its text, and the first line below it."""
+    if number and lines[number - 1].strip():
+        return None
+    line = lines[number]
+    if _RST_RULE.fullmatch(line):
+        below = lines[number + 1 : number + 3]
+        same = len(below) == len("ab") and below[1].strip() == line.strip()
+        if same and below[0].strip() and not _RST_RULE.fullmatch(below[0]):
+            return line[0] * 2, below[0].strip(), number + 3
+        return None
+    rule = lines[number + 1] if number + 1 < len(lines) else ""
+    if not line.strip() or line[0].isspace() or not _RST_RULE.fullmatch(rule):
+        return None
+    long_enough = len(rule.strip()) >= min(_width(line.strip()), _RST_SHORT)
+    return (rule[0], line.strip(), number + 2) if long_enough else None
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
+    """Yield the titles that begin with ``=``, but for those in blocks of code and comments."""
+    fence = ""
+    for number, line in enumerate(lines, start=1):
+        marks = _ADOC_FENCE.fullmatch(line)
+        if marks and fence in ("", marks[1]):
+            fence = "" if fence else marks[1]
+        elif not fence and (title := _ADOC_TITLE.fullmatch(line)):
+            yield Heading(title[2], len(title[1]), number, number + 1)
+
+
+def org_headings(lines: Sequence[str]) -> Iterator[Heading]:
+    """Yield the titles that begin with stars, without state, priority and tags."""
+    inside = False
+    for number, line in enumerate(lines, start=1):
+        if block := _ORG_BLOCK.match(line):
+            inside = block[1].lower() == "begin"
+        elif not inside and (title := _ORG_TITLE.fullmatch(line)):
+            shown = _ORG_TAGS.sub("", _ORG_STATE.sub("", title[2])) or title[2]
+            yield Heading(shown, min(len(title[1]), _DEEPEST), number, number + 1)
+
+
+HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = MappingProxyType(
+    {
+        ".rst": rst_headings,
+        ".adoc": adoc_headings,
+        ".asciidoc": adoc_headings,
+        ".org": org_headings,
+    }
+)
+"""Who knows the headings of a file, by its suffix."""

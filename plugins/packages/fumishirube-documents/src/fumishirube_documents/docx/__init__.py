@@ -1,0 +1,26 @@
+"""Word documents as Markdown, divided at their headings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+import docx
+
+from fumishirube import Document, divide_at_headings
+from fumishirube_documents.docx.content import content_of
+from fumishirube_documents.packages import check_package
+
+
+def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
+    """Return what a document says.
+
+    Raises:
+        Unreadable: when it is too large, locked, or no Word document at all.
+    """
+    check_package(data, settings["unpacked_bytes"], ".docx")
+    content = content_of(docx.Document(BytesIO(data)))
+    title = content.title or name
+    sections = tuple(divide_at_headings(content.text, content.headings, title))
+    return Document("", "docx", content.text, sections)

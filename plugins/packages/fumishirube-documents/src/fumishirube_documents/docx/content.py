@@ -1,0 +1,295 @@
+"""What a document says, in Markdown: headings, paragraphs, lists, tables, notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE as RELATED
+from docx.oxml.ns import qn
+from docx.oxml.parser import parse_xml
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from fumishirube import Heading
+from fumishirube_documents.docx.numbering import Numbering
+
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_HIDDEN = qn("w:vanish")
+_UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
+_UNREAD.add(_FALLBACK)
+_MEANT = {
+    qn("w:tab"): " ",
+    qn("w:ptab"): " ",
+    qn("w:br"): "\n",
+    qn("w:cr"): "\n",
+    qn("w:noBreakHyphen"): "-",
+}
+_NOTES = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}
+_HEADING = re.compile(r"heading ([1-9])")
+_CONTENTS = re.compile(r"toc \d|toc heading|table of figures")
+_SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
+_DEEPEST_HASHES = 6
+
+
+class DocxContent(NamedTuple):
+    """The text of a document, the headings there, and the title at its head."""
+
+    text: str
+    headings: Sequence[Heading]
+    title: str
+
+
+def content_of(document: Document) -> DocxContent:
+    """Return what a document says."""
+    return _DocxReader(document).read(document.element.body)
+
+
+class _Style(NamedTuple):
+    """A style of paragraphs, with what it takes over from the one it is based on."""
+
+    name: str = ""
+    level: int | None = None
+    list: str = ""
+    place: int | None = None
+
+
+class _DocxReader:
+    def __init__(self, document: Document) -> None:
+        self._lines: list[str] = []
+        self._headings: list[Heading] = []
+        self._title = ""
+        self._styles = _styles(document.styles.element)
+        part = document.part
+        self._numbering = Numbering(_related(part, RELATED.NUMBERING))
+        self._notes = {
+            **_notes(_related(part, RELATED.FOOTNOTES), "footnote"),
+            **_notes(_related(part, RELATED.ENDNOTES), "endnote"),
+        }
+
+    def read(self, body: Element) -> DocxContent:
+        self._read(body)
+        title = " ".join(self._title.split())
+        text = "\n".join(self._lines)
+        return DocxContent(f"{text}\n" if text else "", self._headings, title)
+
+    def _read(self, parent: Element) -> None:
+        for block in _blocks(parent):
+            if block.tag == qn("w:p"):
+                self._paragraph(block)
+            elif self._arranges(block):
+                for cell in block.iter(qn("w:tc")):
+                    if next(cell.iterancestors(qn("w:tbl"))) is block:
+                        self._read(cell)
+            else:
+                self._write(_rows(block))
+
+    def _paragraph(self, paragraph: Element) -> None:
+        name, style = self._style(paragraph)
+        text = _text(paragraph)
+        if text and not _CONTENTS.fullmatch(style.name):
+            marker = self._marker(paragraph, name, style)
+            if style.name == "title" and not self._headings and not self._title:
+                self._title = text
+            if style.level is None:
+                self._write_plain(text, marker)
+            else:
+                self._write_heading(f"{marker} {text}" if marker not in {"", "-"} else text, style)
+            self._write_notes(paragraph)
+        for box in paragraph.iter(qn("w:txbxContent")):
+            outer = box.iterancestors(qn("w:txbxContent"), _FALLBACK, qn("w:p"))
+            if next(outer) is paragraph:
+                self._read(box)
+
+    def _style(self, paragraph: Element) -> tuple[str, _Style]:
+        """Return the name and the style of a paragraph, with what it says of itself."""
+        element = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
+        name = "" if element is None else str(element.get(qn("w:val"), ""))
+        style = self._styles.get(name, _Style())
+        return name, _own(paragraph.find(qn("w:pPr")), style)
+
+    def _marker(self, paragraph: Element, name: str, style: _Style) -> str:
+        if style.list in {"", "0"}:
+            return ""
+        place = style.place
+        if place is None:
+            place = self._numbering.level_of(style.list, name)
+        marker = self._numbering.next(style.list, place)
+        return marker if style.level is not None else f"{'  ' * place}{marker}"
+
+    def _write_plain(self, text: str, marker: str) -> None:
+        first, *rest = text.split("\n")
+        lead = f"{marker} " if marker.strip() else ""
+        block = [lead + first, *(" " * len(lead) + line for line in rest)]
+        self._write(block, close=bool(lead))
+
+    def _write_heading(self, text: str, style: _Style) -> None:
+        level = style.level or 1
+        title = " ".join(text.split())
+        self._write([f"{'#' * min(level, _DEEPEST_HASHES)} {title}"])
+        line = len(self._lines)
+        self._headings.append(Heading(title, level, line, line + 1))
+
+    def _write_notes(self, paragraph: Element) -> None:
+        for tag, kind in _NOTES.items():
+            for reference in paragraph.iter(tag):
+                number = str(reference.get(qn("w:id"), ""))
+                if text := self._notes.get((kind, number)):
+                    self._write([f"{_note(kind, number)}: {text}"], close=True)
+
+    def _write(self, block: Sequence[str], *, close: bool = False) -> None:
+        """Add a block, with a blank line before it unless it stays ``close`` to the last one."""
+        if block and self._lines and not close:
+            self._lines.append("")
+        self._lines += block
+
+    def _arranges(self, table: Element) -> bool:
+        """Tell whether a table only arranges a page: with headings or tables in it, or one cell."""
+        cells = [*table.iter(qn("w:tc"))]
+        nested = next(table.iterdescendants(qn("w:tbl")), None) is not None
+        return (
+            len(cells) == 1
+            or nested
+            or any(
+                self._style(paragraph)[1].level is not None for paragraph in table.iter(qn("w:p"))
+            )
+        )
+
+
+def _blocks(parent: Element) -> Iterator[Element]:
+    """Yield paragraphs and tables in order, also those in content controls and insertions."""
+    waiting = [iter(parent)]
+    while waiting:
+        for child in waiting[-1]:
+            if child.tag in {qn("w:p"), qn("w:tbl")}:
+                yield child
+            elif child.tag not in _UNREAD:
+                waiting.append(iter(child))
+                break
+        else:
+            waiting.pop()
+
+
+def _text(paragraph: Element) -> str:
+    """Return what a paragraph says, as lines without needless space."""
+    pieces: list[str] = []
+    walker = etree.iterwalk(paragraph, events=("start",))
+    for _, element in walker:
+        tag = element.tag
+        if tag in _UNREAD or (tag == qn("w:r") and _is_hidden(element)):
+            walker.skip_subtree()
+        elif tag in {qn("w:t"), _MATHS}:
+            pieces.append(element.text or "")
+        elif tag == qn("wp:docPr") and (shown := " ".join(element.get("descr", "").split())):
+            pieces.append(f"![{shown}]")
+        elif tag in _NOTES:
+            pieces.append(_note(_NOTES[tag], str(element.get(qn("w:id"), ""))))
+        else:
+            pieces.append(_MEANT.get(tag, ""))
+    lines = (_SPACE.sub(" ", line).strip() for line in "".join(pieces).split("\n"))
+    return "\n".join(line for line in lines if line).replace("\ufeff", "")
+
+
+def _rows(table: Element) -> list[str]:
+    """Return a table's rows as lines; cells that others are merged into stay empty."""
+    rows = [[*_cells(row)] for row in table.iter(qn("w:tr"))]
+    rows = [row for row in rows if any(row)]
+    width = max(map(len, rows), default=0)
+    written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
+    rule = [f"|{' --- |' * width}"] if len(rows) > 1 else []
+    return [*written[:1], *rule, *written[1:]]
+
+
+def _cells(row: Element) -> Iterator[str]:
+    for cell in row.iter(qn("w:tc")):
+        properties = cell.find(qn("w:tcPr"))
+        merged = None if properties is None else properties.find(qn("w:vMerge"))
+        goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
+        said = " ".join(_text(paragraph).replace("\n", " ") for paragraph in cell.iter(qn("w:p")))
+        yield "" if goes_on else " ".join(said.split()).replace("|", r"\|")
+        span = None if properties is None else properties.find(qn("w:gridSpan"))
+        wide = "1" if span is None else str(span.get(qn("w:val"), "1"))
+        yield from [""] * (min(int(wide), 64) - 1 if wide.isdecimal() else 0)
+
+
+def _is_hidden(run: Element) -> bool:
+    properties = run.find(qn("w:rPr"))
+    hidden = None if properties is None else properties.find(_HIDDEN)
+    return hidden is not None and hidden.get(qn("w:val"), "1") not in {"0", "false", "off"}
+
+
+def _own(properties: Element | None, style: _Style) -> _Style:
+    """Return a style with what the properties of a paragraph, or of a style, say otherwise."""
+    if properties is None:
+        return style
+    level = properties.find(qn("w:outlineLvl"))
+    if level is not None:
+        depth = str(level.get(qn("w:val"), ""))
+        # Nine of them are headings; what comes after is the body of the text.
+        style = style._replace(level=int(depth) + 1 if re.fullmatch("[0-8]", depth) else None)
+    numbered = properties.find(qn("w:numPr"))
+    if numbered is not None:
+        name, place = numbered.find(qn("w:numId")), numbered.find(qn("w:ilvl"))
+        if name is not None:
+            style = style._replace(list=str(name.get(qn("w:val"), "")), place=None)
+        depth = "" if place is None else str(place.get(qn("w:val"), ""))
+        if re.fullmatch("[0-8]", depth):
+            style = style._replace(place=int(depth))
+    return style
+
+
+def _styles(part: Element) -> dict[str, _Style]:
+    """Return the styles of paragraphs by their ids, each with what it takes over from others."""
+    elements = {
+        str(element.get(qn("w:styleId"), "")): element for element in part.iter(qn("w:style"))
+    }
+    styles: dict[str, _Style] = {}
+    for name in elements:
+        chain = [name]
+        while (based := _attribute(elements.get(chain[-1]), "basedOn")) and based not in chain:
+            chain.append(based)
+        style = _Style()
+        for each in reversed(chain):
+            style = styles[each] = _taken_over(elements.get(each), style)
+    return styles
+
+
+def _taken_over(element: Element | None, style: _Style) -> _Style:
+    """Return a style that is based on another one."""
+    if element is None:
+        return style
+    label = _attribute(element, "name").lower()
+    heading = _HEADING.fullmatch(label)
+    style = style._replace(name=label, level=int(heading[1]) if heading else style.level)
+    return _own(element.find(qn("w:pPr")), style)
+
+
+def _attribute(element: Element | None, name: str) -> str:
+    """Return the value of a child, such as the name of a style."""
+    child = None if element is None else element.find(qn(f"w:{name}"))
+    return "" if child is None else str(child.get(qn("w:val"), ""))
+
+
+def _related(part: object, kind: str) -> Element | None:
+    try:
+        other = part.part_related_by(kind)  # type: ignore[attr-defined]
+    except KeyError:
+        return None
+    return parse_xml(other.blob)
+
+
+def _notes(part: Element | None, kind: str) -> dict[tuple[str, str], str]:
+    notes = () if part is None else part.iter(qn(f"w:{kind}"))
+    return {
+        (kind, str(note.get(qn("w:id"), ""))): " ".join(
+            filter(None, (_text(p).replace("\n", " ") for p in note.iter(qn("w:p"))))
+        )
+        for note in notes
+    }
+
+
+def _note(kind: str, number: str) -> str:
+    return f"[^{number}]" if kind == "footnote" else f"[^e{number}]"

@@ -1,0 +1,290 @@
+"""A page as its reader sees it: blocks of text, in Markdown.
+
+libxml2 tells what begins and what ends, and no tree is made: how deep elements are nested, or how
+many are left open, costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from lxml import etree
+
+from fumishirube import Heading
+from fumishirube_documents.html.table import Table
+
+_SILENT = re.compile(
+    "canvas|iframe|no(?:embed|frames|script)|object|r[pt]|script|style|svg|template"
+)
+_BLOCK = re.compile(
+    "address|article|aside|blockquote|body|caption|center|details|dialog|div|d[dlt]|fieldset|"
+    "fig(?:caption|ure)|footer|form|h[1-6]|h(?:eader|group|r)|li|main|menu|nav|ol|option|p|pre|"
+    "section|summary|table|tbody|t[dhr]|tfoot|thead|title|ul"
+)
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_MARKS = {"code": "`", "br": "\n"}
+_SPACE = re.compile(r"[ \t\n\f\r]+")
+_INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
+_ANCHOR = re.compile(r"[^\s{}]{1,200}")
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]+)")
+_DEEPEST_LIST = 8
+_MAIN_PARTS = ("main", "article")
+
+
+class HtmlPage(NamedTuple):
+    """What a page says: its text, the headings there, and the title in its head."""
+
+    text: str
+    headings: Sequence[Heading]
+    title: str
+
+
+def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
+    """Read a page; whatever it holds, there is something that it says.
+
+    Where it has one ``main`` element, or else one article, that says something, the rest is left
+    out.
+    """
+    for tag in _MAIN_PARTS:
+        if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
+            page = _read(markup, ignored, tag, anchors=anchors)
+            if page.text:
+                return page
+    return _read(markup, ignored, "", anchors=anchors)
+
+
+def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> HtmlPage:
+    reader = _HtmlReader(frozenset(ignored), main, anchors=anchors)
+    parser = etree.HTMLParser(target=reader)
+    parser.feed(markup)
+    with suppress(etree.XMLSyntaxError):  # of a page without an element or a text
+        parser.close()
+    reader.finish()
+    text = "\n".join(reader.lines)
+    return HtmlPage(f"{text}\n" if text else "", reader.headings, reader.title)
+
+
+class _HtmlReader:
+    """Hears of the elements one after the other, and writes lines."""
+
+    def __init__(self, ignored: frozenset[str], main: str, *, anchors: bool) -> None:
+        self.lines: list[str] = []
+        self.headings: list[Heading] = []
+        self.title = ""
+        self._ignored = ignored
+        self._main = main
+        self._inside = 0 if main else 1
+        """How many elements are open without which nothing is read."""
+        self._anchors = anchors
+        self._silent = 0
+        self._words: list[str] = []
+        self._level = 0
+        self._anchor = ""
+        self._item = ""
+        self._quoted = 0
+        self._lists: list[int] = []
+        self._tables: list[Table | None] = []
+        self._code: list[str] | None = None
+        self._language = ""
+
+    # --- what the parser calls --------------------------------------------------------------
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Take note of an element that begins."""
+        self._inside += tag in {self._main, "title"}
+        if not self._inside:
+            return
+        if self._silent or self._is_silent(tag, attributes):
+            self._silent += 1
+            return
+        anchor = attributes.get("id") or (tag == "a" and attributes.get("name")) or ""
+        self._anchor = anchor if _ANCHOR.fullmatch(anchor) else self._anchor
+        if self._code is not None:
+            self._language = self._language or _language(attributes)
+            if tag == "br":
+                self._code.append("\n")
+        elif _BLOCK.fullmatch(tag):
+            self._begin(tag, attributes)
+        elif tag in _MARKS:
+            self._words.append(_MARKS[tag])
+        elif tag in {"img", "area"} and (alt := _plain(attributes.get("alt", ""))):
+            self._words.append(f"![{alt}]")
+
+    def data(self, data: str) -> None:
+        """Take some text."""
+        if self._silent or not self._inside:
+            return
+        data = _INVISIBLE.sub("", data)
+        if self._code is not None:
+            self._code.append(data.replace("\r", ""))
+        elif data:
+            self._words.append(_SPACE.sub(" ", data))
+            if not self._level and not data.isspace():
+                self._anchor = ""
+
+    def end(self, tag: str) -> None:
+        """Take note of an element that ends."""
+        if not self._inside:
+            return
+        if self._silent:
+            self._silent -= 1
+        elif self._code is not None:
+            if tag == "pre":
+                self._end_code()
+        elif tag == "code":
+            self._words.append(_MARKS["code"])
+        elif tag == "title":
+            self.title = self.title or _plain(self._take())
+        elif _BLOCK.fullmatch(tag):
+            self._end(tag)
+        self._inside -= tag in {self._main, "title"}
+
+    def comment(self, text: str) -> None:
+        """Pass over a comment."""
+
+    def close(self) -> None:
+        """Be done; the parser wants to be told."""
+
+    def finish(self) -> None:
+        """Write what is still open."""
+        if self._code is not None:
+            self._end_code()
+        while self._tables:
+            self._end("table")
+        self._flush()
+
+    # --- blocks -----------------------------------------------------------------------------
+
+    def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
+        table = self._tables[-1] if self._tables else None
+        if table and (tag in _LEVELS or tag in {"table", "pre"}):
+            self._unfold()
+            table = None
+        if table:
+            table.begin(tag, self._words)
+        else:
+            self._flush()
+            self._open(tag, attributes)
+
+    def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
+        match tag:
+            case "pre":
+                self._code, self._language = [], _language(attributes)
+            case "table":
+                self._tables.append(Table())
+            case "ul" | "ol" | "menu":
+                self._lists.append(_number(attributes.get("start")) if tag == "ol" else -1)
+            case "li":
+                self._item = self._marker()
+            case "dd":
+                self._item = ": "
+            case "hr":
+                self._write(["---"])
+            case "blockquote":
+                self._quoted += 1
+            case _ if tag in _LEVELS:
+                self._level = _LEVELS[tag]
+
+    def _end(self, tag: str) -> None:
+        table = self._tables[-1] if self._tables else None
+        if table and tag != "table":
+            table.end(tag, self._words)
+            return
+        self._flush()
+        match tag:
+            case "table" if self._tables:
+                ended = self._tables.pop()
+                self._write(ended.lines() if ended else [])
+            case "ul" | "ol" | "menu":
+                del self._lists[-1:]
+            case "li" | "dd":
+                self._item = ""
+            case "blockquote":
+                self._quoted = max(0, self._quoted - 1)
+
+    def _unfold(self) -> None:
+        """Take the cells of a table that only arranges a page as blocks of it, from here on."""
+        table = self._tables[-1]
+        self._tables[-1] = None
+        rest = self._words[:]
+        self._words.clear()
+        for block in table.blocks() if table else ():
+            self._write([block])
+        self._words.extend(rest)
+
+    def _marker(self) -> str:
+        depth = min(len(self._lists), _DEEPEST_LIST)
+        indent = "  " * max(0, depth - 1)
+        if not self._lists or self._lists[-1] < 0:
+            return f"{indent}- "
+        self._lists[-1] += 1
+        return f"{indent}{self._lists[-1] - 1}. "
+
+    def _flush(self) -> None:
+        """Write the words so far as a block: a heading, an item of a list, or a paragraph."""
+        level, self._level = self._level, 0
+        text = self._take()
+        if level:
+            self._write_heading(_plain(text), level)
+        elif text:
+            item, self._item = self._item, " " * len(self._item)
+            first, *rest = text.split("\n")
+            close = bool(item.strip())
+            self._write([item + first, *(" " * len(item) + line for line in rest)], close=close)
+
+    def _write_heading(self, title: str, level: int) -> None:
+        anchor, self._anchor = self._anchor, ""
+        if not title:
+            return
+        shown = f"{'#' * level} {title}"
+        self._write([f"{shown} {{#{anchor}}}" if anchor and self._anchors else shown])
+        line = len(self.lines)
+        self.headings.append(Heading(title, level, line, line + 1))
+
+    def _end_code(self) -> None:
+        text = "".join(self._code or ()).removeprefix("\n").rstrip()
+        self._code = None
+        if text.strip():
+            longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
+            fence = "`" * (longest + 1)
+            self._write([fence + self._language, *text.split("\n"), fence])
+
+    def _take(self) -> str:
+        """Return the words so far as lines without needless space, and begin anew."""
+        lines = re.sub(" +", " ", "".join(self._words)).split("\n")
+        self._words.clear()
+        return "\n".join(line for each in lines if (line := each.strip()))
+
+    def _write(self, block: Sequence[str], *, close: bool = False) -> None:
+        """Add a block, with a blank line before it unless it stays ``close`` to the last one."""
+        if not block:
+            return
+        if self.lines and not (close and self.lines[-1].strip()):
+            self.lines.append("")
+        quote = "> " * min(self._quoted, _DEEPEST_LIST)
+        self.lines += [(quote + line).rstrip() for line in block]
+
+    def _is_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        names = [tag, *(f".{name}" for name in attributes.get("class", "").split())]
+        names.append(f"#{attributes.get('id', '')}")
+        return (
+            bool(_SILENT.fullmatch(tag))
+            or "hidden" in attributes
+            or not self._ignored.isdisjoint(names)
+        )
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
+
+
+def _language(attributes: Mapping[str, str]) -> str:
+    match = _LANGUAGE.search(attributes.get("class", ""))
+    return match[1] if match else ""
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and text.isascii() and len(text) < 7 else 1

@@ -1,0 +1,34 @@
+"""Packed folders, of which most formats are made: looked at before anything is unpacked."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+
+from fumishirube import Unreadable
+
+_OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
+_MOST_FILES = 10_000
+
+
+def check_package(data: bytes, most: int, suffix: str) -> None:
+    """Look at what a package says of itself; no more than that is ever unpacked.
+
+    Raises:
+        Unreadable: when it is locked, or unpacks to over ``most`` bytes.
+        BadZipFile: when it is no package.
+    """
+    if data.startswith(_OLD_OR_LOCKED):
+        raise Unreadable(
+            f"it is in the format of before 2007, or locked by a password; save it as {suffix}",
+            reason="old_or_locked",
+        )
+    with ZipFile(BytesIO(data)) as package:
+        files = package.infolist()
+    if len(files) > _MOST_FILES or sum(file.file_size for file in files) > most:
+        raise Unreadable(
+            f"it unpacks to over {most} bytes or {_MOST_FILES} files; raise unpacked_bytes",
+            reason="too_large",
+        )
+    if any(file.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for file in files):
+        raise BadZipFile("packed in a way that documents are not")

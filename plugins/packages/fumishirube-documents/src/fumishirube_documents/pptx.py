@@ -1,0 +1,75 @@
+"""Presentations: a section a slide, with its tables and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
+from typing import Any
+
+from pptx import Presentation
+
+from fumishirube import Document, Heading, divide_at_headings
+from fumishirube.parsing import Place
+from fumishirube_documents.packages import check_package
+
+
+def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
+    """Return what a presentation says, slide by slide.
+
+    Raises:
+        Unreadable: when it is too large, or locked.
+    """
+    check_package(data, settings["unpacked_bytes"], ".pptx")
+    lines: list[str] = []
+    headings: list[Heading] = []
+    places: list[Place] = []
+    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
+        shown = slide.shapes.title
+        title = _line(shown.text_frame.text) if shown is not None else ""
+        rest = (s for s in slide.shapes if shown is None or s.shape_id != shown.shape_id)
+        title = title or f"{name} {number}"
+        places.append(Place(len(lines) + 1, slide=number))
+        lines.append(f"# {title}")
+        headings.append(Heading(title, 1, len(lines), len(lines) + 1))
+        lines += ["", *_texts(rest), *_notes(slide), ""]
+    text = "".join(f"{line}\n" for line in lines)
+    sections = tuple(divide_at_headings(text, headings, None))
+    return Document("", "pptx", text, sections, places=tuple(places))
+
+
+def _texts(shapes: Iterable[Any]) -> Iterator[str]:
+    """Yield the lines of shapes, and of those grouped in them, in the order of the slide."""
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _texts(shape.shapes)
+        elif getattr(shape, "has_table", False):
+            for row in shape.table.rows:
+                cells = (_line(cell.text).replace("|", r"\|") for cell in row.cells)
+                yield f"| {' | '.join(cells)} |"
+        elif getattr(shape, "has_chart", False) and shape.has_chart:
+            yield from _chart(shape.chart)
+        elif shape.has_text_frame:
+            for paragraph in shape.text_frame.paragraphs:
+                if text := _line("".join(run.text for run in paragraph.runs) or paragraph.text):
+                    yield f"{'  ' * paragraph.level}- {text}" if paragraph.level else text
+
+
+def _chart(chart: Any) -> Iterator[str]:
+    """Yield the numbers of a chart as a table: categories across, a row each series."""
+    for plot in chart.plots:
+        categories = [_line(str(category)) for category in plot.categories]
+        yield f"| | {' | '.join(categories)} |"
+        for series in plot.series:
+            values = ("" if value is None else f"{value:g}" for value in series.values)
+            yield f"| {_line(str(series.name))} | {' | '.join(values)} |"
+
+
+def _notes(slide: Any) -> Iterator[str]:
+    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    notes = [line for each in (frame.text.split("\n") if frame else ()) if (line := _line(each))]
+    if notes:
+        yield from ("", "Notes:", *notes)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace("\v", " ").split())

@@ -1,0 +1,294 @@
+"""PDF, presentations, sheets and books: what is read of them, and where it stands."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from pathlib import Path
+
+import openpyxl
+import pytest
+import samples
+from fumishirube_documents import Epub, OldSheets, Pdf, Pptx, Xlsx
+from fumishirube_documents.number_formats import shown
+from opened_loaders import RunningContract, running
+
+from fumishirube import Document, Root, Source, Unreadable
+from fumishirube.parsing import IsolatedLoader, PlaceRange, lines_of, place_at, place_range
+from fumishirube.text import Lines
+
+samples.workbook()  # a library writes a file for that, which no loader may
+
+
+class TestPdf(RunningContract):
+    stage = Pdf()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {"report.pdf": samples.report(), "more/SHORT.PDF": samples.pdf([["x"]])}
+
+
+class TestPptx(RunningContract):
+    stage = Pptx()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {"plan.pptx": samples.slides()}
+
+
+class TestXlsx(RunningContract):
+    stage = Xlsx()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {"prices.xlsx": samples.workbook()}
+
+
+class TestOldSheets(RunningContract):
+    stage = OldSheets()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {"prices.ods": samples.workbook()}
+
+
+class TestEpub(RunningContract):
+    stage = Epub()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {"shop.epub": samples.book()}
+
+
+def load(folder: Path, name: str, data: bytes, stage: IsolatedLoader) -> Document:
+    (folder / name).write_bytes(data)
+    return running(stage).load(Root(folder), Source(name))
+
+
+def refused(folder: Path, data: bytes, stage: IsolatedLoader, name: str = "a.pdf") -> str:
+    with pytest.raises(Unreadable) as caught:
+        load(folder, name, data, stage)
+    return caught.value.reason
+
+
+def line_of(document: Document, text: str) -> int:
+    return Lines(document.text).at(document.text.index(text))
+
+
+# --- PDF ------------------------------------------------------------------------------------
+
+
+def test_each_page_and_each_heading_opens_a_section(tmp_path: Path) -> None:
+    document = load(tmp_path, "report.pdf", samples.report(), Pdf())
+    pages = [place_at(document.places, each.start_line) for each in document.sections]
+    assert [
+        (each.title, page.page if page else 0)
+        for each, page in zip(document.sections, pages, strict=True)
+    ] == [
+        ("Overview", 1),
+        ("Overview", 2),
+        ("Prices", 3),
+        ("休暇", 4),
+        ("休暇", 5),
+    ]
+
+
+def test_every_line_knows_its_page(tmp_path: Path) -> None:
+    document = load(tmp_path, "report.pdf", samples.report(), Pdf())
+    for text, page in [("brass key", 2), ("Bolt", 3), ("十日", 4), ("goodbye", 5)]:
+        place = place_at(document.places, line_of(document, text))
+        assert place is not None
+        assert place.page == page
+    assert lines_of(document.places, PlaceRange("page", 2, 2), Lines(document.text).total) == (
+        line_of(document, "It has two"),
+        line_of(document, "# Prices".removeprefix("# ")) - 1,
+    )
+
+
+def test_running_heads_and_numbers_of_pages_are_left_out_and_listed(tmp_path: Path) -> None:
+    document = load(tmp_path, "report.pdf", samples.report(), Pdf())
+    assert "Annual report" not in document.text
+    assert "- 3 -" not in document.text
+    assert [r.message for r in document.remarks] == [
+        "left out as a running head: - # -",
+        "left out as a running head: annual report of the shop",
+    ]
+    whole = load(tmp_path, "report.pdf", samples.report(), Pdf(running_heads=True))
+    assert whole.text.count("Annual report") == 5
+
+
+def test_a_table_is_rows_with_each_cell_in_its_column(tmp_path: Path) -> None:
+    document = load(tmp_path, "report.pdf", samples.report(), Pdf())
+    rows = "| Item | Price | Qty |\n| Bolt | 1.20 | 30 |\n| Nut |  | 7 |\n| Washer | 0.10 | 9 |\n"
+    assert rows in document.text
+
+
+def test_headings_of_the_outline_go_before_large_letters(tmp_path: Path) -> None:
+    pages = [["Opening", "x"], ["text", "# Large", "Ending", "y"], ["z"]]
+    data = samples.pdf(pages, outline={"Opening": 1, "Ending": 2})
+    document = load(tmp_path, "a.pdf", data, Pdf())
+    titles = [(each.title, each.start_line) for each in document.sections]
+    assert titles == [
+        ("Opening", 1),
+        ("Opening", line_of(document, "text")),
+        ("Ending", line_of(document, "Ending")),
+        ("Ending", line_of(document, "z")),
+    ]
+
+
+def test_labels_that_are_printed_stand_beside_the_numbers(tmp_path: Path) -> None:
+    data = samples.pdf([["one"], ["two"]], labels={1: "", 2: "A-"})
+    document = load(tmp_path, "a.pdf", data, Pdf())
+    assert [(place.page, place.label) for place in document.places] == [(1, "i"), (2, "A-i")]
+
+
+def test_pages_without_text_are_counted(tmp_path: Path) -> None:
+    document = load(tmp_path, "a.pdf", samples.pdf([["one"], [], ["three"]]), Pdf())
+    assert [place.page for place in document.places] == [1, 3]
+    (remark,) = (r for r in document.remarks if r.code == "no_text")
+    assert remark.message == "1 of 3 pages hold no text: they need OCR"
+    assert refused(tmp_path, samples.pdf([[], []]), Pdf()) == "needs_ocr"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (samples.pdf([["x"]], password="secret"), "encrypted"),
+        (b"%PDF-1.7 and no more", "damaged"),
+        (b"", "damaged"),
+        (samples.report()[:200], "damaged"),
+    ],
+)
+def test_what_is_no_readable_pdf_says_why(tmp_path: Path, data: bytes, reason: str) -> None:
+    assert refused(tmp_path, data, Pdf()) == reason
+
+
+def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
+    """Whatever the bytes, the server stays, and so does what it reads next."""
+    chance = random.Random(7)
+    originals = [
+        ("a.pdf", samples.report(), Pdf()),
+        ("a.xlsx", samples.workbook(), Xlsx()),
+        ("a.pptx", samples.slides(), Pptx()),
+        ("a.epub", samples.book(), Epub()),
+    ]
+    reasons: set[str] = set()
+    for name, original, stage in originals:
+        for _ in range(15):
+            data = bytearray(original)
+            for _ in range(chance.choice([1, 10, 100])):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            try:
+                load(tmp_path, name, bytes(data), stage)
+            except Unreadable as error:
+                reasons.add(error.reason)
+        assert load(tmp_path, name, original, stage).text
+    assert "damaged" in reasons
+    assert "" not in reasons
+
+
+# --- presentations --------------------------------------------------------------------------
+
+
+def test_a_slide_is_a_section_with_its_notes(tmp_path: Path) -> None:
+    document = load(tmp_path, "plan.pptx", samples.slides(), Pptx())
+    assert [each.title for each in document.sections] == ["Plan", "Costs"]
+    assert [place.slide for place in document.places] == [1, 2]
+    costs = document.text[document.sections[1].start :]
+    assert costs == (
+        "# Costs\n\nTwo hundred euros\n| Item | Price |\n| Key | 4 \\| 5 |\n"
+        "\nNotes:\nSay it slowly.\n\n"
+    )
+
+
+# --- sheets ---------------------------------------------------------------------------------
+
+
+def test_rows_know_their_sheet_and_number(tmp_path: Path) -> None:
+    document = load(tmp_path, "prices.xlsx", samples.workbook(), Xlsx())
+    place = place_at(document.places, line_of(document, "| A-77 |"))
+    assert place is not None
+    assert (place.sheet, place.row) == ("Prices", 78)
+    place = place_at(document.places, line_of(document, "| total | 3 |"))
+    assert place is not None
+    assert (place.sheet, place.row) == ("Q1 plan!", 5)
+    wanted = PlaceRange("row", 78, 79, "Prices")
+    first, last = lines_of(document.places, wanted, Lines(document.text).total) or (0, 0)
+    assert document.text.split("\n")[first - 1 : last] == [
+        "| A-77 | ¥77,000 (77000) | 7.7% (0.077) | 令和6年4月1日 (2024-04-01) |",
+        "| A-78 | ¥78,000 (78000) | 7.8% (0.078) | 令和6年4月1日 (2024-04-01) |",
+    ]
+
+
+def test_rows_stand_under_the_header_of_their_sheet(tmp_path: Path) -> None:
+    document = load(tmp_path, "prices.xlsx", samples.workbook(), Xlsx())
+    first, *others = (each for each in document.sections if each.title == "Prices")
+    assert len(others) >= 3
+    assert {each.ancestors for each in others} == {("prices", "Part | Price | Share | Since")}
+    for section in others:
+        lines = place_range(document.places, section.start_line, section.end_line)
+        assert lines is not None
+        assert lines.last - lines.first < 30
+    assert str(place_range(document.places, first.start_line, first.end_line)).startswith(
+        "Prices!R1-R"
+    )
+
+
+def test_other_sheets_are_read_as_values(tmp_path: Path) -> None:
+    document = load(tmp_path, "prices.ods", samples.workbook(), OldSheets())
+    assert "| A-77 | 77000 | 0.077 | 2024-04-01 |" in document.text
+    assert [remark.code for remark in document.remarks] == ["values_only"]
+
+
+def test_a_locked_workbook_says_so(tmp_path: Path) -> None:
+    data = b"\xd0\xcf\x11\xe0" + b"x" * 600
+    assert refused(tmp_path, data, Xlsx(), "a.xlsx") == "old_or_locked"
+
+
+def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active["XFD1048576"] = "far away"
+    book.active["A1"] = "here"
+    buffer = io.BytesIO()
+    book.save(buffer)
+    assert "| here |" in load(tmp_path, "a.xlsx", buffer.getvalue(), Xlsx()).text
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "text"),
+    [
+        (0.125, "0.0%", "12.5% (0.125)"),
+        (0.5, "0%", "50% (0.5)"),
+        (1234567, "#,##0", "1,234,567 (1234567)"),
+        (-1234.5, "#,##0.00;-#,##0.00", "-1,234.50 (-1234.5)"),
+        (-1234, "#,##0;(#,##0)", "(1,234) (-1234)"),
+        (-5, "#,##0;[Red]△#,##0", "△5 (-5)"),
+        (1500, '"¥"#,##0', "¥1,500 (1500)"),
+        (1500, "[$¥-411]#,##0", "¥1,500 (1500)"),
+        (3, '0"個"', "3個 (3)"),
+        (9.5, '#,##0.00" kg"', "9.50 kg (9.5)"),
+        (3, "General", "3"),
+        (3.0, "General", "3"),
+        (0.1, "General", "0.1"),
+        (3, "0", "3"),
+        (1e20, "General", "1e+20"),
+        (True, "General", "TRUE"),
+        (None, "General", ""),
+        (" a\nb ", "@", "a b"),
+        (date(2024, 4, 1), "yyyy/m/d", "2024-04-01"),
+        (datetime(2024, 4, 1, 9, 30), "yyyy-mm-dd hh:mm", "2024-04-01 09:30"),  # noqa: DTZ001 - sheets know no zones
+        (datetime(2024, 4, 1), "ge.m.d", "令和6年4月1日 (2024-04-01)"),  # noqa: DTZ001 - sheets know no zones
+        (datetime(1989, 1, 7), 'ggge"年"', "昭和64年1月7日 (1989-01-07)"),  # noqa: DTZ001 - sheets know no zones
+        (time(9, 30), "h:mm", "09:30"),
+    ],
+)
+def test_values_are_shown_as_the_sheet_shows_them(
+    value: object, number_format: str, text: str
+) -> None:
+    assert shown(value, number_format) == text
+
+
+# --- books ----------------------------------------------------------------------------------
+
+
+def test_chapters_come_in_their_order(tmp_path: Path) -> None:
+    document = load(tmp_path, "shop.epub", samples.book(), Epub())
+    assert [each.title for each in document.sections] == ["First", "Second"]
+    assert document.text.index("brass key") < document.text.index("cellar")

@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import docx
+import pytest
+from docx.document import Document as Word
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.oxml.parser import parse_xml
+from docx.shared import Inches
+from fumishirube_documents import Docx
+from opened_loaders import RunningContract, running
+
+from fumishirube import Document, Root, Source, Unreadable
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+FOLDERS = zipfile.ZIP_DEFLATED
+
+
+def word(write: Callable[[Word], object]) -> bytes:
+    """Return the bytes of a document that somebody writes."""
+    document = docx.Document()
+    write(document)
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def guide(document: Word) -> None:
+    document.add_heading("就業規則", 0)
+    document.add_paragraph("この規則は社員に適用する。")
+    document.add_heading("休暇", 1)
+    document.add_paragraph("年次有給休暇は10日とする。")
+    document.add_paragraph("繰り越し", style="List Bullet")
+    document.add_paragraph("失効", style="List Bullet 2")
+    document.add_paragraph("申請", style="List Number")
+    document.add_paragraph("承認", style="List Number")
+    document.add_heading("例外", 2)
+    table = document.add_table(2, 2)
+    for row, (first, second) in zip(
+        table.rows, [("区分", "日数"), ("パート | 他", "5日")], strict=True
+    ):
+        row.cells[0].text, row.cells[1].text = first, second
+
+
+class TestDocx(RunningContract):
+    stage = Docx()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {
+            "規則.docx": word(guide),
+            "more/EMPTY.DOCX": word(lambda document: document),
+            "~$規則.docx": b"somebody has it open",
+            "notes.md": "# not ours\n",
+        }
+
+
+def load(folder: Path, written: bytes | Callable[[Word], object], **settings: int) -> Document:
+    data = written if isinstance(written, bytes) else word(written)
+    (folder / "page.docx").write_bytes(data)
+    return running(Docx.model_validate(settings)).load(Root(folder), Source("page.docx"))
+
+
+def text(folder: Path, write: Callable[[Word], object]) -> str:
+    return load(folder, write).text
+
+
+def body(*elements: str) -> Callable[[Word], object]:
+    """Write a document of paragraphs and tables in Word's own XML."""
+
+    def write(document: Word) -> None:
+        for element in elements:
+            made = parse_xml(element.replace(">", f" {W}>", 1).replace("/ " + W, " " + W + "/"))
+            document.element.body.insert(len(document.element.body) - 1, made)
+
+    return write
+
+
+# --- sections -------------------------------------------------------------------------------
+
+
+def test_a_document_is_read_as_markdown(tmp_path: Path) -> None:
+    assert text(tmp_path, guide) == (
+        "就業規則\n\nこの規則は社員に適用する。\n\n"
+        "# 休暇\n\n年次有給休暇は10日とする。\n- 繰り越し\n- 失効\n1. 申請\n2. 承認\n\n"
+        "## 例外\n\n| 区分 | 日数 |\n| --- | --- |\n| パート \\| 他 | 5日 |\n"
+    )
+
+
+def test_headings_open_sections_that_name_those_around_them(tmp_path: Path) -> None:
+    assert [(s.title, s.level, s.ancestors) for s in load(tmp_path, guide).sections] == [
+        ("就業規則", 1, ()),
+        ("休暇", 1, ()),
+        ("例外", 2, ("休暇",)),
+    ]
+
+
+def test_a_document_without_title_or_headings_is_called_by_its_name(tmp_path: Path) -> None:
+    (section,) = load(tmp_path, lambda document: document.add_paragraph("x")).sections
+    assert section.title == "page"
+
+
+def test_a_style_of_one_s_own_is_a_heading_if_it_is_based_on_one(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        style = document.styles.add_style("章見出し", 1)
+        style.base_style = document.styles["Heading 2"]
+        document.add_paragraph("総則", style=style)
+        outlined = document.add_paragraph("細則")
+        level = OxmlElement("w:outlineLvl")
+        level.set(qn("w:val"), "2")
+        outlined.paragraph_format.element.get_or_add_pPr().append(level)
+
+    assert text(tmp_path, write) == "## 総則\n\n### 細則\n"
+
+
+def test_numbers_that_word_shows_are_in_the_titles(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        numbering = document.part.numbering_part.element
+        levels = "".join(
+            f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>'
+            f'<w:pStyle w:val="Heading{n + 1}"/><w:lvlText w:val="{shown}"/></w:lvl>'
+            for n, (form, shown) in enumerate(
+                [("japaneseCounting", "第%1章"), ("decimal", "%1.%2")]
+            )
+        )
+        made = parse_xml(f'<w:abstractNum {W} w:abstractNumId="77">{levels}</w:abstractNum>')
+        numbering.insert(0, made)
+        numbering.append(
+            parse_xml(f'<w:num {W} w:numId="77"><w:abstractNumId w:val="77"/></w:num>')
+        )
+        for name in ("Heading 1", "Heading 2"):
+            properties = document.styles[name].element.get_or_add_pPr()
+            properties.append(parse_xml(f'<w:numPr {W}><w:numId w:val="77"/></w:numPr>'))
+        for title, level in [("総則", 1), ("目的", 2), ("範囲", 2), ("休暇", 1), ("種類", 2)]:
+            document.add_heading(title, level)
+
+    titles = [section.title for section in load(tmp_path, write).sections]
+    assert titles == ["第一章 総則", "一.1 目的", "一.2 範囲", "第二章 休暇", "二.1 種類"]
+
+
+# --- what is read, and what is not -----------------------------------------------------------
+
+
+def test_what_was_inserted_is_read_and_what_was_deleted_is_not(tmp_path: Path) -> None:
+    write = body(
+        "<w:p><w:r><w:t>a</w:t></w:r><w:ins><w:r><w:t>b</w:t></w:r></w:ins>"
+        "<w:del><w:r><w:delText>c</w:delText></w:r></w:del>"
+        "<w:r><w:rPr><w:vanish/></w:rPr><w:t>d</w:t></w:r>"
+        "<w:hyperlink><w:r><w:t>e</w:t></w:r></w:hyperlink></w:p>"
+    )
+    assert text(tmp_path, write) == "abe\n"
+
+
+def test_content_controls_and_text_boxes_are_read(tmp_path: Path) -> None:
+    write = body(
+        "<w:sdt><w:sdtContent><w:p><w:r><w:t>kept</w:t></w:r></w:p></w:sdtContent></w:sdt>",
+        "<w:p><w:r><w:t>before</w:t><w:pict><w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p>"
+        "</w:txbxContent></w:pict><w:br/><w:t>after</w:t></w:r></w:p>",
+    )
+    assert text(tmp_path, write) == "kept\n\nbefore\nafter\n\nboxed\n"
+
+
+def test_readings_above_kanji_are_no_text(tmp_path: Path) -> None:
+    write = body(
+        "<w:p><w:r><w:ruby><w:rt><w:r><w:t>きゅうか</w:t></w:r></w:rt>"
+        "<w:rubyBase><w:r><w:t>休暇</w:t></w:r></w:rubyBase></w:ruby><w:t>規程</w:t></w:r></w:p>"
+    )
+    assert text(tmp_path, write) == "休暇規程\n"
+
+
+def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        document.styles.add_style("toc 1", 1)
+        document.add_paragraph("休暇\t3", style="toc 1")
+        document.add_heading("休暇", 1)
+
+    assert text(tmp_path, write) == "# 休暇\n"
+
+
+def test_merged_cells_say_once_what_they_say(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        table = document.add_table(3, 2)
+        table.cell(0, 0).merge(table.cell(0, 1)).text = "wide"
+        table.cell(1, 0).merge(table.cell(2, 0)).text = "tall"
+        table.cell(1, 1).text, table.cell(2, 1).text = "x", "y"
+
+    assert text(tmp_path, write) == "| wide |  |\n| --- | --- |\n| tall | x |\n|  | y |\n"
+
+
+def test_a_table_that_arranges_the_page_is_no_table(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        frame = document.add_table(1, 1).cell(0, 0)
+        frame.text = "framed"
+        inner = frame.add_table(1, 2)
+        inner.cell(0, 0).text, inner.cell(0, 1).text = "1", "2"
+
+    assert text(tmp_path, write) == "framed\n\n| 1 | 2 |\n"
+
+
+def test_images_say_what_they_show(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        picture = (
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cc`"
+            b"\0\0\0\x02\0\x01H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82"
+        )
+        document.add_picture(io.BytesIO(picture), width=Inches(1))
+        (shape,) = document.element.body.iter(qn("wp:docPr"))
+        shape.set("descr", "図1 構成")
+
+    assert text(tmp_path, write) == "![図1 構成]\n"
+
+
+def test_a_note_follows_the_paragraph_that_refers_to_it(tmp_path: Path) -> None:
+    plain = word(body("<w:p><w:r><w:t>text</w:t><w:footnoteReference w:id='1'/></w:r></w:p>"))
+    note = "<w:footnote w:id='1'><w:p><w:r><w:t>note</w:t></w:r></w:p></w:footnote>"
+    notes = f"<w:footnotes {W}>{note}</w:footnotes>"
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+    related = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+    changed = repacked(
+        plain,
+        {
+            "[Content_Types].xml": lambda xml: xml.replace(
+                "</Types>",
+                f'<Override PartName="/word/footnotes.xml" ContentType="{kind}"/></Types>',
+            ),
+            "word/_rels/document.xml.rels": lambda xml: xml.replace(
+                "</Relationships>",
+                f'<Relationship Id="rN" Type="{related}" Target="footnotes.xml"/></Relationships>',
+            ),
+        },
+        {"word/footnotes.xml": notes},
+    )
+    assert load(tmp_path, changed).text == "text[^1]\n[^1]: note\n"
+
+
+# --- documents that are broken, or mean harm --------------------------------------------------
+
+
+def repacked(
+    data: bytes,
+    changes: Mapping[str, Callable[[str], str]],
+    more: Mapping[str, str | bytes] | None = None,
+) -> bytes:
+    """Return a document with other parts."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w", FOLDERS) as new:
+        for name in old.namelist():
+            part = old.read(name)
+            new.writestr(name, changes[name](part.decode()) if name in changes else part)
+        for name, content in (more or {}).items():
+            new.writestr(name, content)
+    return buffer.getvalue()
+
+
+def refused(folder: Path, data: bytes, **settings: int) -> Unreadable:
+    with pytest.raises(Unreadable) as caught:
+        load(folder, data, **settings)
+    return caught.value
+
+
+def test_what_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
+    bomb = repacked(word(guide), {}, {"word/media/a.bin": b"\0" * 200_000_000})
+    assert len(bomb) < 1_000_000
+    assert refused(tmp_path, bomb).reason == "too_large"
+    assert refused(tmp_path, word(guide), unpacked_bytes=1000).reason == "too_large"
+
+
+def test_a_package_that_lies_about_its_size_is_damaged(tmp_path: Path) -> None:
+    bomb = repacked(word(guide), {}, {"word/media/a.bin": b"\0" * 5_000_000})
+    real, claimed = (5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")
+    assert bomb.count(real) == 2
+    related = b'<Relationship Id="rX" Type="x" Target="media/a.bin"/></Relationships>'
+    lying = repacked(
+        bomb,
+        {
+            "word/_rels/document.xml.rels": lambda xml: xml.replace(
+                "</Relationships>", related.decode()
+            )
+        },
+    ).replace(real, claimed)
+    assert refused(tmp_path, lying).reason == "damaged"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda xml: xml[: len(xml) // 2],
+        lambda xml: re.sub(
+            r"<w:document",
+            '<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><w:document',
+            xml,
+        ).replace("適用", "&b;&missing;"),
+        lambda xml: xml.replace("<w:body>", "<w:body>" + "<w:sdt>" * 100_000),
+        lambda xml: xml.replace("w:body", "w:other"),
+    ],
+)
+def test_a_document_with_a_broken_part_is_damaged(
+    tmp_path: Path, change: Callable[[str], str]
+) -> None:
+    broken = repacked(word(guide), {"word/document.xml": change})
+    assert refused(tmp_path, broken).reason == "damaged"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "damaged"),
+        (b"PK\x03\x04", "damaged"),
+        (b"plain text", "damaged"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old_or_locked"),
+    ],
+)
+def test_what_is_no_document_is_told_as_such(tmp_path: Path, data: bytes, reason: str) -> None:
+    assert refused(tmp_path, data).reason == reason
+
+
+def test_a_document_without_a_part_is_damaged(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(word(guide))) as old, zipfile.ZipFile(buffer, "w") as new:
+        for name in old.namelist():
+            if name != "word/document.xml":
+                new.writestr(name, old.read(name))
+    assert refused(tmp_path, buffer.getvalue()).reason == "damaged"
+
+
+@pytest.mark.parametrize("depth", [2, 12, 30])
+def test_entities_are_not_expanded(tmp_path: Path, depth: int) -> None:
+    entities = '<!ENTITY e0 "haha">'
+    for n in range(depth):
+        entities += f'<!ENTITY e{n + 1} "&e{n};&e{n};">'
+    laughs = repacked(
+        word(guide),
+        {
+            "word/document.xml": lambda xml: xml.replace(
+                "<w:document", f"<!DOCTYPE d [{entities}]><w:document", 1
+            ).replace("適用", f"&e{depth};")
+        },
+    )
+    with suppress(Unreadable):  # such as lxml says of entities in entities in entities
+        assert "haha" not in load(tmp_path, laughs).text

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from fumishirube_documents import Html
+from opened_loaders import RunningContract, running
+
+from fumishirube import Document, Root, Source, Unreadable
+
+GUIDE = """<!doctype html>
+<html lang="ja"><head><meta charset="utf-8"><title>導入の手引き</title>
+<style>p { color: red }</style><script>document.write("<h1>no</h1>")</script></head>
+<body><nav><ul><li>Home</li></ul></nav>
+<p>この手引きは管理者のためのものです。</p>
+<section id="install"><h1>インストール <a class="headerlink" href="#install">¶</a></h1>
+<p>まず <code>pip install</code> を<ruby>実行<rp>(</rp><rt>じっこう</rt><rp>)</rp></ruby>する。
+<img src="a.png" alt="図1 構成"></p>
+<h2>Options</h2><ul><li>one<li>two<ol start="3"><li>x<li>y</ol></ul>
+<table><caption>All of them</caption><tr><th>name<th>meaning<tr><td><code>-v</code><td>a | b</table>
+<pre class="language-sh">
+$ fumishirube serve
+  --http
+</pre></section></body></html>
+"""
+ORDINARY = "<title>T</title><h1>A</h1><p>a<h2>B</h2><p>b<h1>C</h1><p>c"
+
+
+class TestHtml(RunningContract):
+    stage = Html()
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {
+            "guide.html": GUIDE,
+            "章/ordinary.HTM": ORDINARY,
+            "bare.xhtml": "no tags at all",
+            "notes.md": "# not ours\n",
+        }
+
+
+class TestHtmlWithoutAnchors(RunningContract):
+    stage = Html(ignored=(), anchors=False)
+
+    def files(self) -> Mapping[str, str | bytes]:
+        return {"guide.html": GUIDE}
+
+
+def load(folder: Path, page: str | bytes, stage: Html | None = None) -> Document:
+    data = page.encode() if isinstance(page, str) else page
+    (folder / "page.html").write_bytes(data)
+    return running(stage or Html()).load(Root(folder), Source("page.html"))
+
+
+def text(folder: Path, page: str | bytes) -> str:
+    return load(folder, page).text
+
+
+# --- sections -------------------------------------------------------------------------------
+
+
+def test_headings_open_sections_that_name_those_around_them(tmp_path: Path) -> None:
+    sections = load(tmp_path, GUIDE).sections
+    assert [(section.title, section.level, section.ancestors) for section in sections] == [
+        ("導入の手引き", 1, ()),
+        ("インストール", 1, ()),
+        ("Options", 2, ("インストール",)),
+    ]
+
+
+def test_the_lines_of_a_section_hold_its_text(tmp_path: Path) -> None:
+    document = load(tmp_path, ORDINARY)
+    lines = document.text.split("\n")
+    assert [lines[section.start_line - 1] for section in document.sections] == [
+        "# A",
+        "## B",
+        "# C",
+    ]
+    assert [document.text[section.body : section.end].strip() for section in document.sections] == [
+        *"abc"
+    ]
+
+
+def test_a_page_without_headings_is_called_by_its_title_or_its_name(tmp_path: Path) -> None:
+    assert load(tmp_path, "<title> A &amp;\n B </title><p>x").sections[0].title == "A & B"
+    assert load(tmp_path, "<p>x").sections[0].title == "page"
+
+
+def test_an_anchor_is_that_of_the_heading_or_of_what_begins_with_it(tmp_path: Path) -> None:
+    page = (
+        '<h1 id="own">A</h1><section id="around"><h2>B</h2></section><a name="old"></a><h2>C</h2>'
+        '<p id="far">text</p><h2>D</h2><h2 id="no good">E</h2>'
+    )
+    document = load(tmp_path, page)
+    lines = [line for line in document.text.split("\n") if line.startswith("#")]
+    assert lines == ["# A {#own}", "## B {#around}", "## C {#old}", "## D", "## E"]
+    assert [section.title for section in document.sections] == [*"ABCDE"]
+    assert "{#own}" not in load(tmp_path, page, Html(anchors=False)).text
+
+
+def test_a_heading_that_says_nothing_opens_nothing(tmp_path: Path) -> None:
+    assert len(load(tmp_path, "<h1>A</h1><h2> <br> </h2><p>x").sections) == 1
+
+
+# --- what is read, and what is not -----------------------------------------------------------
+
+
+def test_scripts_styles_and_readings_are_no_text(tmp_path: Path) -> None:
+    said = text(tmp_path, GUIDE)
+    for absent in ("document.write", "color", "じっこう", "Home", "¶"):
+        assert absent not in said
+    assert "を実行する。" in said
+
+
+def test_what_is_hidden_or_ignored_is_left_out(tmp_path: Path) -> None:
+    page = (
+        "<p>a<p hidden>b<input hidden><img hidden>"
+        '<div class="x ad">c<b>d</b></div><footer id="end">e</footer><p>f'
+    )
+    stage = Html(ignored=(".ad", "#end"))
+    assert load(tmp_path, page, stage).text.split() == ["a", "f"]
+
+
+def test_images_say_what_they_show(tmp_path: Path) -> None:
+    assert "![図1 構成]" in text(tmp_path, GUIDE)
+    assert text(tmp_path, "<p>a<img src=x><img alt=''>b") == "ab\n"
+
+
+def test_a_table_is_rows_of_cells(tmp_path: Path) -> None:
+    rows = "All of them\n| name | meaning |\n| --- | --- |\n| `-v` | a \\| b |\n"
+    assert rows in text(tmp_path, GUIDE)
+
+
+def test_a_table_that_arranges_the_page_is_no_table(tmp_path: Path) -> None:
+    page = "<table><tr><td>menu<td><h1>T</h1><p>x<table><tr><td>1<td>2</table></table><p>after"
+    assert text(tmp_path, page) == "menu\n\n# T\n\nx\n\n| 1 | 2 |\n\nafter\n"
+
+
+def test_code_keeps_its_lines_and_says_its_language(tmp_path: Path) -> None:
+    assert "```sh\n$ fumishirube serve\n  --http\n```\n" in text(tmp_path, GUIDE)
+    inner = "<pre><code class='lang-c'>a &lt; b\n```\n</code></pre>"
+    assert text(tmp_path, inner) == "````c\na < b\n```\n````\n"
+
+
+def test_lists_are_numbered_as_the_page_says(tmp_path: Path) -> None:
+    assert "- one\n- two\n  3. x\n  4. y\n" in text(tmp_path, GUIDE)
+
+
+def test_lines_end_where_the_page_breaks_them(tmp_path: Path) -> None:
+    page = "<p>one\n  line<br>two<blockquote><p>said</blockquote><dl><dt>term<dd>meaning</dl>"
+    assert text(tmp_path, page) == "one line\ntwo\n\n> said\n\nterm\n: meaning\n"
+
+
+def test_invisible_marks_do_not_tear_words_apart(tmp_path: Path) -> None:
+    assert text(tmp_path, "<p>有給&shy;休暇&ZeroWidthSpace;の<wbr>例外") == "有給休暇の例外\n"
+
+
+# --- encodings ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("declared", "encoding"),
+    [
+        ("Shift_JIS", "cp932"),
+        ("x-sjis", "cp932"),
+        ("EUC-JP", "euc_jp"),
+        ("ISO-2022-JP", "iso-2022-jp"),
+        ("utf-8", "utf-8"),
+        ("big5", "utf-8"),  # it says what it is not
+        ("no-such-thing", "cp932"),
+        ("hex", "utf-8"),
+    ],
+)
+def test_a_page_may_say_its_encoding(tmp_path: Path, declared: str, encoding: str) -> None:
+    page = (
+        f"<meta charset='{declared}'><title>表</title><p>年次有給休暇は入社から六か月後に与える。"
+    )
+    assert "年次有給休暇は入社から" in text(tmp_path, page.encode(encoding))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_goes_before_what_the_page_says(tmp_path: Path, encoding: str) -> None:
+    page = "<meta http-equiv=Content-Type content='text/html; charset=shift_jis'><p>有給休暇"
+    assert text(tmp_path, page.encode(encoding)) == "有給休暇\n"
+
+
+def test_an_xml_declaration_counts_too(tmp_path: Path) -> None:
+    page = "<?xml version='1.0' encoding='Shift_JIS'?><html><body><p>有給休暇</p></body></html>"
+    assert text(tmp_path, page.encode("cp932")) == "有給休暇\n"
+
+
+def test_what_is_in_no_encoding_is_unreadable(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="no known encoding"):
+        load(tmp_path, b"\xff\xfe\x00")
+
+
+# --- pages that mean harm --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div>" * 200_000 + "here",
+        "<b>" * 1_000 + "<p>x" * 50_000 + "here",
+        "<table><tr><td>" * 20_000 + "here",
+        "<blockquote><ul><li>" * 20_000 + "here",
+        "<h1>" * 20_000 + "here",
+        "<!--" * 50_000 + "--><p>here",
+        "<a " + "x=1 " * 100_000 + ">here",
+        "</div></table></p>" * 50_000 + "here",
+    ],
+)
+def test_no_page_is_too_much(tmp_path: Path, page: str) -> None:
+    assert "here" in text(tmp_path, page)
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (
+            "<title>T</title><header>menu</header><main><h1>A</h1>x</main><footer>f</footer>",
+            "# A\n\nx\n",
+        ),
+        ("<div>menu</div><article><p>x</article>", "x\n"),
+        ("<article>a</article><article>b</article>", "a\n\nb\n"),
+        ("<p>x<main></main>", "x\n"),
+    ],
+)
+def test_the_main_part_is_read_alone(tmp_path: Path, page: str, said: str) -> None:
+    assert text(tmp_path, page) == said

@@ -1,0 +1,98 @@
+"""What a model reads of an answer: places and lines as text, nothing of what is amiss left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import fumishirube, write
+from stdio import Fumishirube
+
+MANUALS = {
+    "guide/fees.md": "# Fees\n\nThe parking fee is 1,200 yen a day.\n\n## Lockers\n\n100 yen.\n",
+    "guide/copy.md": "# Fees\n\nThe parking fee is 1,200 yen a day.\n",
+    "rules/late.md": "# 延滞\n\n返却が遅れた日数に応じて延滞料を支払う。\n",
+}
+FIND = {"query": "parking fee", "manual_id": "guide", "required_terms": ["parking fee"]}
+TOOLS = ("manual_find", "manual_hits", "manual_grep", "manual_read")
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("plain"), MANUALS)
+
+
+@pytest.fixture(scope="module")
+def server(workspace: Path) -> Iterator[Fumishirube]:
+    with Fumishirube(workspace) as connected:
+        connected.ok("manual_ls")
+        yield connected
+
+
+def both(server: Fumishirube, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    result = server.asked("call_tool", tool, arguments)
+    (block,) = result.content
+    return block.text, result.structured_content
+
+
+def test_a_hit_is_its_place_its_headings_and_its_lines(server: Fumishirube) -> None:
+    text, answer = both(server, "manual_find", **FIND)
+    item = answer["inline_hits"]["items"][0]
+    first, *_ = [line for line in text.split("\n") if line.startswith("1. ")]
+    place = f"{item['ref']['path']}#L{item['ref']['start_line']}-{item['end_line']}{item['cite']}"
+    assert first == f"1. {place} Fees"
+    assert "3 The parking fee is 1,200 yen a day." in text.split("\n")
+    assert answer["trace_id"] in text
+    assert f"also {item['also'][0]}" in text
+
+
+def test_what_is_amiss_is_never_left_out(server: Fumishirube) -> None:
+    asked = {**FIND, "query": "zeppelin fee", "required_terms": ["zeppelin"]}
+    text, answer = both(server, "manual_find", **asked)
+    assert answer["status"] != "required_effective"
+    assert answer["status"] in text
+    assert answer["failure_reason"] in text
+    assert "in none of the best sections: zeppelin" in text
+
+
+def test_every_place_of_several_manuals_is_a_citation(server: Fumishirube) -> None:
+    text, _ = both(server, "manual_grep", any=["yen", "延滞料"], manual_id="*")
+    lines = text.split("\n")
+    assert "manual://guide/fees.md" in lines
+    assert "manual://rules/late.md" in lines
+    assert any(line.startswith("3 The parking fee") and "(also " in line for line in lines)
+    assert any(line.startswith("7 100 yen.") for line in lines)
+
+
+def test_ranges_are_numbered_and_a_section_is_its_text(server: Fumishirube) -> None:
+    text, _ = both(server, "manual_read", refs=["manual://guide/fees.md#L5-L7"])
+    assert "7 100 yen." in text.split("\n")
+    whole, answer = both(server, "manual_read", ref={"manual_id": "guide", "path": "copy.md"})
+    assert whole.endswith(answer["text"])
+
+
+def test_a_page_of_hits_says_how_many_there_are(server: Fumishirube) -> None:
+    trace_id = both(server, "manual_find", **FIND)[1]["trace_id"]
+    text, answer = both(server, "manual_hits", trace_id=trace_id, kind="integrated_top")
+    assert text.startswith(f"integrated_top: {len(answer['items'])} of {answer['total']}")
+    gaps, _ = both(server, "manual_hits", trace_id=trace_id, kind="gate_runs")
+    assert all(json.loads(line) for line in gaps.split("\n")[1:])
+
+
+@pytest.mark.parametrize("extras", ["none", "lines,grep,refs"])
+def test_without_the_extra_the_text_is_the_object(workspace: Path, extras: str) -> None:
+    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=extras) as server:
+        server.ok("manual_ls")
+        text, answer = both(server, "manual_find", **FIND)
+        assert json.loads(text) == answer
+
+
+def test_the_command_line_shows_the_same_and_the_object_on_request(workspace: Path) -> None:
+    shown = fumishirube("call", "manual_find", json.dumps(FIND), cwd=workspace)
+    assert "1. " in shown.out
+    assert "3 The parking fee is 1,200 yen a day." in shown.out.split("\n")
+    whole = fumishirube("call", "--json", "manual_find", json.dumps(FIND), cwd=workspace)
+    assert whole.json["inline_hits"]["items"][0]["title"] == "Fees"

@@ -1,0 +1,64 @@
+"""A question without spaces finds what it is about, whatever holds the sentence together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from documents import documents
+from stdio import Wire
+
+SUBJECTS = {"設計": "design", "締切": "deadline", "給付金": "benefit", "サーバー": "machine"}
+QUESTIONS = (
+    "{}はどこに書いてあるか",
+    "{}について教えてください",
+    "どのような場合に{}が必要になるのでしょうか",
+    "この{}とはどういうものですか",
+    "{}",
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    files = {f"{name}.md": f"# {name}\n\n{term}の内容。\n" for term, name in SUBJECTS.items()}
+    files["other.md"] = "# Other\n\nどこにも書いていないので、必要なことは係に聞いてください。\n"
+    workspace = documents(tmp_path_factory.mktemp("unspaced"), files)
+    for name, text in files.items():
+        path = workspace / "manuals" / "m" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(
+        "surfaces: [{use: manual}, {use: graph}]\n", encoding="utf-8"
+    )
+    with Wire(workspace) as server:
+        server.ok("manual_ls")
+        yield server
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_every_search_finds_what_the_question_is_about(
+    server: Wire, subject: str, question: str
+) -> None:
+    query = question.format(subject)
+    documents_found = server.ok("ubp_search", query=query)["results"]
+    assert documents_found[0]["filepath"] == f"{SUBJECTS[subject]}.md"
+    found = server.ok("manual_find", query=query, manual_id="m", required_terms=[subject])
+    hits = server.ok("manual_hits", trace_id=found["trace_id"])
+    assert hits["items"][0]["ref"]["path"] == f"{SUBJECTS[subject]}.md"
+
+
+def test_words_that_hold_a_sentence_together_find_nothing(server: Wire) -> None:
+    found = server.ok("ubp_search", query="存在しない語彙はどこに書いてあるか")
+    assert "other.md" not in [result["filepath"] for result in found["results"]]
+
+
+def test_a_long_run_of_particles_is_read_in_no_time(server: Wire) -> None:
+    start = time.monotonic()
+    for tool, more in (
+        ("manual_find", {"manual_id": "m", "required_terms": ["設計"]}),
+        ("ubp_search", {}),
+    ):
+        server.ok(tool, query="ので" * 400 + "ぬ設計", **more)
+    assert time.monotonic() - start < 10

@@ -1,0 +1,216 @@
+"""Parsers that crash, hang, swell, print or write: the file is skipped, and the rest is served."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from manuals import opened, write
+
+from fumishirube import Document, NotFound, Root, Section, Source, Unreadable
+from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
+from fumishirube.parsing import IsolatedLoader, ParsedLoader, Place
+from fumishirube.parsing.records import document_of, document_record
+
+PARSER = """
+import os, sys, time
+from fumishirube import Document, Section, Unreadable
+from fumishirube.parsing import Place
+
+def parsed(data, name, settings):
+    word = data.decode()
+    if word == "crash":
+        os.abort()
+    if word == "exit":
+        os._exit(0)
+    if word == "hang":
+        time.sleep(600)
+    if word == "swell":
+        return [bytearray(1 << 26) for _ in range(1000)]
+    if word == "raise":
+        raise ValueError("/secret/path")
+    if word == "refuse":
+        raise Unreadable("no such thing", reason="refused")
+    if word == "recurse":
+        return parsed(data, name, settings)
+    if word == "nonsense":
+        return Document("", "x", "abc", (Section("t", 1, 1, 0, 99, 99, 0),))
+    if word == "print":
+        print("x" * 100_000); sys.stdout.flush(); os.write(1, b"noise")
+    if word == "write":
+        with open(os.path.join(settings["folder"], "written"), "w") as stream:
+            stream.write("x" * 10)
+    if word == "environment":
+        word = " ".join(sorted(os.environ))
+    text = f"{name} {word} {os.getpid()}\\n"
+    section = Section(name, 1, 1, 0, len(text), len(text), 0)
+    return Document("", "x", text, (section,), places=(Place(1, page=3, label="iii"),))
+"""
+
+
+class Rough(IsolatedLoader):
+    """Reads files with a parser that does whatever they say."""
+
+    parser: ClassVar[str] = "rough_parser:parsed"
+
+    suffixes: tuple[str, ...] = (".x",)
+    folder: str = ""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "rough_parser.py").write_text(PARSER)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def loader(folder: Path) -> Iterator[ParsedLoader]:
+    stage = Rough(parse_seconds=20, parse_bytes=1 << 30, folder=str(folder))
+    with stage.open() as running:
+        yield running
+
+
+def load(loader: ParsedLoader, folder: Path, word: str) -> Document:
+    (folder / "a.x").write_text(word)
+    return loader.load(Root(folder), Source("a.x"))
+
+
+def process_of(document: Document) -> str:
+    return document.text.split()[-1]
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("crash", "parser_crashed"),
+        ("exit", "parser_crashed"),
+        ("raise", "damaged"),
+        ("recurse", "damaged"),
+        ("nonsense", "damaged"),
+        ("refuse", "refused"),
+        pytest.param(
+            "swell",
+            "parser_memory",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="no such limit here"),
+        ),
+        pytest.param(
+            "write",
+            "damaged",
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="no such limit here"),
+        ),
+    ],
+)
+def test_a_file_is_skipped_and_the_next_one_read(
+    loader: ParsedLoader, folder: Path, word: str, reason: str
+) -> None:
+    with pytest.raises(Unreadable) as skipped:
+        load(loader, folder, word)
+    assert skipped.value.reason == reason
+    assert "secret" not in str(skipped.value)
+    assert load(loader, folder, "fine").text.startswith("a fine ")
+
+
+def test_a_parser_that_hangs_is_ended(folder: Path) -> None:
+    with Rough(parse_seconds=1).open() as loader:
+        load(loader, folder, "fine")
+        began = time.monotonic()
+        with pytest.raises(Unreadable) as skipped:
+            load(loader, folder, "hang")
+        assert skipped.value.reason == "parser_timeout"
+        assert time.monotonic() - began < 10
+
+
+def test_the_process_stays_from_file_to_file_and_ends_with_the_loader(folder: Path) -> None:
+    with Rough().open() as loader:
+        first, second = load(loader, folder, "one"), load(loader, folder, "two")
+        assert process_of(first) == process_of(second) != str(os.getpid())
+    if sys.platform == "linux":
+        assert not Path(f"/proc/{process_of(first)}").exists()
+
+
+def test_what_a_parser_prints_goes_nowhere(
+    loader: ParsedLoader, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert load(loader, folder, "print").text.startswith("a print ")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_parser_sees_next_to_nothing_of_the_environment(
+    loader: ParsedLoader, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    assert "SECRET_TOKEN" not in load(loader, folder, "environment").text
+
+
+def test_a_parsed_document_has_its_path_its_sections_and_its_places(
+    loader: ParsedLoader, folder: Path
+) -> None:
+    document = load(loader, folder, "fine")
+    assert (document.path, document.file_type) == ("a.x", "x")
+    assert document.sections == (Section("a", 1, 1, 0, *[len(document.text)] * 2, 0),)
+    assert document.places == (Place(1, page=3, label="iii"),)
+    assert document_of(document_record(document), "a.x") == document
+
+
+def test_files_that_somebody_has_open_are_no_documents(folder: Path) -> None:
+    (folder / "~$a.x").touch()
+    (folder / "A.X").touch()
+    assert Rough().sources(Root(folder)) == [Source("A.X")]
+
+
+def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
+    state = ParsedDocuments(Root(folder / "state"))
+    manual = folder / "manual"
+    (manual / "b").mkdir(parents=True)
+    with Rough().open() as running:
+        loader = RememberingLoader(running, "1", state)
+
+        def loaded(path: str, word: str) -> Document:
+            (manual / path).write_text(word)
+            return loader.load(Root(manual), Source(path))
+
+        first = loaded("a.x", "one")
+        running.processes.close()  # the next one parsed comes from another process
+        assert loaded("a.x", "one") == first
+        moved = loaded("b/a.x", "one")
+        assert moved == first._replace(path="b/a.x")
+        assert process_of(loaded("a.x", "two")) != process_of(first)
+        other = RememberingLoader(running, "2", state)
+        assert process_of(other.load(Root(manual), Source("b/a.x"))) != process_of(first)
+        for file in (folder / "state" / "parsed").iterdir():
+            file.write_bytes(b"damaged")
+        assert process_of(loaded("a.x", "one")) != process_of(first)
+        (manual / "a.x").unlink()
+        with pytest.raises(NotFound):
+            loader.load(Root(manual), Source("a.x"))
+
+
+def test_what_is_remembered_does_not_grow_without_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fumishirube.engine.parsed_documents.MOST_BYTES", 2_000)
+    parsed = folder / "state" / "parsed"
+    parsed.mkdir(parents=True)
+    for number in range(10):
+        old = parsed / f"{number}.json.gz"
+        old.write_bytes(b"x" * 500)
+        os.utime(old, (number, number))
+    document = Document("a.x", "x", "text\n", ())
+    ParsedDocuments(Root(folder / "state")).put("new", document)
+    names = {file.name for file in parsed.iterdir()}
+    assert "new.json.gz" in names
+    assert "9.json.gz" in names
+    assert "0.json.gz" not in names
+    assert sum(file.stat().st_size for file in parsed.iterdir()) <= 2_000
+
+
+def test_the_server_needs_no_parser_where_nothing_is_to_parse(tmp_path: Path) -> None:
+    application = opened(write(tmp_path, {"m/a.md": "# A\n"}))
+    application.close()
+    assert not (tmp_path / ".fumishirube" / "parsed").exists()

@@ -1,0 +1,229 @@
+"""PDF and Office files as they are served: found, read, cited and checked by page, slide and row.
+
+Skipped where the package ``plugins/packages/fumishirube-documents`` is not installed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import ask, fumishirube, write
+
+from fumishirube import Call, InvalidParameter, NotFound
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
+from fumishirube.text import Lines
+
+PACKAGE = Path(__file__).parents[2] / "plugins" / "packages" / "fumishirube-documents"
+
+
+def _installed() -> bool:
+    try:
+        return bool(version("fumishirube-documents") and version("reportlab"))
+    except PackageNotFoundError:
+        return False
+
+
+pytestmark = pytest.mark.skipif(not _installed(), reason="fumishirube-documents is not installed")
+if _installed():
+    sys.path.append(str(PACKAGE / "tests"))
+    import samples
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files: dict[str, str | bytes] = {
+        "shop/report.pdf": samples.report(),
+        "shop/plan.pptx": samples.slides(),
+        "shop/prices.xlsx": samples.workbook(),
+        "shop/book.epub": samples.book(),
+        "shop/notes.md": "# Notes\nNothing here.\n",
+        "shop/broken.pdf": b"%PDF-1.7 and no more",
+        "shop/locked.pdf": samples.pdf([["x"]], password="secret"),
+        "shop/scan.pdf": samples.pdf([[], []]),
+    }
+    return write(tmp_path_factory.mktemp("documents"), files)
+
+
+@pytest.fixture(scope="module")
+def application(workspace: Path) -> Iterator[Application]:
+    application = open_application(workspace, strangers=True, environ={})
+    yield application
+    application.close()
+
+
+def best(application: Application, *terms: str) -> dict[str, Any]:
+    asked = {"manual_id": "shop", "query": " ".join(terms), "required_terms": [*terms]}
+    return dict(ask(application, "manual_find", **asked)["inline_hits"]["items"][0])
+
+
+@pytest.mark.parametrize(
+    ("terms", "path", "place"),
+    [
+        (("brass", "cellars"), "report.pdf", "p2"),
+        (("Washer",), "report.pdf", "p3"),
+        (("年次有給休暇",), "report.pdf", "p4"),
+        (("goodbye",), "report.pdf", "p5"),
+        (("Two hundred euros",), "plan.pptx", "s2"),
+        (("A-77", "Price"), "prices.xlsx", None),
+    ],
+)
+def test_a_hit_names_its_page_its_slide_or_its_rows(
+    application: Application, terms: tuple[str, ...], path: str, place: str | None
+) -> None:
+    hit = best(application, *terms)
+    assert hit["ref"]["path"] == path
+    if place is not None:
+        assert hit["place"] == place
+        assert hit["cite"].startswith(f"#{place}@")
+        assert len(hit["cite"].partition("@")[2]) == 6
+        return
+    first, last = (int(part.strip("R")) for part in hit["place"].removeprefix("Prices!").split("-"))
+    assert first <= 78 <= last
+    assert "Part | Price | Share | Since" in hit["headings"]
+    assert any("| A-77 | ¥77,000 (77000)" in line for _, line in hit["lines"])
+
+
+def test_text_without_places_is_cited_by_lines(application: Application) -> None:
+    hit = best(application, "Nothing here")
+    assert "place" not in hit
+    assert hit["cite"].startswith("@")
+
+
+def test_a_citation_is_read_as_what_it_names(application: Application) -> None:
+    hit = best(application, "brass", "cellars")
+    cite = f"manual://shop/report.pdf{hit['cite']}"
+    refs = [cite, "manual://shop/report.pdf#p4-p5", "manual://shop/prices.xlsx#Prices!R78"]
+    refs += ["manual://shop/prices.xlsx#Q1%20plan%21!R5", "manual://shop/plan.pptx#s1"]
+    items = ask(application, "manual_read", refs=refs)["items"]
+    assert [item["place"] for item in items] == [
+        "p2",
+        "p4-p5",
+        "Prices!R78",
+        "Q1%20plan%21!R5",
+        "s1",
+    ]
+    texts = ["\n".join(line for _, line in item["lines"]) for item in items]
+    assert texts[0] == "It has two cellars, and a brass key."
+    assert "休暇" in texts[1]
+    assert "goodbye" in texts[1]
+    assert texts[2].startswith("| A-77 |")
+    assert texts[3] == "| total | 3 |"
+    assert "Open the second cellar" in texts[4]
+
+
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        ("manual://shop/report.pdf#p9", "the file has no page 9"),
+        ("manual://shop/prices.xlsx#Absent!R3-R4", "no rows 3 to 4 of sheet Absent"),
+        ("manual://shop/notes.md#p1", "the file has no page 1"),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused(
+    application: Application, ref: str, said: str
+) -> None:
+    with pytest.raises(NotFound, match=said):
+        ask(application, "manual_read", refs=[ref])
+
+
+@pytest.mark.parametrize("place", ["p0", "p3-p2", "p1-s2", "page 3", "R3", "!R3", "Sheet1!"])
+def test_what_is_no_place_is_no_citation(application: Application, place: str) -> None:
+    with pytest.raises(InvalidParameter):
+        ask(application, "manual_read", refs=[f"manual://shop/report.pdf#{place}"])
+
+
+def test_grep_names_pages_and_reads_files_that_are_no_text(application: Application) -> None:
+    answer = ask(application, "manual_grep", any=["brass key", "A-77"], manual_id="shop")
+    places = {group["path"]: group.get("place") for group in answer["groups"]}
+    assert places == {"book.epub": None, "report.pdf": "p2", "prices.xlsx": "Prices!R78"}
+    assert {row["path"]: row["reason"] for row in answer["not_searched"]} == {
+        "broken.pdf": "damaged",
+        "locked.pdf": "encrypted",
+        "scan.pdf": "needs_ocr",
+    }
+
+
+def test_headings_name_their_pages(application: Application) -> None:
+    answer = ask(
+        application, "manual_toc", manual_id="shop", path_prefix="report.pdf", depth="deep"
+    )
+    headings = answer["items"][0]["headings"]
+    assert [(heading["title"], heading["place"]) for heading in headings] == [
+        ("Overview", "p1"),
+        ("Overview", "p2"),
+        ("Prices", "p3"),
+        ("休暇", "p4"),
+        ("休暇", "p5"),
+    ]
+
+
+def test_without_the_extra_there_are_neither_such_files_nor_places(workspace: Path) -> None:
+    application = open_application(
+        workspace, strangers=True, environ={"FUMISHIRUBE_SURFACE_EXTRAS": "none"}
+    )
+    items = ask(application, "manual_ls", id="shop")["items"]
+    assert [item["name"] for item in items] == ["notes.md"]
+    application.close()
+
+
+def test_the_command_line_finds_reads_and_checks_by_page(workspace: Path, tmp_path: Path) -> None:
+    answer = fumishirube("find", "brass key cellars", "--json", cwd=workspace).json
+    cite = next(hit["cite"] for hit in answer["hits"] if hit["ref"]["path"] == "report.pdf")
+    assert cite.startswith("manual://shop/report.pdf#p2@")
+    read = fumishirube("read", cite, cwd=workspace)
+    assert (read.code, read.out) == (0, "It has two cellars, and a brass key.\n\n")
+    rows = "manual://shop/prices.xlsx#Prices!R78"
+    note = tmp_path / "note.md"
+    note.write_text(f"As ({cite}) and {rows}, but not manual://shop/report.pdf#p9@abcdef.\n")
+    checked = fumishirube("cite", "check", str(note), "--json", cwd=workspace)
+    states = [row["state"] for row in checked.json]
+    assert states == ["valid", "valid", "gone"]
+    assert checked.code == 1
+
+
+def test_a_page_that_moved_is_found_again(tmp_path: Path) -> None:
+    pages = [["# A", "one"], ["two"], ["three"]]
+    write(tmp_path, {"m/a.pdf": samples.pdf(pages)})
+    cite = fumishirube("find", "two", "--json", cwd=tmp_path).json["hits"][0]["cite"]
+    assert cite.startswith("manual://m/a.pdf#p2@")
+    write(tmp_path, {"m/a.pdf": samples.pdf([pages[0], ["new"], *pages[1:]])})
+    read = fumishirube("read", cite, cwd=tmp_path)
+    assert "two" in read.out
+    assert "the same text is now at manual://m/a.pdf#p3@" in read.err
+    assert read.code == 1
+
+
+def test_resources_are_read_by_page(application: Application) -> None:
+    (resources,) = application.catalog.resources
+    (content,) = resources.read("manual://shop/report.pdf#p2", Call())
+    assert content.body == "It has two cellars, and a brass key.\n\n"
+
+
+def test_a_document_is_parsed_once(workspace: Path, application: Application) -> None:
+    best(application, "goodbye")
+    parsed = [*(workspace / ".fumishirube" / "parsed").iterdir()]
+    assert len(parsed) == 4
+
+
+def test_lines_are_those_of_the_text_as_it_is_read(application: Application) -> None:
+    hit = best(application, "Washer")
+    answer = ask(application, "manual_scan", manual_id="shop", path="report.pdf", max_chars=50_000)
+    lines = Lines(answer["text"])
+    number, line = next(row for row in hit["lines"] if "Washer" in row[1])
+    assert answer["text"][lines.start(number) : lines.start(number + 1)].rstrip() == line
+
+
+def test_what_would_read_a_file_is_said_where_the_package_is_missing(workspace: Path) -> None:
+    application = open_application(workspace, strangers=False, environ={})
+    rows = ask(application, "manual_ls", id="shop")["unread_files"]
+    readers = {row["suffix"]: row.get("reader", "") for row in rows}
+    assert all("fumishirube-documents" in readers[s] for s in (".pdf", ".pptx", ".xlsx", ".epub"))
+    assert "/" not in json.dumps(readers).replace("./plugins/packages/", "")
+    application.close()

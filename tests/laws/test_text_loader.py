@@ -1,0 +1,279 @@
+"""Plain text, marked-up text, tables and long JSON: which files are read, and divided where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from manuals import ask, opened, write
+
+from fumishirube import Document, Loader, Root, Source, Unreadable
+from fumishirube.host.application import Application
+from fumishirube_stages.loaders import Json, Text
+
+LONG = "\n".join("" if number % 7 == 0 else f"line {number} of a log" for number in range(1, 201))
+RST = (
+    "=======\nManual\n=======\n\nIntro.\n\nInstalling\n----------\n\nLike so::\n\n"
+    "   not a title\n   -----------\n\nUsing\n-----\nx\n\n設定\n~~~~\ny\n"
+)
+ADOC = "= Manual\n\nIntro.\n\n== Installing\n----\n== no title\n----\n\n=== Windows ===\nx\n"
+ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n* none\n#+END_SRC\n* Using\n"
+TABLE = "品番,品名,単価\n" + "".join(f"A-{n},部品{n},{n * 10}\n" for n in range(100))
+
+
+def load(folder: Path, name: str, content: str | bytes, stage: Loader | None = None) -> Document:
+    (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return (stage or Text()).load(Root(folder), Source(name))
+
+
+def outline(document: Document) -> list[tuple[str, int, int]]:
+    return [(each.title, each.start_line, each.level) for each in document.sections]
+
+
+# --- which files ----------------------------------------------------------------------------
+
+
+def test_it_reads_what_people_write_and_no_logs(tmp_path: Path) -> None:
+    names = ["a.txt", "b.RST", "c.csv", "LICENSE", "d.log", "e.png", "f.tar.gz", "00_目次.txt"]
+    for name in [*names, "00_目次.json"]:
+        (tmp_path / name).write_text("x\n")
+    read = {source.path for source in Text().sources(Root(tmp_path))}
+    assert read == {"a.txt", "b.RST", "c.csv", "LICENSE"}
+    logs = Text(suffixes=(".log",), extensionless=False)
+    assert {source.path for source in logs.sources(Root(tmp_path))} == {"d.log"}
+    (tmp_path / "00_目次.json").unlink()
+    assert "00_目次.txt" in {source.path for source in Text().sources(Root(tmp_path))}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("program", b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe\x80\0" * 50, "binary"),
+        ("codes.txt", bytes(range(1, 9)) * 40, "binary"),
+        ("noise.txt", b"abc \xff\xff \x80\x80 \xe3", "undecodable"),
+        ("packed.txt", "var a=b(c){d}" * 2_000, "minified"),
+        ("large.txt", "x\n" * 600, "too_large"),
+    ],
+)
+def test_what_nobody_reads_is_skipped_with_its_reason(
+    tmp_path: Path, name: str, content: str | bytes, reason: str
+) -> None:
+    with pytest.raises(Unreadable) as skipped:
+        load(tmp_path, name, content, Text(most_bytes=30_000 if reason != "too_large" else 1_000))
+    assert skipped.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "line", ["words with spaces between them " * 500, "日本語の文章には空白がない。" * 1_000]
+)
+def test_a_long_line_of_prose_is_read(tmp_path: Path, line: str) -> None:
+    (section,) = load(tmp_path, "a.txt", line).sections
+    assert (section.start_line, section.end_line) == (1, 1)
+
+
+# --- how it is divided ----------------------------------------------------------------------
+
+
+def test_passages_are_short_and_end_at_blank_lines(tmp_path: Path) -> None:
+    document = load(tmp_path, "a.txt", LONG)
+    sections = document.sections
+    assert len(sections) > 5
+    assert all(each.end_line - each.start_line < 30 for each in sections)
+    assert all(each.end - each.start <= 1_500 for each in sections)
+    for section in sections[:-1]:
+        assert document.text[section.start : section.end].endswith("\n\n")
+    assert {each.title for each in sections} == {"a"}
+
+
+def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> None:
+    document = load(tmp_path, "a.txt", "eighty characters of text\n" * 100)
+    assert [each.start_line for each in document.sections] == [1, 31, 61, 91]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.rst", RST, [("Manual", 1, 1), ("Installing", 7, 2), ("Using", 15, 2), ("設定", 19, 3)]),
+        ("a.adoc", ADOC, [("Manual", 1, 1), ("Installing", 5, 2), ("Windows", 10, 3)]),
+        ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 7, 1)]),
+        ("a.rst", "no titles\nhere\n", [("a", 1, 1)]),
+        ("a.txt", RST, [("a", 1, 1)]),
+    ],
+)
+def test_headings_open_sections(
+    tmp_path: Path, name: str, text: str, expected: list[tuple[str, int, int]]
+) -> None:
+    assert outline(load(tmp_path, name, text)) == expected
+
+
+def test_a_long_section_goes_on_in_passages_inside_it(tmp_path: Path) -> None:
+    text = f"Short\n=====\nx\n\nLong\n====\n{LONG}\nEnd\n===\ny\n".replace("\nEnd", "\n\nEnd")
+    document = load(tmp_path, "a.rst", text)
+    long, *others = (each for each in document.sections if each.title == "Long")
+    assert long.level == 1
+    assert others
+    assert {(each.level, each.ancestors) for each in others} == {(2, ("Long",))}
+    assert long.extent == document.sections[-1].start == others[-1].end
+    assert document.sections[-1].title == "End"
+
+
+# --- tables ---------------------------------------------------------------------------------
+
+
+def test_rows_stand_under_the_header_of_their_table(tmp_path: Path) -> None:
+    document = load(tmp_path, "部品.csv", TABLE)
+    assert len(document.sections) == 4
+    assert {each.ancestors for each in document.sections} == {("品番 | 品名 | 単価",)}
+    assert all(each.end_line - each.start_line < 30 for each in document.sections)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "header"),
+    [
+        ("a.csv", "a;b\n1,5;2\n", ("a | b",)),
+        ("a.tsv", "a\tb\n1\t2\n", ("a | b",)),
+        ("a.csv", "1,2\n3,4\n", ()),
+        ("a.csv", "only\none\n", ()),
+        ("a.csv", "\n\na,b\n1,2\n", ("a | b",)),
+        ("a.csv", "", ()),
+    ],
+)
+def test_a_header_names_columns(tmp_path: Path, name: str, text: str, header: tuple[str]) -> None:
+    (section,) = load(tmp_path, name, text).sections
+    assert section.ancestors == header
+
+
+def test_a_row_of_several_lines_is_not_cut(tmp_path: Path) -> None:
+    text = "id,text\n" + "".join(f'{n},"one\ntwo\nthree"\n' for n in range(40))
+    document = load(tmp_path, "a.csv", text)
+    assert len(document.sections) > 1
+    for section in document.sections[1:]:
+        assert document.text[section.start : section.end].split(",")[0].isdecimal()
+
+
+# --- JSON -----------------------------------------------------------------------------------
+
+CONFIG = {
+    "name": "shop",
+    "servers": [{"host": f"h{n}", "note": "some words " * 8} for n in range(20)],
+    "limits": {"最大": 5},
+}
+
+
+@pytest.mark.parametrize("indent", [1, 2, 4])
+def test_long_json_is_divided_at_keys_and_items(tmp_path: Path, indent: int) -> None:
+    text = json.dumps(CONFIG, indent=indent, ensure_ascii=False)
+    document = load(tmp_path, "shop.json", text, Json())
+    titles = [each.title for each in document.sections]
+    assert titles[0] == "name"
+    assert titles[1].startswith("servers[0] … [")
+    assert titles[-1] == "limits"
+    last = document.sections[-1]
+    assert last.searched == "limits\n最大\n5"
+    assert last.ancestors == ("shop.json",)
+    assert document.text[last.start : last.end].lstrip().startswith('"limits"')
+    assert all(each.end - each.start <= 1_700 for each in document.sections)
+    (whole,) = load(tmp_path, "shop.json", text, Json(section_chars=None)).sections
+    assert whole.title == "shop.json"
+    assert whole.searched == "\n".join(each.searched or "" for each in document.sections)
+
+
+def test_brackets_that_share_lines_divide_too(tmp_path: Path) -> None:
+    items = (f'{{\n"id": {n}, "text": "{"w " * 200}"\n}}' for n in range(20))
+    document = load(tmp_path, "a.json", f"[{', '.join(items)}]\n", Json())
+    assert len(document.sections) > 3
+
+
+@pytest.mark.parametrize("text", [json.dumps(CONFIG), json.dumps("x" * 5_000), "[" * 2_000])
+def test_json_on_one_line_or_with_one_value_is_one_section(tmp_path: Path, text: str) -> None:
+    (section,) = load(tmp_path, "a.json", text, Json()).sections
+    assert section.title == "a.json"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=10), inner),
+    max_leaves=60,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(values)
+def test_divided_or_not_the_same_is_searched(tmp_path: Path, value: object) -> None:
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    parts = load(tmp_path, "a.json", text, Json(section_chars=40)).sections
+    (whole,) = load(tmp_path, "a.json", text, Json(section_chars=None)).sections
+    assert (
+        "\n".join(filter(None, (each.searched for each in parts)))
+        == "\n".join(filter(None, (whole.searched or "").split("\n")))
+        or "\n\n" in f"\n{whole.searched}\n"
+    )
+    assert parts[0].start == 0
+    assert parts[-1].end == len(text)
+
+
+# --- as it is served ------------------------------------------------------------------------
+
+FILES: Mapping[str, str | bytes] = {
+    "m/notes.txt": LONG + "\n\nThe brass key opens the cellar.\n",
+    "m/部品.csv": TABLE,
+    "m/shop.json": json.dumps(CONFIG, indent=2, ensure_ascii=False),
+    "m/program": b"\x7fELF\0\0\xff\xfe\x80" * 50,
+    "m/a.md": "# A\nx\n",
+}
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    application = opened(write(tmp_path_factory.mktemp("text"), FILES))
+    yield application
+    application.close()
+
+
+def best(application: Application, query: str) -> dict[str, Any]:
+    terms = query.split()
+    answer = ask(application, "manual_find", manual_id="m", query=query, required_terms=terms)
+    return dict(answer["inline_hits"]["items"][0])
+
+
+def test_a_passage_of_a_long_text_is_a_hit_of_its_own(application: Application) -> None:
+    hit = best(application, "brass cellar")
+    assert hit["ref"]["path"] == "notes.txt"
+    assert hit["ref"]["start_line"] > 150
+
+
+def test_a_row_is_found_with_its_header(application: Application) -> None:
+    hit = best(application, "部品77 単価")
+    assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("部品.csv", 61)
+    assert "品番 | 品名 | 単価" in json.dumps(hit, ensure_ascii=False)
+    assert any("A-77,部品77,770" in line for _, line in hit["lines"])
+
+
+def test_a_value_of_json_is_found_by_its_path(application: Application) -> None:
+    hit = best(application, "limits 最大")
+    assert hit["ref"]["path"] == "shop.json"
+    assert hit["ref"]["start_line"] > 80
+
+
+def test_without_the_extra_only_the_contracts_files_are_read(tmp_path: Path) -> None:
+    application = opened(write(tmp_path, FILES), FUMISHIRUBE_SURFACE_EXTRAS="none")
+    listed = ask(application, "manual_ls", id="m")["items"]
+    assert [item["name"] for item in listed] == ["a.md", "shop.json"]
+    assert best(application, "limits 最大")["ref"]["start_line"] == 1
+    application.close()
+
+
+def test_the_configuration_may_say_otherwise(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    (tmp_path / "fumishirube.yaml").write_text(
+        "pipelines: {manual: {loaders: [{use: markdown}]}}\n"
+    )
+    application = opened(tmp_path)
+    listed = ask(application, "manual_ls", id="m")["items"]
+    assert [item["name"] for item in listed] == ["a.md"]
+    application.close()
