@@ -71,6 +71,8 @@ EXAMPLES = {
     "merge_rankings": "merge_rankings([], 60)",
     "nfc": "nfc('か\\u3099')",
     "occurrences": "occurrences('red red', 'red')",
+    "mentions": "mentions('wind sensors', 'sensor')",
+    "term_forms": "term_forms('wind sensor')",
     "occurs": "occurs('bluebird', 'blue')",
     "printable": "printable('red\\x1b[0m')",
     "printable_json": "printable_json('\"red\\u202e\"')",

@@ -138,7 +138,7 @@ class Tokenizer(Protocol):
     One whose terms are not all found by their letters, such as stems, may also have
     ``query_terms(text)``, the terms by which a text of a query is scored, and
     ``form_finder(term)``: a function that returns the words of a folded text that stand for the
-    term, each as often as it stands there; or ``None`` for a term that is found by its letters.
+    term, each as often as it stands there; or no function for one found by its letters.
     """
 
     def terms(self, text: str) -> Sequence[str]:

@@ -21,12 +21,7 @@ def mentions(folded_text: str, folded_term: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def term_forms(folded_term: str) -> tuple[str, ...]:
-    """Return a term, and the same with its last English word in the other number, if it has one.
-
-    ::
-
-        term_forms("wind sensor")  # ("wind sensor", "wind sensors")
-    """
+    """Return a term, and the same with its last English word in the other number, if it has one."""
     match = _LAST_WORD.search(folded_term)
     if match is None:
         return (folded_term,)
