@@ -330,7 +330,7 @@ def test_files_that_there_was_no_time_to_index_are_told(tmp_path: Path) -> None:
         ("m1", "対照外", "対象外"),
         ("field", "calibraton", "calibration"),
         ("field", "Batery", "battery"),
-        ("field", "battery voltages", "battery voltage"),
+        ("field", "batery voltages", "battery voltage"),
     ],
 )
 def test_a_term_that_stands_nowhere_comes_with_what_is_near_it(
@@ -409,7 +409,7 @@ def test_coverage_leads_to_every_match_in_the_end(workspace: Path) -> None:
             assert "next: " not in told
             break
         command = shlex.split(told.removeprefix("next: "))
-        trace_id = fumishirube(*command[1:], cwd=workspace).json["trace_id"]
+        trace_id = fumishirube(*command[1:], "--json", cwd=workspace).json["trace_id"]
     unread = {one["path"] for one in account["unread"]}
     assert seen | unread == {f"{n:03}.md" for n in range(120)}
 
