@@ -217,7 +217,7 @@ def test_only_whole_words_that_say_something_are_picked(
 
 
 def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
-    # Free covers all of the query, required 0.25: half of what is trusted, so a fourth by its square.
+    # Free covers all of the query, required 0.25: half of what is trusted; its square is a fourth.
     free = ranked((4.0, Hit(B, 0, coverage=1.0)))
     required = ranked((6.0, Hit(A, 0, coverage=0.25)))
     stage = RequiredTerms(too_common=1.0, trusted=0.5)
