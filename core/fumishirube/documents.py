@@ -80,6 +80,7 @@ class Document(NamedTuple):
     under ``title`` is the title of the whole page, and searched as a heading above each section.
     A loader that studies its files also tells their ``links``, and what it had to ``remark``.
     ``places`` are where people see the lines: on pages, slides, or in rows of sheets, in order.
+    With ``scan_only`` the sections serve the search alone, and the text is read line by line.
     """
 
     path: str
@@ -94,6 +95,7 @@ class Document(NamedTuple):
     content: int = 0
     remarks: tuple[LoaderRemark, ...] = ()
     places: tuple[Place, ...] = ()
+    scan_only: bool = False
 
     @property
     def title(self) -> str:

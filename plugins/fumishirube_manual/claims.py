@@ -108,7 +108,7 @@ def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | No
         document = document_of(context, trace, path)
     except ToolError:  # it has gone since it was found
         return None
-    return None if document.file_type == "json" else document
+    return None if document.scan_only else document
 
 
 def _statements(document: Document, row: TraceRow) -> Iterator[_HitStatements]:

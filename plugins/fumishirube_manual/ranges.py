@@ -26,6 +26,8 @@ from fumishirube_manual.arguments import ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
 
 MOST_RANGES = 8
+RANGES_CHARS = 8_000
+"""How much several ranges show together, unless a caller says so."""
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _SENTENCE_END = re.compile(r"[。！？][」』）】]*|[.!?](?=\s)")

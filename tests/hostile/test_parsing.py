@@ -117,13 +117,13 @@ def test_a_file_is_skipped_and_the_next_one_read(
 
 
 def test_a_parser_that_hangs_is_ended(folder: Path) -> None:
-    with Rough(parse_seconds=1).open() as loader:
+    with Rough(parse_seconds=8).open() as loader:
         load(loader, folder, "fine")
         began = time.monotonic()
         with pytest.raises(Unreadable) as skipped:
             load(loader, folder, "hang")
         assert skipped.value.reason == "parser_timeout"
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 30
 
 
 def test_the_process_stays_from_file_to_file_and_ends_with_the_loader(folder: Path) -> None:

@@ -188,6 +188,16 @@ def test_the_command_line_finds_reads_and_checks_by_page(workspace: Path, tmp_pa
     assert checked.code == 1
 
 
+def test_what_became_of_a_page_in_a_search_is_told(workspace: Path) -> None:
+    page = "manual://shop/report.pdf#p2"
+    done = fumishirube("find", "brass key cellars", "--why-not", page, cwd=workspace)
+    assert done.code == 0
+    assert "report.pdf" in done.out
+    absent = fumishirube("find", "brass key", "--why-not", f"{page}2", cwd=workspace)
+    assert absent.code != 0
+    assert "the file has no page 22" in absent.err
+
+
 def test_a_page_that_moved_is_found_again(tmp_path: Path) -> None:
     pages = [["# A", "one"], ["two"], ["three"]]
     write(tmp_path, {"m/a.pdf": samples.pdf(pages)})

@@ -59,7 +59,8 @@ def run(options: Namespace) -> int:
                 raise InvalidParameter(f"the trace is of {others}: {trace.manual_id}")
             path = f"{cite.manual_id}/{cite.path}" if trace.manuals else cite.path
             document = search_context(application).manual(cite.manual_id).document(cite.path)
-            fate = section_fate(trace, path, section_at(document, cite.start_line))
+            line = cite.within(document).start_line
+            fate = section_fate(trace, path, section_at(document, line))
             lines, plain = fate_lines(fate), fate_json(fate)
         else:
             lines, plain = _lines(trace, options), _plain(trace)

@@ -123,7 +123,8 @@ def _wanted(context: SurfaceContext, options: Namespace) -> list[str]:
 def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> int:
     citation: Citation = options.why_not
     document = context.manual(citation.manual_id).document(citation.path)
-    fate = section_fate(trace, citation.path, section_at(document, citation.start_line))
+    section = section_at(document, citation.within(document).start_line)
+    fate = section_fate(trace, citation.path, section)
     if options.json:
         print_json(fate_json(fate))
     else:

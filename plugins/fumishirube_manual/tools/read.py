@@ -34,7 +34,7 @@ from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.plain_texts import read_text
-from fumishirube_manual.ranges import LineRanges, RangeAnswer, read_ranges
+from fumishirube_manual.ranges import RANGES_CHARS, LineRanges, RangeAnswer, read_ranges
 from fumishirube_manual.settings import ManualSettings
 
 
@@ -56,10 +56,8 @@ class ManualReadParams(Params):
 
     ref: ReadRef | None = None
     refs: LineRanges | None = None
-    code: Annotated[
-        bool | None, Field(description="With refs: false leaves blocks of code out.")
-    ] = None
-    max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
+    code: Annotated[bool | None, Field(description="With refs: false leaves code out.")] = None
+    max_chars: Annotated[MaxChars | None, Field(description="12000; refs 8000.")] = None
     scope: Literal["section"] | None = None
 
 
@@ -127,7 +125,7 @@ def read_tool(
             raise InvalidParameter("give either ref or refs", parameter="ref")
         if params.refs is None:
             return RangesAnswer(**dict(read(params, call)))
-        most = params.max_chars or PAGE_CHARS
+        most = params.max_chars or RANGES_CHARS
         items = read_ranges(context, params.refs, call, most, code=params.code is not False)
         return RangesAnswer(items=tuple(items))
 
@@ -162,9 +160,11 @@ def _read_section(
 ) -> ManualReadAnswer:
     manual = manual_by_id(context, ref.manual_id)
     document = manual.document(ref.path)
-    if document.file_type == "json":
+    if document.scan_only:
         raise InvalidScope(
-            "manual_read serves markdown sections; use manual_scan for JSON", path=ref.path
+            "manual_read serves markdown sections; use manual_scan for "
+            f"{document.file_type.upper()}",
+            path=ref.path,
         )
     section = _section(document, ref.start_line)
     place = (manual.id, ref.path)

@@ -35,6 +35,8 @@ _ENGLISH = (
     re.compile(r"\bcompar(?:e|ing|ison of) (?P<a>.+?) (?:with|and|to) (?P<b>[^?.!,;]+)"),
     re.compile(r"(?:^|\b)(?P<a>[^?.!,;]+?) (?:vs\.?|versus) (?P<b>[^?.!,;]+)"),
 )
+_LONGEST = 1_000
+"""Characters of a text that may compare something; the patterns take the square of them."""
 _CLAUSE_END = re.compile(r"[。、!?,]")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
@@ -94,6 +96,8 @@ def _best_of_sides(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
 def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
     """Return the two sides of a comparison, folded; nothing when the text compares nothing."""
     folded = fold(text)
+    if len(folded) > _LONGEST:
+        return ()
     for pattern in _ENGLISH:
         match = pattern.search(folded)
         if match:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -159,7 +160,7 @@ class RequiredTerms(Stage):
         best = max((hit.coverage for hit in free.hits), default=0.0)
         present = max((hit.coverage for hit in required.hits), default=0.0)
         share = min(1.0, present / best / self.trusted) if best else 1.0
-        return max(self.least_trust, share ** (2 * best**2))
+        return max(self.least_trust, math.pow(share, 2 * best**2))
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""

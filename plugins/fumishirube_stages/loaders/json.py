@@ -46,7 +46,7 @@ class Json(Stage):
             sections = json_sections(text, name, self.section_chars)
         sections = sections or whole(text, name, searched)
         navigation = is_navigation(source.path)
-        return Document(source.path, "json", text, sections, navigation=navigation)
+        return Document(source.path, "json", text, sections, navigation=navigation, scan_only=True)
 
 
 def _searched(text: str) -> str | None:

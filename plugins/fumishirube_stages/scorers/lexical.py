@@ -34,6 +34,7 @@ from fumishirube_stages.scorers.query_analysis import (
     border_spans,
     coverage_shares,
     form_finders,
+    is_part,
     query_terms,
     weighted_concept,
     weighted_term,
@@ -116,7 +117,7 @@ class Lexical(Stage):
         if query.budget.spent:
             limit = min(limit, _LATE)
         cutoff = ScoreCutoff(self.sure, self.promising)
-        clause = self._candidate_clause(query, analysis, extras)
+        clause = self._candidate_clause(query, analysis, extras, corpus)
         matches = _best(corpus, clause, limit, cutoff, query.exclude)
         if len(matches) >= limit and not query.budget.spent:
             matches = [*matches, *self._elsewhere(corpus, clause, matches, query.exclude)]
@@ -205,7 +206,11 @@ class Lexical(Stage):
         )
 
     def _candidate_clause(
-        self, query: Query, analysis: QueryAnalysis, extras: Iterable[WeightedTerm]
+        self,
+        query: Query,
+        analysis: QueryAnalysis,
+        extras: Iterable[WeightedTerm],
+        corpus: Corpus,
     ) -> Clause:
         """Return what nominates for this run: among what it must hold, if anything."""
         if not query.must:
@@ -213,36 +218,42 @@ class Lexical(Stage):
         more = [
             clause
             for extra in extras
-            for clause in self._named(extra.term, _REQUIRED_ONLY, extra.value)
+            for clause in self._named(
+                extra.term, _REQUIRED_ONLY, extra.value, part=is_part(extra.term, corpus)
+            )
         ]
         wanted = Bool(should=(analysis.clause, *more)) if more else analysis.clause
         return query.inside(Bool(must=(wanted, *map(Holds, query.must))))
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         wanted = concepts(text)
-        singles = [concept.text for concept in wanted if concept.single]
+        named = [concept.text for concept in wanted if is_part(concept.text, corpus)]
         weights: dict[str, float] = {}
         content = {term for concept in wanted for term in query_terms(corpus, concept.text)}
         for chunk in chunks(text):
             for term in query_terms(corpus, chunk.text):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
                 weights[term] = max(weight, weights.get(term, 0.0))
-        for concept in wanted:
-            if concept.single:
-                weights[concept.text] = self._share(concept)
+        weights |= {c.text: self._share(c) for c in wanted if c.text in named}
+        parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these say that a section matches: what spans two words of a query is in any text.
-        matching_terms = [term for term in chosen if term in content or term in singles]
+        matching_terms = [term for term in chosen if term in content or term in named]
         counts = dict(corpus.frequencies(chosen))
-        counts |= {single: corpus.count(Part(single)).number for single in singles}
+        counts |= {part: corpus.count(Part(part)).number for part in named}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
         groups = tuple(weighted_concept(c, corpus, idf, self._share(c)) for c in wanted)
         shares, finders = coverage_shares(groups), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
         return QueryAnalysis(
-            clause=self._clause(chosen, idf, least=rarity(size, self._common(size))),
-            anywhere=Bool(should=tuple(map(_anywhere, matching_terms or self._content(chosen)))),
+            clause=self._clause(chosen, idf, parts, least=rarity(size, self._common(size))),
+            anywhere=Bool(
+                should=tuple(
+                    Part(term) if term in parts else Term(term)
+                    for term in matching_terms or self._content(chosen)
+                )
+            ),
             groups=groups,
             terms=tuple(
                 weighted_term(
@@ -272,7 +283,11 @@ class Lexical(Stage):
         return min(self.common_sections, max(_FEW, int(self.common_share * size)))
 
     def _clause(
-        self, weights: Mapping[str, float], idf: Mapping[str, float], least: float
+        self,
+        weights: Mapping[str, float],
+        idf: Mapping[str, float],
+        parts: frozenset[str],
+        least: float,
     ) -> Clause:
         """Return what nominates: the rarest terms, and those that are rare enough."""
         value = {term: weights[term] * idf[term] for term in self._content(weights)}
@@ -281,12 +296,12 @@ class Lexical(Stage):
         for place, term in enumerate(ordered):
             if place >= self.nominating and idf[term] < least:
                 continue
-            should += self._named(term, weights[term], value[term])
+            should += self._named(term, weights[term], value[term], part=term in parts)
         return Bool(should=tuple(should))
 
-    def _named(self, term: str, weight: float, value: float) -> Sequence[Clause]:
+    def _named(self, term: str, weight: float, value: float, *, part: bool) -> Sequence[Clause]:
         """Return a term in each field, by what it is worth there; a part of terms in any."""
-        if _is_single(term):
+        if part:
             return (Part(term, None, value),)
         return (
             Term(term, "body", weight),
@@ -362,12 +377,3 @@ def _best(
 def _names(fields: Mapping[str, str]) -> str:
     """Return all but the body: most terms do not stand there, which one look tells."""
     return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"
-
-
-def _is_single(term: str) -> bool:
-    """Tell whether a term is one Japanese character, which other terms hold as a part."""
-    return len(term) == 1 and not term.isascii()
-
-
-def _anywhere(term: str) -> Clause:
-    return Part(term) if _is_single(term) else Term(term)

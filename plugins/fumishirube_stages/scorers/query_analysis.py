@@ -8,10 +8,16 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from fumishirube import Clause, Corpus
-from fumishirube.text import Concept, chunks, occurrences, occurs
+from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
+
+_PARTED = 64
+"""Characters of a concept of which parts are looked for: there are as many as their square."""
+
+_BETWEEN = "\u3005"
+"""A character that Japanese text may go on with, on either side of a word."""
 
 
 class WeightedConcept(NamedTuple):
@@ -94,6 +100,17 @@ def weighted_concept(
     return WeightedConcept(concept.text, shares, share * total / len(terms))
 
 
+def is_part(text: str, corpus: Corpus) -> bool:
+    """Tell whether an index may hold a text as a part of longer terms alone.
+
+    A single Japanese character is one, and whatever is shorter than the terms of the tokenizer.
+    """
+    if len(text) == 1 or text.isascii() or not all(map(is_cjk, text)):
+        return len(text) == 1 and not text.isascii()
+    embedded = corpus.terms(f"{_BETWEEN}{text}{_BETWEEN}")
+    return text not in embedded and [*corpus.terms(text)] == [text]
+
+
 def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
     """Return each term's share of the coverage: of its concepts, weighted by their rarity."""
     groups = tuple(groups)
@@ -130,7 +147,7 @@ def _is_hiragana(character: str) -> bool:
 def _parts(groups: Iterable[WeightedConcept], text: str) -> Iterable[str]:
     """Yield the longest part of each concept that stands in a text, from two characters on."""
     for group in groups:
-        wanted = group.text
+        wanted = group.text[:_PARTED]
         parts = (
             wanted[start : start + length]
             for length in range(len(wanted) - 1, 1, -1)

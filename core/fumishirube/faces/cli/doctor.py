@@ -300,6 +300,11 @@ _REMEDIES = {
     "undecodable": "save it as UTF-8",
     "too_large": "divide it, or raise limits.file_bytes or its loader's parse_steps",
     "loader_failed": "check the file; --verbose shows what its loader said",
+    "damaged": "open it in its own program, and save it again",
+    "encrypted": "save it without a password",
+    "needs_ocr": "let a program for OCR add the text",
+    "parser_timeout": "divide it, or raise parse_seconds of its loader",
+    "parser_memory": "divide it, or raise parse_bytes of its loader",
 }
 _UNEXPECTED: dict[str, str] = {
     "forbidden": "let this user read it",

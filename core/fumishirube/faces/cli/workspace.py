@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import Use, load_config
+from fumishirube.config.configuration import FILE, Use, load_config
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import terminal_width
@@ -50,7 +50,16 @@ def folder(options: Namespace) -> Path:
         chosen = Path(name).expanduser()
     except RuntimeError as error:
         raise ConfigError(f"{source}: nobody knows the home folder in {name!r}") from error
-    if not chosen.is_dir():
+    try:
+        there = chosen.is_dir()
+        if there:
+            (chosen / FILE).is_file()  # as everything that is looked at below it
+    except PermissionError as error:
+        raise ConfigError(
+            f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
+            "folder, or of those above it"
+        ) from error
+    if not there:
         raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
     return chosen
 

@@ -13,7 +13,7 @@ import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
 from fumishirube.parsing import Place
-from fumishirube_documents.pdf_lines import PdfLine, page_lines
+from fumishirube_documents.pdf_lines import PdfLine, give_width, page_lines
 from fumishirube_documents.pdf_tables import with_rows
 
 _PASSWORD = 4
@@ -78,6 +78,7 @@ def _pages(file: Any) -> Iterator[_PdfPage]:
     for index in range(len(file)):
         try:
             page = file[index]
+            give_width(page)
             textpage = page.get_textpage()
         except pdfium.PdfiumError:  # one damaged page is one without text
             yield _PdfPage(index + 1, None, 0, [])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from ctypes import byref, c_float
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
 CELL_SIGN = " | "
-_WIDE_GAP = 1.2
+_WIDE_GAP = 1.8
 """A gap of so many times the size of the letters stands between two cells of a table."""
 _SAME_LINE = 0.4
+_NO_WIDTH = 0.02
 _GAPS = re.compile(r"(?<=\S)[ \u3000]+(?=\S)")
 _HYPHENS = "\ufffe\x02"
 _INVISIBLE = re.compile("[\x00\ufeff\u200b\u00ad]")
@@ -33,6 +35,26 @@ class PdfLine(NamedTuple):
     size: float
     cells: tuple[tuple[str, float, float], ...] = ()
     broken: bool = False
+
+
+def give_width(page: Any) -> None:
+    """Let texts without a width be read, which PDFium passes over; before the page's text is read.
+
+    In fonts that say nothing of their letters' outlines, as many Japanese ones, a letter that is
+    drawn alone has none. A line around it gives it one; the page is never drawn.
+    """
+    edges = [c_float() for _ in range(4)]
+    left, _, right, _ = edges
+    pointers = [byref(edge) for edge in edges]
+    for number in range(pdfium.FPDFPage_CountObjects(page)):
+        drawn = pdfium.FPDFPage_GetObject(page, number)
+        if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_TEXT:
+            continue
+        pdfium.FPDFPageObj_GetBounds(drawn, *pointers)
+        if right.value - left.value < _NO_WIDTH:
+            pdfium.FPDFTextObj_SetTextRenderMode(drawn, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE)
+            pdfium.FPDFPageObj_SetStrokeWidth(drawn, 1.0)
+            pdfium.FPDFPageObj_Transform(drawn, 1, 0, 0, 1, 0, 0)  # measures it anew
 
 
 def page_lines(textpage: Any) -> list[PdfLine]:
@@ -66,7 +88,8 @@ def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
     broken = text[end - 1] in _HYPHENS
     last = end - 2 if broken and end - 1 > first else end - 1
     begin, finish = textpage.get_charbox(first), textpage.get_charbox(last)
-    size = pdfium.FPDFText_GetFontSize(textpage, first + (last - first) // 2)
+    # Of the first letter: the spaces that PDFium adds have no size.
+    size = pdfium.FPDFText_GetFontSize(textpage, first)
     size = size if size > 1 else max(1.0, begin[3] - begin[1])  # scaled by a matrix
     cells = tuple(_cells(textpage, text, first, last + 1, size))
     written = CELL_SIGN.join(cell for cell, _, _ in cells)

@@ -133,6 +133,11 @@ def test_headings_of_the_outline_go_before_large_letters(tmp_path: Path) -> None
     ]
 
 
+def test_a_letter_that_is_drawn_alone_is_read(tmp_path: Path) -> None:
+    document = load(tmp_path, "a.pdf", samples.pdf([["tarball", "が", "ある。"]]), Pdf())
+    assert "tarball\nが\nある。\n" in document.text
+
+
 def test_labels_that_are_printed_stand_beside_the_numbers(tmp_path: Path) -> None:
     data = samples.pdf([["one"], ["two"]], labels={1: "", 2: "A-"})
     document = load(tmp_path, "a.pdf", data, Pdf())

@@ -1,0 +1,58 @@
+"""A folder that may not be entered is named, with what to do; nothing is unexpected about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from manuals import write
+
+POWERS = "-dac_override,-dac_read_search"
+"""What lets the root user enter any folder."""
+COMMANDS = (("ls",), ("find", "alpha"), ("grep", "alpha"), ("serve",), ("doctor",), ("vault", "ls"))
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="permissions of POSIX, and setpriv")
+
+
+def weakened() -> list[str]:
+    """Return what makes a command subject to permissions."""
+    if os.geteuid():
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("root enters every folder, and there is no setpriv to prevent it")
+    return [setpriv, f"--bounding-set={POWERS}", f"--inh-caps={POWERS}"]
+
+
+@pytest.fixture(params=["the folder itself", "a folder above"])
+def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    workspace = write(tmp_path / "above" / "inner", {"m/a.md": "# A\nalpha\n"})
+    folder = workspace if request.param == "the folder itself" else workspace.parent
+    folder.chmod(0o000)
+    yield workspace
+    folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_workspace_that_may_not_be_entered_is_named(locked: Path, words: tuple[str, ...]) -> None:
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
+    assert script
+    done = subprocess.run(
+        [*weakened(), script, *words, "--workspace", str(locked)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "'inner' may not be entered" in said
+    assert "permissions" in said
+    assert "unexpected" not in said
+    assert str(locked.parent) not in said
