@@ -217,9 +217,9 @@ def test_only_whole_words_that_say_something_are_picked(
 
 
 def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
-    # Free covers 0.8 of the query, required 0.2: of 0.5 * 0.8 that is a half, so trust is a fourth.
-    free = ranked((4.0, Hit(B, 0, coverage=0.8)))
-    required = ranked((6.0, Hit(A, 0, coverage=0.2)))
+    # Free covers all of the query, required 0.25: half of what is trusted; its square is a fourth.
+    free = ranked((4.0, Hit(B, 0, coverage=1.0)))
+    required = ranked((6.0, Hit(A, 0, coverage=0.25)))
     stage = RequiredTerms(too_common=1.0, trusted=0.5)
     ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
     assert ranking.diagnostics["trust"] == {"g_req:A": 0.25}
@@ -229,6 +229,15 @@ def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
         "b.md": pytest.approx(4.0),
         "a.md": pytest.approx(4 * (0.65 * 1.5 / 4 + 0.35 * 0.275)),
     }
+
+
+def test_where_the_free_run_covers_less_a_poor_run_is_trusted_more() -> None:
+    # Half of what is trusted again; free covers a half, so the exponent is 2 * 0.25.
+    free = ranked((4.0, Hit(B, 0, coverage=0.5)))
+    required = ranked((6.0, Hit(A, 0, coverage=0.125)))
+    stage = RequiredTerms(too_common=1.0, trusted=0.5)
+    ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
+    assert ranking.diagnostics["trust"] == {"g_req:A": 0.7071}
 
 
 def test_a_run_that_covers_nothing_is_trusted_least() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -58,7 +59,7 @@ class RequiredTerms(Stage):
 
     Two terms make three runs of the second gate: both in one section, the first, the second.
     A run whose hits cover less of the query than ``trusted`` of what the first gate's cover weighs
-    and scores less, by the square of how far they fall short, down to ``least_trust``.
+    and scores less, by how far they fall short, down to ``least_trust``.
     Terms that stand in nearly every section say nothing and are dropped. When no section passes
     the second gate, the first one's remain, without those that match only weakly. A query that
     names no terms gets its rarest content words.
@@ -153,12 +154,13 @@ class RequiredTerms(Stage):
     def _trust(self, required: Ranking, free: Ranking) -> float:
         """Return how much a run of the second gate counts.
 
-        Terms that stand only where little of the query does are poor evidence.
+        Terms that stand only where little of the query does are poor evidence; the less the free
+        run covers itself, as with a question in other words, the less that says.
         """
         best = max((hit.coverage for hit in free.hits), default=0.0)
         present = max((hit.coverage for hit in required.hits), default=0.0)
         share = min(1.0, present / best / self.trusted) if best else 1.0
-        return max(self.least_trust, share**2)
+        return max(self.least_trust, math.pow(share, 2 * best**2))
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""
