@@ -229,7 +229,7 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ("roots: {manuals: 5}", "roots.manuals: must be a string, got 5", ""),
         (
             "surfaces: [{use: manual, with: {extras: [cites]}}]",
-            "surfaces[0].with.extras[0]: must be one of lines, also, answerable",
+            "surfaces[0].with.extras[0]: must be one of plain, lines, also",
             "",
         ),
         ("traces: {seconds: .nan}", "traces.seconds: ", ""),
