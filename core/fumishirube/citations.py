@@ -21,7 +21,7 @@ _UNSAFE = re.compile(r"[%#?\s\"<>\\^`{|}]")
 _UNSAFE_ID = re.compile(r"[%#?\s\"<>\\^`{|}/:@\[\]]")
 _FORM = re.compile(
     r"^manual://(?P<id>[^/#]+)/(?P<path>[^#]+)"
-    r"(?:#(?:L(?P<start>[1-9]\d{0,9})(?:-L(?P<end>[1-9]\d{0,9}))?|(?P<place>[^@#]+))"
+    r"(?:#(?:L(?P<start>[1-9]\d{0,9})(?:-L?(?P<end>[1-9]\d{0,9}))?|(?P<place>[^@#]+))"
     r"(?:@(?P<digest>[0-9a-f]{6,64}))?)?$"
 )
 

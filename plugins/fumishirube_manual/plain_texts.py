@@ -114,7 +114,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     ref = item["ref"]
     cite, lines = item.get("cite", ""), ""
     if "end_line" in item:
-        lines = f"#L{ref['start_line']}-{item['end_line']}"
+        lines = f"#L{ref['start_line']}-L{item['end_line']}"
     # What has pages or rows is cited by these; the lines are those of the text as it is read.
     place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
     brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""

@@ -42,7 +42,7 @@ def test_a_hit_is_its_place_its_headings_and_its_lines(server: Fumishirube) -> N
     text, answer = both(server, "manual_find", **FIND)
     item = answer["inline_hits"]["items"][0]
     first, *_ = [line for line in text.split("\n") if line.startswith("1. ")]
-    place = f"{item['ref']['path']}#L{item['ref']['start_line']}-{item['end_line']}{item['cite']}"
+    place = f"{item['ref']['path']}#L{item['ref']['start_line']}-L{item['end_line']}{item['cite']}"
     assert first == f"1. {place} Fees"
     assert "3 The parking fee is 1,200 yen a day." in text.split("\n")
     assert answer["trace_id"] in text
@@ -96,3 +96,8 @@ def test_the_command_line_shows_the_same_and_the_object_on_request(workspace: Pa
     assert "3 The parking fee is 1,200 yen a day." in shown.out.split("\n")
     whole = fumishirube("call", "--json", "manual_find", json.dumps(FIND), cwd=workspace)
     assert whole.json["inline_hits"]["items"][0]["title"] == "Fees"
+
+
+def test_a_citation_may_name_its_last_line_without_the_letter(server: Fumishirube) -> None:
+    text, _ = both(server, "manual_read", refs=["manual://guide/fees.md#L5-7@abcdef"])
+    assert "7 100 yen." in text.split("\n")
