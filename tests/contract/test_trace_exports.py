@@ -81,7 +81,10 @@ def test_a_file_holds_all_that_decided_the_answer(workspace: Path) -> None:
     assert document["query"]["text"] == QUERY
     assert document["manual_id"] == "m1"
     assert len(document["corpus"]["fingerprint"]) == len(document["corpus"]["content"]) == 16
-    assert document["pipeline"]["stages"]["tokenizer"] == {"use": "bigram", "with": {"n": 2}}
+    assert document["pipeline"]["stages"]["tokenizer"] == {
+        "use": "bigram",
+        "with": {"n": 2, "stems": True},
+    }
     assert document["pipeline"]["fingerprint"]
     assert re.fullmatch(r"fumishirube \S+", document["pipeline"]["makers"]["stages"])
     assert re.fullmatch(r"3\.\d+\.\d+.*", document["program"]["python"])
