@@ -63,12 +63,20 @@ LineRanges = Annotated[
             "maxItems": MOST_RANGES,
             "items": {
                 "anyOf": [
-                    {"type": "object", "required": ["manual_id", "path"]},
+                    {
+                        "type": "object",
+                        "properties": {
+                            "manual_id": {"type": "string"},
+                            "path": {"type": "string"},
+                            "start_line": {"type": "integer"},
+                            "end_line": {"type": "integer"},
+                        },
+                        "required": ["manual_id", "path"],
+                    },
                     {"type": "string"},
                 ]
             },
-            "description": "Instead of ref: {manual_id, path, start_line, end_line or none for a "
-            "section}, or citations.",
+            "description": "Ranges, or citations.",
         }
     ),
 ]

@@ -13,6 +13,7 @@ CORE = Path(__file__).resolve().parents[2] / "core" / "fumishirube"
 ORDINARY = {
     "json": "a format: pydantic's mode, the option --json, the files of clients",
     "none": "the word for an empty list, in messages and in variables",
+    "text": "the noun: what a document holds, a kind of content, a field",
     "manual": "the noun: a folder of documents, of which the kit makes a sample",
 }
 """Words that mean something else wherever the core writes them, and what."""

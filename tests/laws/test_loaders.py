@@ -605,6 +605,7 @@ def test_a_json_file_is_one_section_titled_by_its_name(write: Write) -> None:
                 searched="code\nE1\ntext\n負荷",
             ),
         ),
+        scan_only=True,
     )
 
 
