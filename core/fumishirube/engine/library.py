@@ -139,7 +139,8 @@ class ManualFolder:
             NotFound: when it is absent, or no loader speaks for it.
             Unreadable: when its text cannot be had.
         """
-        claimed = self.sweep().get(path)
+        # Whose file it is, the last look knows; to look again takes longer than a search.
+        claimed = self._claimed.get(path) or self.sweep().get(path)
         if claimed is not None and not getattr(claimed.loader, "placed", False):
             return ()
         return self.document(path).places
