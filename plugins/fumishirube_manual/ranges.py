@@ -24,12 +24,12 @@ from fumishirube.text import Lines
 from fumishirube.tools import LeanAnswer, TextPage
 from fumishirube_manual.arguments import ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
+from fumishirube_manual.evidence.blocks import is_fence
 
 MOST_RANGES = 8
 RANGES_CHARS = 8_000
 """How much several ranges show together, unless a caller says so."""
 
-_FENCE = re.compile(r"\s*(```|~~~)")
 _SENTENCE_END = re.compile(r"[。！？][」』）】]*|[.!?](?=\s)")
 
 
@@ -223,7 +223,7 @@ def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bo
     fenced, left, hidden = False, most, 0
     for number in range(first, last + 1):
         line = text[lines.start(number) : lines.start(number + 1)].rstrip("\r\n")
-        fence = bool(_FENCE.match(line))
+        fence = is_fence(line)
         fenced = fenced != fence
         if not code and (fenced or fence):
             hidden += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -13,6 +14,8 @@ _ITEM = re.compile(
 _LEADS = re.compile(r"(?:[:：]|(?:次|以下|下記)[^。]{0,30}(?:。|です|ます)?)\s*[*_]*\s*$")
 _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3
+_DEEPEST = 12
+"""Deeper lines belong together with those that are indented by so much."""
 
 
 def is_fence(line: str) -> bool:
@@ -74,7 +77,7 @@ def _statement(lines: Sequence[str], at: int) -> Iterator[int]:
 
 def _paragraph(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the lines around one up to a blank one; or, as in JSON, those indented no less."""
-    indent = _indent(lines[at])
+    indent = indentation(lines[at])
     first = last = at
     while first or last + 1 < len(lines):
         before = first and _joins(lines[first - 1], indent)
@@ -90,15 +93,15 @@ def _paragraph(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _joins(line: str, indent: int) -> bool:
-    return bool(line.strip()) and not is_fence(line) and _indent(line) >= min(indent, 12)
+    return bool(line.strip()) and not is_fence(line) and indentation(line) >= min(indent, _DEEPEST)
 
 
 def _continued(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield what is indented below an item."""
-    indent = _indent(lines[at])
+    indent = indentation(lines[at])
     for place in range(at + 1, len(lines)):
         line = lines[place]
-        if line.strip() and (_indent(line) <= indent or is_fence(line)):
+        if line.strip() and (indentation(line) <= indent or is_fence(line)):
             return
         if line.strip():
             yield place
@@ -106,27 +109,20 @@ def _continued(lines: Sequence[str], at: int) -> Iterator[int]:
 
 def _lead(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the line that a list follows."""
-    for place in range(at - 1, -1, -1):
-        line = lines[place]
-        if line.strip() and not _ITEM.match(line) and not _indent(line):
-            yield place
-            return
+    above = (place for place in range(at - 1, -1, -1) if lines[place].strip())
+    yield from islice((place for place in above if not _in_list(lines[place])), 1)
 
 
 def _items(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the rest of a list, from an item on, and then what is above that item."""
-    for place in range(at + 1, len(lines)):
-        line = lines[place]
-        if line.strip() and not _ITEM.match(line) and not _indent(line):
-            break
-        if line.strip():
-            yield place
-    for place in range(at - 1, -1, -1):
-        line = lines[place]
-        if line.strip() and not _ITEM.match(line) and not _indent(line):
-            return
-        if line.strip():
-            yield place
+    for direction in (range(at + 1, len(lines)), range(at - 1, -1, -1)):
+        filled = (place for place in direction if lines[place].strip())
+        yield from takewhile(lambda place: _in_list(lines[place]), filled)
+
+
+def _in_list(line: str) -> bool:
+    """Tell whether a line is an item, or indented below one."""
+    return bool(_ITEM.match(line)) or indentation(line) > 0
 
 
 def _next(lines: Sequence[str], at: int) -> int | None:
@@ -137,5 +133,6 @@ def _in_code(lines: Sequence[str], at: int) -> bool:
     return sum(is_fence(line) for line in lines[:at]) % 2 == 1
 
 
-def _indent(line: str) -> int:
+def indentation(line: str) -> int:
+    """Return how many blanks a line begins with."""
     return len(line) - len(line.lstrip())

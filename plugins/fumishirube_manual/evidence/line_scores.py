@@ -29,10 +29,7 @@ _HALF = 0.5
 
 
 class LineScores:
-    """The lines of a section against the concepts of a question.
-
-    ``heading`` tells that the first line is the section's title, which is not shown again.
-    """
+    """The lines of a section against the concepts of a question."""
 
     def __init__(
         self,

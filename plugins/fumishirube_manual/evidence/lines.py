@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.evidence.blocks import is_fence, related
+from fumishirube_manual.evidence.blocks import indentation, is_fence, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.line_scores import LineScores
@@ -16,6 +16,8 @@ BEST_CHARS, OTHER_CHARS = 400, 200
 _SLACK = 1.25
 """What is only so much longer than its room is shown whole: cutting it would save little."""
 _CHOSEN = 8
+_LEAST = 40
+"""With less room than that no other line begins."""
 
 
 class EvidenceLine(NamedTuple):
@@ -91,17 +93,9 @@ class SectionLines:
 
     def _numbered(self, shown: Mapping[int, str]) -> tuple[EvidenceLine, ...]:
         """Return the lines in order, without the indentation that they have in common."""
-        common = min((_indent(line) for line in shown.values() if line.strip()), default=0)
+        common = min((indentation(line) for line in shown.values() if line.strip()), default=0)
         return tuple(
             EvidenceLine(self._first + at, shown[at][common:])
             for at in sorted(shown)
             if not is_fence(shown[at])
         )
-
-
-_LEAST = 40
-"""With less room than that no other line begins."""
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

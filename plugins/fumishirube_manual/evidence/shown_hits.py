@@ -14,7 +14,7 @@ from fumishirube_manual.evidence.own_texts import own_text
 
 LINE_CHARS = 160
 """How much is shown of a hit that shows little: about a line."""
-BEST_CHARS, NEXT_CHARS = 550, 240
+_BEST_HIT_CHARS, _NEXT_HIT_CHARS = 550, 240
 """How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
 GAP_SCORE, GAP_WORTH = 0.5, 0.25
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
@@ -114,8 +114,8 @@ def shown_hits(
 
 def _room(row: TraceRow, rank: int) -> int:
     if not rank or PINNED in row.labels:
-        return BEST_CHARS
-    return NEXT_CHARS if rank <= _SEVERAL else LINE_CHARS
+        return _BEST_HIT_CHARS
+    return _NEXT_HIT_CHARS if rank <= _SEVERAL else LINE_CHARS
 
 
 def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fumishirube import SurfaceContext, Tool
 from fumishirube_manual.full_answer import full_tool
+from fumishirube_manual.plain_texts import find_text, grep_text, hits_text, read_text
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find import find_tool
 from fumishirube_manual.tools.grep import grep_tool
@@ -16,13 +18,21 @@ from fumishirube_manual.tools.read import read_tool
 from fumishirube_manual.tools.scan import scan_tool
 from fumishirube_manual.tools.toc import toc_tool
 
+_TEXTS = {
+    "manual_find": find_text,
+    "manual_grep": grep_text,
+    "manual_hits": hits_text,
+    "manual_read": read_text,
+}
+"""How the answers of some tools are written down for a model."""
+
 
 def tools(
     context: SurfaceContext, settings: ManualSettings, scan_max_chars: int
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which an agent meets them."""
     every_place = (grep_tool(context, settings),) if "grep" in settings.extras else ()
-    return (
+    offered: Sequence[Tool[Any, Any]] = (
         ls_tool(context, settings),
         toc_tool(context, settings),
         find_tool(context, settings),
@@ -31,6 +41,9 @@ def tools(
         read_tool(context, settings),
         scan_tool(context, settings, scan_max_chars),
     )
+    if "plain" not in settings.extras:
+        return offered
+    return [replace(tool, text=_TEXTS.get(tool.name)) for tool in offered]
 
 
 def commands(context: SurfaceContext, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:

@@ -19,7 +19,6 @@ from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -69,7 +68,6 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         answer=FindAnswer,
         run=run,
         before=after_discovery_or_everywhere if everywhere else after_discovery,
-        text=find_text if "plain" in settings.extras else None,
         examples=(
             {
                 "query": "Who may claim the travel allowance?",

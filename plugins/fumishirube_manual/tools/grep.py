@@ -33,7 +33,6 @@ from fumishirube_manual.line_answers import (
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matched_texts import MatchedTexts
 from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
-from fumishirube_manual.plain_texts import grep_text
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
     PathPrefix,
@@ -127,7 +126,6 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         answer=GrepAnswer,
         run=run,
         before=after_discovery_or_everywhere,
-        text=grep_text if "plain" in settings.extras else None,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},

@@ -30,7 +30,6 @@ from fumishirube_manual.diagnosis import (
     gate_spans,
 )
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, EvidenceReader, ShownHit
-from fumishirube_manual.plain_texts import hits_text
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
@@ -128,7 +127,6 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         params=HitsParams,
         answer=HitsAnswer,
         run=run,
-        text=hits_text if "plain" in settings.extras else None,
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
 

@@ -33,7 +33,6 @@ from fumishirube.tools import (
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
-from fumishirube_manual.plain_texts import read_text
 from fumishirube_manual.ranges import RANGES_CHARS, LineRanges, RangeAnswer, read_ranges
 from fumishirube_manual.settings import ManualSettings
 
@@ -134,7 +133,6 @@ def read_tool(
         name="manual_read",
         title="Read a section",
         before=after_discovery,
-        text=read_text if "plain" in settings.extras else None,
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
     )
     if "refs" not in settings.extras:

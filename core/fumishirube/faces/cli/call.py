@@ -11,7 +11,6 @@ from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.calls import call_tool
-from fumishirube.text.controls import printable
 from fumishirube.tools.definitions import Call
 
 
@@ -35,7 +34,7 @@ def run(options: Namespace) -> int:
                 raise NotFound(not_known("tool", options.tool, application.tools))
             answer = call_tool(tool, arguments, Call(progress=bar.progress))
             if tool.text and not options.json:
-                print(printable(tool.text(answer)))
+                print(tool.text(answer))
             else:
                 print_json(answer, compact=True)
         except ToolError as error:

@@ -71,18 +71,16 @@ class Emphasised(NamedTuple):
 
 def print_line(line: str | Emphasised) -> None:
     """Print a line; what is emphasised in bold, on a terminal that wants that."""
-    if isinstance(line, str):
-        print(line)
-        return
+    text, spans = (line, ()) if isinstance(line, str) else line
     output, place = sys.stdout, 0
-    styles = isinstance(output, CommandOutput) and output.isatty() and _wants_styles()
-    for start, end in line.spans if styles else ():
-        output.write(line.text[place:start])
-        output.style(_BOLD)  # type: ignore[union-attr]
-        output.write(line.text[start:end])
-        output.style(_PLAIN)  # type: ignore[union-attr]
-        place = end
-    print(line.text[place:])
+    if isinstance(output, CommandOutput) and output.isatty() and _wants_styles():
+        for start, end in spans:
+            output.write(text[place:start])
+            output.style(_BOLD)
+            output.write(text[start:end])
+            output.style(_PLAIN)
+            place = end
+    print(text[place:])
 
 
 def _wants_styles() -> bool:
