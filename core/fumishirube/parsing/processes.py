@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Timer
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -17,9 +15,9 @@ from pydantic import JsonValue
 from fumishirube.documents import Document
 from fumishirube.errors import Unreadable
 from fumishirube.parsing import worker
+from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.records import document_of
 
-IDLE_SECONDS = 60.0
 _START_SECONDS = 60.0
 _LONGEST_ANSWER = 512 * 1024 * 1024
 _ENVIRONMENT = ("SYSTEMROOT", "TZ")
@@ -49,24 +47,13 @@ class _ParserLost(Exception):
         self.reason = reason
 
 
-class _ParserProcess:
+class _ParserProcess(WorkerProcess):
     def __init__(self) -> None:
         self._late = False
         environ = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-        self._process = subprocess.Popen(  # noqa: S603 - our own file, and no word of the caller's
-            [sys.executable, "-I", str(Path(worker.__file__))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environ,
-            cwd=Path(worker.__file__).parent,
-        )
+        script = Path(worker.__file__)
+        super().__init__(script, environ=environ, folder=script.parent)
         self._exchange(b"", _START_SECONDS)
-
-    @property
-    def lives(self) -> bool:
-        """Whether the process is there."""
-        return self._process.poll() is None
 
     def ask(self, request: ParseRequest, data: bytes, name: str) -> Any:
         """Return what the parser says of a file.
@@ -85,15 +72,6 @@ class _ParserProcess:
         ).encode()
         frame = worker.HEAD.pack(len(said), len(data)) + said + data
         return json.loads(self._exchange(frame, request.seconds))
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
 
     def _exchange(self, frame: bytes, seconds: float) -> bytes:
         source, sink = self._process.stdout, self._process.stdin
@@ -127,9 +105,7 @@ class ParserProcesses:
     """Processes that parse one file after the other; a file has one of its own meanwhile."""
 
     def __init__(self) -> None:
-        self._idle: list[tuple[_ParserProcess, Timer]] = []
-        self._lock = Lock()
-        self._closed = False
+        self._idle = IdleProcesses[_ParserProcess]()
 
     def parse(self, request: ParseRequest, data: bytes, path: str) -> Document:
         """Return the document that a parser makes of a file's bytes.
@@ -138,11 +114,11 @@ class ParserProcesses:
             Unreadable: when the parser refuses the file, falls over it, or takes too much.
         """
         try:
-            process = self._taken()
+            process = self._idle.take() or _ParserProcess()
             said = process.ask(request, data, Path(path).stem)
         except _ParserLost as lost:
             raise _unreadable(lost.reason, "", request, path) from None
-        self._put_back(process)
+        self._idle.put_back(process)
         if "document" not in said:
             raise _unreadable(said["unreadable"], said["message"], request, path)
         try:
@@ -152,41 +128,7 @@ class ParserProcesses:
 
     def close(self) -> None:
         """End all processes that idle, and keep none from now on."""
-        with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
-        for process, timer in idle:
-            timer.cancel()
-            process.end()
-
-    def _taken(self) -> _ParserProcess:
-        while True:
-            with self._lock:
-                if not self._idle:
-                    break
-                process, timer = self._idle.pop()
-            timer.cancel()
-            if process.lives:
-                return process
-            process.end()
-        return _ParserProcess()
-
-    def _put_back(self, process: _ParserProcess) -> None:
-        timer = Timer(IDLE_SECONDS, self._retire, (process,))
-        timer.daemon = True
-        with self._lock:
-            if not self._closed:
-                self._idle.append((process, timer))
-                timer.start()
-                return
-        process.end()
-
-    def _retire(self, process: _ParserProcess) -> None:
-        with self._lock:
-            waiting = [entry for entry in self._idle if entry[0] is process]
-            self._idle = [entry for entry in self._idle if entry[0] is not process]
-        if waiting:
-            process.end()
+        self._idle.close()
 
 
 def _unreadable(reason: str, message: str, request: ParseRequest, path: str) -> Unreadable:

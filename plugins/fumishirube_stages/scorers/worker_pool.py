@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import BoundedSemaphore, Lock, Timer
+from threading import BoundedSemaphore, Timer
 from time import monotonic
 from typing import Any
 
+from fumishirube.parsing import IdleProcesses, WorkerProcess
 from fumishirube_stages.scorers import worker
 from fumishirube_stages.scorers.patterns import Pattern
 
-IDLE_SECONDS = 60.0
 _GRACE = 0.1
 
 
@@ -23,16 +21,11 @@ class WorkerLost(Exception):
     """The worker did not answer in time, or died of what it was asked, and has been ended."""
 
 
-class Worker:
+class Worker(WorkerProcess):
     """One process. A process that overran answers nothing any more."""
 
     def __init__(self, until: float) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own file, and no word of the caller's
-            [sys.executable, "-I", str(Path(worker.__file__))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        super().__init__(Path(worker.__file__))
         self.usable = True
         self._answer(until)
 
@@ -62,20 +55,10 @@ class Worker:
             raise TimeoutError
         return None if answer is None else (answer[0], answer[1])
 
-    @property
-    def lives(self) -> bool:
-        """Whether the process is there; one that idles may have been ended from outside."""
-        return self._process.poll() is None
-
     def end(self) -> None:
         """End the process."""
         self.usable = False
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
+        super().end()
 
     def _ask(self, frame: bytes, until: float) -> Any:
         return self._answer(until, worker.HEAD.pack(len(frame)) + frame)
@@ -110,9 +93,7 @@ class WorkerPool:
 
     def __init__(self, most: int) -> None:
         self._free = BoundedSemaphore(most)
-        self._idle: list[tuple[Worker, Timer]] = []
-        self._lock = Lock()
-        self._closed = False
+        self._idle = IdleProcesses[Worker]()
 
     @contextmanager
     def borrow(self, until: float) -> Iterator[Worker | None]:
@@ -129,49 +110,17 @@ class WorkerPool:
                     borrowed.end()
                 raise
             if borrowed is not None and borrowed.usable:
-                self._put_back(borrowed)
+                self._idle.put_back(borrowed)
         finally:
             self._free.release()
 
     def close(self) -> None:
         """End all processes that idle, and keep none from now on."""
-        with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
-        for member, timer in idle:
-            timer.cancel()
-            member.end()
+        self._idle.close()
 
     def _taken(self, until: float) -> Worker | None:
-        while (member := self._last_used()) is not None:
-            if member.lives:
-                return member
-            member.end()
+        if (member := self._idle.take()) is not None:
+            return member
         with suppress(WorkerLost):
             return Worker(until)
         return None
-
-    def _last_used(self) -> Worker | None:
-        with self._lock:
-            if not self._idle:
-                return None
-            member, timer = self._idle.pop()
-        timer.cancel()
-        return member
-
-    def _put_back(self, member: Worker) -> None:
-        timer = Timer(IDLE_SECONDS, self._retire, (member,))
-        timer.daemon = True
-        with self._lock:
-            if not self._closed:
-                self._idle.append((member, timer))
-                timer.start()
-                return
-        member.end()
-
-    def _retire(self, member: Worker) -> None:
-        with self._lock:
-            waiting = [entry for entry in self._idle if entry[0] is member]
-            self._idle = [entry for entry in self._idle if entry[0] is not member]
-        if waiting:
-            member.end()
