@@ -27,7 +27,7 @@ from fumishirube.text.projections import (
     project,
 )
 from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
-from fumishirube.text.readings import Reading, reading, reading_form
+from fumishirube.text.readings import Reading, reading, reading_form, wraps
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 from fumishirube.text.word_forms import mentions, term_forms
@@ -75,4 +75,5 @@ __all__ = [
     "unseen_character",
     "without_unseen",
     "words",
+    "wraps",
 ]
