@@ -45,6 +45,8 @@ class Env:
     """
 
     name: str
+    shared: bool = False
+    """Whether other stages take values of it that this one does not know, and passes over."""
 
 
 @dataclass(frozen=True)

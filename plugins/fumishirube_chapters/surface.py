@@ -21,6 +21,7 @@ from fumishirube import (
     Tool,
 )
 from fumishirube.disk import clean_path
+from fumishirube.tools import listed
 from fumishirube_chapters.settings import (
     EXCEPTIONS,
     MODES,
@@ -41,6 +42,7 @@ class ChaptersSurface(Stage):
     their projections are kept in ``cache_file``, or else under ``chapters/`` in ``indices_dir``, or
     else in the folder of derived state. With ``allow_symlink`` links are followed as long as they
     lead into one of ``allowed_roots``, which are the root of the manuals when none is named.
+    Without ``cursor`` among the ``extras`` long lists come whole.
     """
 
     root: ClassVar[str] = "manuals"
@@ -56,6 +58,9 @@ class ChaptersSurface(Stage):
         "scorers": [*({"use": mode} for mode in MODES), {"use": EXCEPTIONS}],
     }
 
+    extras: Annotated[
+        tuple[Literal["cursor"], ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", shared=True)
+    ] = ("cursor",)
     resolve_reference: Annotated[bool, Env("FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE")] = False
     max_results: Annotated[
         int,
@@ -128,12 +133,13 @@ class ChaptersSurface(Stage):
         chapter_reader = reader(
             context, lambda: self.locations(context), self.cache_settings(context)
         )
-        return tools(
+        offered = tools(
             context,
             chapter_reader,
             max_results=self.max_results,
             resolve_reference=self.resolve_reference,
         )
+        return listed(offered, self.extras)
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Look through all manuals once, beside the calls, and log what is wrong."""

@@ -55,6 +55,7 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.surfaces import HasDefaultLoaders, HasLifespan, Surface
 from fumishirube.tools.definitions import Tool
+from fumishirube.tools.list_pages import paged
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.tools.schemas import check_tool
@@ -145,7 +146,7 @@ class Application:
     @property
     def catalog(self) -> Catalog:
         """What a server offers its clients: the tools that are left, resources and prompts."""
-        return Catalog((*self.tools.values(),), *self._further)
+        return Catalog((*map(paged, self.tools.values()),), *self._further)
 
     def drop_faulty_tools(self) -> Catalog:
         """Leave out the tools that a client could not take; what is wrong joins the problems.
