@@ -162,6 +162,15 @@ class NeedsOfSurface(Protocol):
     needs: ClassVar[Collection[str]]
 
 
+@runtime_checkable
+class NeedsOfPipeline(Protocol):
+    """A stage that works on what other stages of its pipeline find."""
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return what it lacks to do anything, given the stages by their key, such as 'scorers'."""
+        ...
+
+
 Vectors: TypeAlias = Sequence[Sequence[float]]
 
 

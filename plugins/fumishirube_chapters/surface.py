@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from fumishirube import (
     ClassicKey,
     ConfigError,
+    ContentsLoader,
     Diagnostic,
     Env,
     InvalidPath,
@@ -125,6 +126,14 @@ class ChaptersSurface(Stage):
                 "must be 'manuals/{manual}/' and a file inside the manual's folder"
             ) from error
         return value
+
+    def unused(self, key: str, name: str, stage: object) -> str | None:
+        """Return why a scorer or loader does nothing here, if it does."""
+        if key == "scorers" and name not in (*MODES, EXCEPTIONS):
+            return f"the tools use scorers called {', '.join(MODES)} and {EXCEPTIONS}"
+        if key == "loaders" and not isinstance(stage, ContentsLoader):
+            return "it reads no tables of contents"
+        return None
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which a client meets them."""

@@ -185,9 +185,7 @@ class _Search:
         left_out: list[LeftOut] = []
         diagnostics: dict[str, object] = {}
         # A scorer that starts from what the others brought comes after them, wherever it is named.
-        for scorer in sorted(
-            self.pipeline.scorers, key=lambda named: getattr(named.stage, "last", False)
-        ):
+        for scorer in sorted(self.pipeline.scorers, key=lambda named: comes_last(named.stage)):
             query.budget.check()
             late = hits and query.budget.spent
             if late and _call("scorer", scorer) not in self.abandoned:
@@ -200,10 +198,8 @@ class _Search:
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
-            generates = getattr(scorer.stage, "generates", False)
-            _merge(
-                scorer.name, _allowed(ranking.hits, query), candidates, hits, generates=generates
-            )
+            allowed = _allowed(ranking.hits, query)
+            _merge(scorer.name, allowed, candidates, hits, generates=generates(scorer.stage))
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query, self.query)
@@ -290,6 +286,16 @@ def failures(span: Span) -> list[str]:
     for child in span.children:
         messages += failures(child)
     return list(dict.fromkeys(messages))
+
+
+def generates(scorer: object) -> bool:
+    """Tell whether a scorer brings in sections, or only scores those that others bring in."""
+    return getattr(scorer, "generates", False)
+
+
+def comes_last(scorer: object) -> bool:
+    """Tell whether a scorer starts from what all others brought."""
+    return getattr(scorer, "last", False)
 
 
 def _scored(
