@@ -285,10 +285,9 @@ class Surface(Protocol):
 
 @runtime_checkable
 class UsesStages(Protocol):
-    """A surface that says what stages may count on.
+    """A surface that says what its stages may count on, so that one in vain stops the start.
 
-    Those are keys of a pipeline, and ``links``, ``vectors`` and ``alternatives``.
-    A stage that is configured where it could do nothing then stops the start.
+    Those are keys of a pipeline, ``links``, ``vectors`` and ``alternatives``.
     """
 
     uses: ClassVar[Collection[str]]
@@ -299,8 +298,7 @@ class ChoosesStages(Protocol):
     """A surface that uses some stages of a kind only, such as those with certain names."""
 
     def unused(self, key: str, name: str, stage: object) -> str | None:
-        """Return why a stage under a key, such as 'scorers', does nothing there, if it does."""
-        ...
+        """Return why a stage under a key, such as 'scorers', does nothing there, if so."""
 
 
 @runtime_checkable

@@ -134,11 +134,13 @@ class _Search:
             return ranking
         room = min(query.limit or _CONTINUED, _CONTINUED) - len(hits)
         known = query.exclude | {hit.passage.key for hit in hits}
-        if not query.exclude:  # what a stage has left out on purpose, a follow-up may bring
-            known |= {(out.path, out.start_line) for out in ranking.left_out if out.start_line}
         highest = hits[-1].score if hits else 1.0
         further = SureMatches(query, self.corpus).further(known, room, highest)
-        return ranking._replace(hits=(*hits, *further))
+        returned = {hit.passage.key for hit in further}
+        left_out = [
+            out for out in ranking.left_out if (out.path, out.start_line or 0) not in returned
+        ]
+        return ranking._replace(hits=(*hits, *further), left_out=tuple(left_out))
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
