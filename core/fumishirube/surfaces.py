@@ -285,12 +285,20 @@ class Surface(Protocol):
 
 @runtime_checkable
 class UsesStages(Protocol):
-    """A surface that says what stages may count on: keys of a pipeline, and ``links``, ``vectors``.
+    """A surface that says what its stages may count on, so that one in vain stops the start.
 
-    A stage that is configured where it could do nothing then stops the start.
+    Those are keys of a pipeline, ``links``, ``vectors`` and ``alternatives``.
     """
 
     uses: ClassVar[Collection[str]]
+
+
+@runtime_checkable
+class ChoosesStages(Protocol):
+    """A surface that uses some stages of a kind only, such as those with certain names."""
+
+    def unused(self, key: str, name: str, stage: object) -> str | None:
+        """Return why a stage under a key, such as 'scorers', does nothing there, if so."""
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ Extra = Literal[
     "path_prefix",
     "refs",
     "grep",
+    "cursor",
     "titles",
     "documents",
     "unread",

@@ -35,6 +35,7 @@ class ManualSurface(Stage):
         "scorers",
         "fusers",
         "refiners",
+        "alternatives",
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],

@@ -164,10 +164,10 @@ def test_two_files_are_compared_after_their_defaults(own: Path) -> None:
 
 def test_stages_are_compared_by_name_wherever_they_stand(own: Path) -> None:
     head = "pipelines: {manual: {scorers: "
-    one = written(own, f"{head}[{{use: lexical}}, {{use: phrase}}]}}}}\n", "a.yaml")
+    one = written(own, f"{head}[{{use: lexical}}, {{use: plain}}]}}}}\n", "a.yaml")
     written(
         own,
-        f"{head}[{{use: phrase}}, {{use: lexical, with: {{coverage_weight: 0.9}}}}]}}}}\n",
+        f"{head}[{{use: plain}}, {{use: lexical, with: {{coverage_weight: 0.9}}}}]}}}}\n",
         "b.yaml",
     )
     found = json.loads(config(own, "diff", one.name, "b.yaml", "--json").out)
@@ -175,7 +175,7 @@ def test_stages_are_compared_by_name_wherever_they_stand(own: Path) -> None:
         "pipelines.manual.scorers",
         "pipelines.manual.scorers[0].with.coverage_weight",
     ]
-    assert (found[0]["a"], found[0]["b"]) == (["lexical", "phrase"], ["phrase", "lexical"])
+    assert (found[0]["a"], found[0]["b"]) == (["lexical", "plain"], ["plain", "lexical"])
     assert (found[1]["b"], found[1]["a_from"]) == (0.9, "default")
     assert found[1]["b_from"] == "b.yaml line 1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -33,6 +33,8 @@ class Alternatives(Stage):
     words find counts ``query_weight``. Runs that must hold a required term are left to the caller's
     own words.
     """
+
+    needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
 
     agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
     query_weight: Annotated[float, Field(gt=0)] = 0.7
