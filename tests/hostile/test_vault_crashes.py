@@ -18,6 +18,7 @@ import pytest
 from manuals import RULES, fumishirube, write
 from stdio import Wire
 from vault_writer import BODY, OPERATIONS
+from warm_start import warm_python
 
 KILLS = int(os.environ.get("FUMISHIRUBE_KILLS", "40"))
 WRITER = Path(__file__).parents[1] / "support" / "vault_writer.py"
@@ -36,7 +37,7 @@ def workspace(tmp_path: Path) -> Path:
 def started(*words: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        [sys.executable, str(WRITER), *words], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        [*warm_python(WRITER), *words], stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )
 
 
@@ -119,6 +120,7 @@ def test_a_kill_at_any_step_leaves_the_old_note_or_the_new(workspace: Path, oper
     assert done["killed"] > 10
 
 
+@pytest.mark.slow
 @posix
 def test_writers_that_are_killed_lose_nothing_that_was_confirmed(workspace: Path) -> None:
     seed = os.environ.get("FUMISHIRUBE_SEED", str(random.randrange(10**6)))
@@ -140,7 +142,7 @@ def test_a_server_that_is_killed_has_written_what_it_answered(workspace: Path) -
             asked = {"path": f"{number}/last.md", "content": "x" * 5_000_000}
             params = {"name": "vault_create", "arguments": asked}
             wire._send({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": params})
-            wire.process.kill()
+            wire.kill()
         for note in range(1 + 3 * number):
             held = (workspace / "vault" / str(number) / f"{note}.md").read_text()
             assert held == f"{note}\n" * 5000
