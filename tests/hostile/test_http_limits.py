@@ -64,6 +64,7 @@ def alive_in(server: HttpServer) -> float:
     return time.monotonic() - start
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the sockets of a process in /proc")
 def test_a_flood_of_connections_leaves_no_more_than_the_bound(server: HttpServer) -> None:
     with ExitStack() as stack:

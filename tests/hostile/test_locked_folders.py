@@ -29,7 +29,9 @@ def weakened() -> list[str]:
     return [setpriv, f"--bounding-set={POWERS}", f"--inh-caps={POWERS}"]
 
 
-@pytest.fixture(params=["the folder itself", "a folder above"])
+@pytest.fixture(
+    params=["the folder itself", pytest.param("a folder above", marks=pytest.mark.slow)]
+)
 def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     workspace = write(tmp_path / "above" / "inner", {"m/a.md": "# A\nalpha\n"})
     folder = workspace if request.param == "the folder itself" else workspace.parent

@@ -24,6 +24,11 @@ KILLS = int(os.environ.get("FUMISHIRUBE_KILLS", "40"))
 WRITER = Path(__file__).parents[1] / "support" / "vault_writer.py"
 
 pytestmark = pytest.mark.timeout(max(300, KILLS * 3))
+slow = pytest.mark.slow
+SHORTEST = "create"
+"""The operation that a plain run of the tests kills at every step."""
+LONGER = [pytest.param(name, marks=slow) for name in OPERATIONS if name != SHORTEST]
+
 posix = pytest.mark.skipif(os.name == "nt", reason="the writers fork, and die by a signal")
 
 
@@ -72,7 +77,7 @@ def left_over(workspace: Path) -> list[str]:
 # --- races -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("processes", "times"), [(2, 30), (8, 6)])
+@pytest.mark.parametrize(("processes", "times"), [(2, 30), pytest.param(8, 6, marks=slow)])
 def test_no_update_is_lost_and_no_read_is_torn(workspace: Path, processes: int, times: int) -> None:
     note = workspace / "vault" / "count.md"
     note.write_text(BODY.replace("{}", "0"))
@@ -82,7 +87,7 @@ def test_no_update_is_lost_and_no_read_is_torn(workspace: Path, processes: int, 
     assert not left_over(workspace)
 
 
-@pytest.mark.parametrize(("processes", "times"), [(2, 20), (8, 5)])
+@pytest.mark.parametrize(("processes", "times"), [(2, 20), pytest.param(8, 5, marks=slow)])
 def test_writers_of_one_note_and_of_their_own_do_not_meet(
     workspace: Path, processes: int, times: int
 ) -> None:
@@ -98,7 +103,7 @@ def test_writers_of_one_note_and_of_their_own_do_not_meet(
     assert history["total"] == 2 * processes * times
 
 
-@pytest.mark.parametrize(("processes", "times"), [(2, 20), (8, 10)])
+@pytest.mark.parametrize(("processes", "times"), [(2, 20), pytest.param(8, 10, marks=slow)])
 def test_of_those_who_create_a_note_one_wins(workspace: Path, processes: int, times: int) -> None:
     names = [chr(ord("a") + number) for number in range(processes)]
     told = race([started("create", str(workspace), name, str(times)) for name in names])
@@ -114,7 +119,7 @@ def test_of_those_who_create_a_note_one_wins(workspace: Path, processes: int, ti
 
 
 @posix
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", [SHORTEST, *LONGER])
 def test_a_kill_at_any_step_leaves_the_old_note_or_the_new(workspace: Path, operation: str) -> None:
     done = finished(started("points", str(workspace), operation))
     assert done["killed"] > 10

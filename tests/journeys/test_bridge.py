@@ -99,6 +99,7 @@ def test_refusals_come_through(workspace: Path, backend: HttpServer) -> None:
         assert client.answer("probe_search", **ASKED)["results"]
 
 
+@pytest.mark.slow
 def test_the_backend_may_come_late_die_and_return(workspace: Path, tmp_path: Path) -> None:
     port = free_port()
     served = probing(tmp_path / "served")
