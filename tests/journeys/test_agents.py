@@ -26,7 +26,6 @@ ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "benchmarks" / "data" / "evidence_questions.jsonl"
 GOLD = ROOT / "benchmarks" / "data" / "evidence_gold.jsonl"
 SCRIPTED = Path(__file__).parents[1] / "support" / "scripted_agent.py"
-FUMISHIRUBE = warm_script()
 FILES = ("--questions", QUESTIONS, "--gold", GOLD)
 
 needs_shell = pytest.mark.skipif(
@@ -49,7 +48,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def agents(workspace: Path, agent: str, *words: str | Path) -> Done:
     done = subprocess.run(
-        [FUMISHIRUBE, "eval", "agents", "--agent", agent, *map(str, words)],
+        [warm_script(), "eval", "agents", "--agent", agent, *map(str, words)],
         cwd=workspace,
         stdin=subprocess.DEVNULL,
         capture_output=True,

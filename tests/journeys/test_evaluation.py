@@ -36,7 +36,6 @@ from fumishirube_eval.runs import InProcessClient, result_line, run_case, run_ca
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "manuals"
 PAGE = ROOT / "docs" / "evaluation.md"
-SCRIPT = warm_script()
 NEUTRAL = ("WORKSPACE_ROOT", "MANUALS_ROOT", "FUMISHIRUBE_STATE_ROOT", "COLUMNS")
 
 
@@ -52,7 +51,7 @@ class Done(NamedTuple):
 
 def fumishirube(*words: str | Path, cwd: Path) -> Done:
     done = subprocess.run(
-        [SCRIPT, *map(str, words)],
+        [warm_script(), *map(str, words)],
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
