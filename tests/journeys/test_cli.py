@@ -25,8 +25,8 @@ from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.workspace import Bar
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.text import places_of
 from fumishirube_manual.commands import ls
-from fumishirube_manual.commands.hit_lines import matches
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 NEUTRAL = ("PYTHONIOENCODING", "PYTHONUTF8", "WORKSPACE_ROOT", "MANUALS_ROOT", "LC_ALL", "LANG")
@@ -923,9 +923,9 @@ def test_wide_characters_take_two_columns() -> None:
 
 
 def test_what_matched_is_found_in_the_words_of_the_text() -> None:
-    assert matches("ＦＥＥ と料金、Fees", ("fee", "料金")) == [(0, 3), (5, 7), (8, 11)]
-    assert matches("入院給付の日額", ("入院給付", "給付の")) == [(0, 5)]
-    assert matches("何も", ("",)) == []
+    assert places_of(("fee", "料金"), "ＦＥＥ と料金、Fees") == [(0, 3), (5, 7), (8, 11)]
+    assert places_of(("入院給付", "給付の"), "入院給付の日額") == [(0, 5)]
+    assert places_of(("",), "何も") == []
 
 
 def test_an_outline_is_yaml_whatever_the_words() -> None:

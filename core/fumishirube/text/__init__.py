@@ -24,6 +24,7 @@ from fumishirube.text.projections import (
     TextRange,
     TextRanges,
     form_of,
+    places_of,
     project,
 )
 from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
@@ -62,6 +63,7 @@ __all__ = [
     "nfc",
     "occurrences",
     "occurs",
+    "places_of",
     "printable",
     "printable_json",
     "project",
