@@ -32,7 +32,7 @@ from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
-from fumishirube.traces.records import SearchAssessment, Trace
+from fumishirube.traces.records import SearchAssessment, Trace, TraceRow
 
 T = TypeVar("T")
 
@@ -328,6 +328,24 @@ class HasResources(Protocol):
 
     def resources(self, context: SurfaceContext) -> Resources:
         """Return what can be read, under a scheme that no other surface has."""
+        ...
+
+
+@runtime_checkable
+class HasEvidence(Protocol):
+    """A surface that can show which lines of a hit bear most on the question."""
+
+    def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+        """Return the trace of a search with a note of what the lines are to be chosen by."""
+        ...
+
+    def evidence(
+        self, context: SurfaceContext, trace: Trace, row: TraceRow, characters: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return such lines of a hit with their numbers, in about so many characters.
+
+        There are none of a trace without that note, or when the text has changed.
+        """
         ...
 
 

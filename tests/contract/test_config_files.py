@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jsonschema
 import pytest
 import yaml
-from http_server import script
+from warm_start import warm_script
 
 FILE = """\
 # a comment
@@ -66,7 +66,7 @@ def own(tmp_path: Path) -> Path:
 def config(folder: Path, *words: str, **environ: str) -> Done:
     known = {name: value for name, value in os.environ.items() if name != "WORKSPACE_ROOT"}
     done = subprocess.run(
-        [script(), "config", *words],
+        [warm_script(), "config", *words],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",

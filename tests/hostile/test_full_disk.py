@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from manuals import write
+from warm_start import installed_script, warm_script
 
 resource = pytest.importorskip("resource")
 
@@ -26,8 +25,7 @@ def call(
     workspace: Path, *, bounded: bool, tool: str = "manual_find", size: int = BYTES
 ) -> tuple[int, Any, str]:
     """Search as a process whose files may not grow over a limit, as on a full disk."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script
+    script = installed_script() if bounded else warm_script()
 
     def limit() -> None:
         if bounded:
@@ -46,6 +44,7 @@ def call(
     return done.returncode, json.loads(done.stdout or "null"), done.stderr
 
 
+@pytest.mark.slow
 def test_a_limit_to_files_leaves_what_was_indexed(tmp_path: Path) -> None:
     write(tmp_path, {"m/a.md": "# Leave\nleave is granted\n"})
     code, before, errors = call(tmp_path, bounded=False)

@@ -43,7 +43,9 @@ def run(*words: str, workspace: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(params=["the folder itself", "a folder above"])
+@pytest.fixture(
+    params=["the folder itself", pytest.param("a folder above", marks=pytest.mark.slow)]
+)
 def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     workspace = write(tmp_path / "above" / "inner", {"m/a.md": "# A\nalpha\n"})
     folder = workspace if request.param == "the folder itself" else workspace.parent

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import manuals
 import pytest
+from warm_start import installed_script, warm_script
 
 from fumishirube.faces.cli.checks import installation
 
@@ -21,8 +22,7 @@ POWERLESS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 def doctor(workspace: Path, before: tuple[str, ...] = (), **environ: str) -> manuals.Done:
     """Run it in a process of its own."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None
+    script = installed_script() if before else warm_script()
     done = subprocess.run(
         [*before, script, "doctor", "--workspace", str(workspace)],
         capture_output=True,

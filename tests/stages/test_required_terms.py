@@ -232,12 +232,12 @@ def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
 
 
 def test_where_the_free_run_covers_less_a_poor_run_is_trusted_more() -> None:
-    # Half of what is trusted again; free covers a half, so the exponent is 2 * 0.25.
+    # Half of what is trusted again; free covers a half, so the exponent is 2 * 0.0625.
     free = ranked((4.0, Hit(B, 0, coverage=0.5)))
     required = ranked((6.0, Hit(A, 0, coverage=0.125)))
     stage = RequiredTerms(too_common=1.0, trusted=0.5)
     ranking = fused(Query("x", required=("red",)), free, required, stage=stage)
-    assert ranking.diagnostics["trust"] == {"g_req:A": 0.7071}
+    assert ranking.diagnostics["trust"] == {"g_req:A": 0.917}
 
 
 def test_a_run_that_covers_nothing_is_trusted_least() -> None:

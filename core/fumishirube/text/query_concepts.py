@@ -44,19 +44,25 @@ _ENDING = re.compile(
     "(?!から|まで|より|など|だけ|なら|なの|なが)[ぁ-ん](?<![はがをにへとものでやな])"
 )
 """What goes on a single kanji as the ending of a verb or adjective, and is no particle."""
+_RELATION = re.compile(
+    "に(?:[関対](?:する|して|し)|応じ[てた]?|基づ(?:いて|いた|き|く)|従(?:って|い|う)|伴(?:って|い|う)"
+    "|際(?:して|し)|於(?:いて|ける))|を通(?:じて|して)"
+)
+"""Particles that are written with a kanji; it says nothing of what is meant."""
+_REQUEST = re.compile(
+    "(?:詳しく)?(?:(?:教え|見せ|聞かせ|書い)て|(?:知り|聞き)たい)"
+    "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
+)
+"""What a question ends in that asks to be answered, as 教えてください does."""
 _QUERIES_KEPT = 32
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 
 
 class Concept(NamedTuple):
-    """One concept of a query: its folded text, and whether it is a single character.
-
-    A ``verb`` is a single kanji of which the query goes on with an ending, such as 知 of 知りたい.
-    """
+    """One concept of a query: its folded text, and whether it is a single character."""
 
     text: str
     single: bool = False
-    verb: bool = False
 
 
 class Chunk(NamedTuple):
@@ -101,6 +107,7 @@ def _concepts(folded: str) -> tuple[Concept, ...]:
     """Return the concepts of a part of a query, in order; compound verbs first, whole."""
     result: list[Concept] = []
     end = 0
+    folded = _RELATION.sub("の", _REQUEST.sub("", folded) or folded)
     for match in _COMPOUND.finditer(folded):
         result += _concepts_of_runs(folded[end : match.start()], inflected=bool(result))
         result.append(_concept(match.group()))
@@ -113,9 +120,8 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
     for script, run, place in runs(folded):
         if script in _SCRIPTS_OF_ONE_WORD:
             if run not in _ENGLISH:
-                verb = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
-                inflected = verb
-                yield _concept(run)._replace(verb=verb)
+                inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
+                yield _concept(run)
             continue
         core = run[1:] if inflected and _ENDING.match(run) else run
         inflected = False

@@ -61,7 +61,7 @@ class Alternatives(Stage):
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
-        first = {o.ranking.hits[0].passage.key for o in outcomes[1:] if o.ranking.hits}
+        first = {o.ranking.hits[0].passage.key for o in outcomes if o.ranking.hits}
         scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
         hits = []
         for fused in merge_rankings(outcomes, self.k):

@@ -160,7 +160,7 @@ class RequiredTerms(Stage):
         best = max((hit.coverage for hit in free.hits), default=0.0)
         present = max((hit.coverage for hit in required.hits), default=0.0)
         share = min(1.0, present / best / self.trusted) if best else 1.0
-        return max(self.least_trust, math.pow(share, 2 * best**2))
+        return max(self.least_trust, math.pow(share, 2 * best**4))
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
         """Weigh each hit's normalised score against its normalised rank score."""

@@ -26,7 +26,7 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import Concept, chunks, concepts, fold, is_function, mentions, rarity
+from fumishirube.text import chunks, concepts, fold, is_function, mentions, rarity
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,
@@ -75,7 +75,7 @@ class Lexical(Stage):
     bonus for covering the query's concepts, minus a penalty for very long sections. What lies
     between concepts, such as を知 in 休暇を知る, counts less where fewer concepts are: by the
     coverage as a share of the best one met, to the power of ``between_power`` times the square of
-    that best one. The single kanji of a verb counts by ``verb_weight``.
+    that best one.
     """
 
     generates: ClassVar[bool] = True
@@ -89,7 +89,6 @@ class Lexical(Stage):
     path_boost: Annotated[float, Field(ge=0)] = 2.0
     headings_boost: Annotated[float, Field(ge=0)] = 1.5
     function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
-    verb_weight: Annotated[float, Field(ge=0, le=1)] = 0.3
     between_power: Annotated[float, Field(ge=0)] = 2.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
@@ -234,7 +233,7 @@ class Lexical(Stage):
             for term in query_terms(corpus, chunk.text):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
                 weights[term] = max(weight, weights.get(term, 0.0))
-        weights |= {c.text: self._share(c) for c in wanted if c.text in named}
+        weights |= dict.fromkeys(named, 1.0)
         parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these say that a section matches: what spans two words of a query is in any text.
@@ -243,7 +242,7 @@ class Lexical(Stage):
         counts |= {part: corpus.count(Part(part)).number for part in named}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
-        groups = tuple(weighted_concept(c, corpus, idf, self._share(c)) for c in wanted)
+        groups = tuple(weighted_concept(c, corpus, idf) for c in wanted)
         shares, finders = coverage_shares(groups), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
         return QueryAnalysis(
@@ -268,10 +267,6 @@ class Lexical(Stage):
             average=corpus.average_length("body") or 1.0,
             finders=finders,
         )
-
-    def _share(self, concept: Concept) -> float:
-        """Return how much of its worth a concept counts."""
-        return self.verb_weight if concept.verb else 1.0
 
     def _content(self, weights: Mapping[str, float]) -> Sequence[str]:
         """Return the terms that are more than function words; all, when there are no others."""

@@ -90,14 +90,12 @@ def weighted_term(
     return WeightedTerm(term, value, share, occurrences if term.isascii() else str.count)
 
 
-def weighted_concept(
-    concept: Concept, corpus: Corpus, idf: Mapping[str, float], share: float = 1.0
-) -> WeightedConcept:
-    """Return a concept with its terms, by their rarity, and a share of its worth."""
+def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> WeightedConcept:
+    """Return a concept with its terms, by their rarity."""
     terms = tuple(dict.fromkeys(query_terms(corpus, concept.text))) or (concept.text,)
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
-    return WeightedConcept(concept.text, shares, share * total / len(terms))
+    return WeightedConcept(concept.text, shares, total / len(terms))
 
 
 def is_part(text: str, corpus: Corpus) -> bool:
