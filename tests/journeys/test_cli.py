@@ -937,6 +937,7 @@ def test_an_outline_is_yaml_whatever_the_words() -> None:
     assert yaml.safe_load("\n".join(outline(value, {}))) == value
 
 
+@pytest.mark.slow
 def test_two_searches_of_a_new_folder_at_once_both_find(tmp_path: Path) -> None:
     folder = tmp_path / "manuals" / "m"
     folder.mkdir(parents=True)

@@ -162,6 +162,8 @@ def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:
 
 def test_a_writer_that_does_not_let_go_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
+    soon = "pipelines: {manual: {index: {use: tantivy, with: {writer_wait_ms: 100}}}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(soon, encoding="utf-8")
     assert doctor(tmp_path).code == 0
     (kept,) = (tmp_path / ".fumishirube" / "index" / "a").iterdir()
     hold = (

@@ -748,6 +748,7 @@ def shape(output: str) -> list[str]:
     return [" ".join(_NUMBER.sub("0", line).split()) for line in output.strip().splitlines()]
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
     """``FUMISHIRUBE_REWRITE=1`` writes the page anew."""
     shutil.copytree(SAMPLES, tmp_path / "manuals")

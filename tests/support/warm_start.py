@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -59,7 +60,11 @@ def _command(name: str, real: list[str], entry: str) -> str:
     source = (HERE / "warm_command.py").read_text(encoding="utf-8")
     for mark, value in (("REAL", real), ("ENTRY", entry), ("ADDRESS", str(address))):
         source = source.replace(f'"@{mark}@"', repr(value).strip("[]"))
-    command.write_text(f"#!{sys.executable} -IS\n{source}", encoding="utf-8")
+    program = command.with_name(f"{name}.py")
+    program.write_text(source, encoding="utf-8")
+    # A shell, since a path with blanks, or a long one, is none for the system's own ``#!``.
+    words = shlex.join([sys.executable, "-IS", str(program)])
+    command.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     WARM.add(str(command))
     return str(command)

@@ -23,6 +23,7 @@ from fumishirube_stages.fusers.rrf import normal
 
 QUERY = "query"
 LABEL = "alternative-"
+_OF_EACH = 2
 
 
 class Alternatives(Stage):
@@ -61,14 +62,30 @@ class Alternatives(Stage):
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
-        first = {o.ranking.hits[0].passage.key for o in outcomes if o.ranking.hits}
+        pinned = _best_of_each(outcomes)
         scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
         hits = []
         for fused in merge_rankings(outcomes, self.k):
             (best, name), *others = sorted(shares[fused.hit.passage.key], reverse=True)
             more = self.agreement * sum(share for share, _ in others)
             labels = [name] if name.startswith(LABEL) else []
-            if fused.hit.passage.key in first:
-                labels.append("pinned_top")
+            labels += pinned.get(fused.hit.passage.key, ())
             hits.append(fused.hit.scored(scale * (best + more) / (1 + self.agreement), *labels))
         return fused_ranking(hits, outcomes)
+
+
+def _best_of_each(outcomes: Sequence[Outcome]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return the labels of the two best hits of each wording; versions of a section are one."""
+    labels: dict[tuple[str, int], tuple[str, ...]] = {}
+    for _, ranking in outcomes:
+        first: dict[tuple[str, str], tuple[str, int]] = {}
+        for hit in ranking.hits:
+            first.setdefault((hit.passage.path, hit.passage.title), hit.passage.key)
+            if len(first) == _OF_EACH:
+                break
+        for place, key in enumerate(first.values()):
+            if not place:
+                labels[key] = ("pinned_top",)
+            else:
+                labels.setdefault(key, ("pinned_top", "second"))
+    return labels
