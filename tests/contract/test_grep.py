@@ -451,6 +451,8 @@ def test_hostile_texts_are_answered(workspace: Path) -> None:
             == "invalid_parameter"
         )
         assert wire.ok("manual_grep", any=[" a " * 60], manual_id="*")["total"] == 0
+        for pattern in ("a" * 2_000, "あ" * 2_000, "[ab]" + "𠮷" * 1_000):
+            assert wire.ok("manual_grep", regex=pattern, manual_id="*")["total"] == 0
 
 
 def test_a_line_of_a_megabyte_and_patterns_that_explode(tmp_path: Path) -> None:
