@@ -140,8 +140,8 @@ class PatternMatcher:
         spans = self.spans_of([pairs[number - 1] for number in numbers])
         return {
             number: number + 1
-            for number, found in zip(numbers, spans, strict=True)
-            if any(start < len(lines[number - 1].rstrip()) < end - 1 for start, end in found)
+            for number, places in zip(numbers, spans, strict=True)
+            if any(start < len(lines[number - 1].rstrip()) < end - 1 for start, end in places)
         }
 
     def spans(self, line: str) -> Spans:

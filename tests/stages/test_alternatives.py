@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from fumishirube import Hit, Outcome, Query, Ranking
@@ -16,28 +18,51 @@ STAGE = Alternatives(each_weight=0.5, agreement=0.5, k=60)
 QUERY = Query("red car", ("car",), alternatives=("scarlet vehicle", "auto"))
 
 
-def test_all_wordings_are_one_text_and_each_alternative_is_one_for_itself() -> None:
+def test_all_wordings_are_one_text_and_each_is_one_for_itself() -> None:
     planned = STAGE.plan(QUERY, CORPUS)
     assert [(run.name, run.query.text, run.weight) for run in planned] == [
         ("together", "red car scarlet vehicle auto", 1.0),
+        ("query", "red car", 0.5),
         ("alternative-1", "scarlet vehicle", 0.5),
         ("alternative-2", "auto", 0.5),
     ]
     assert not any(run.query.required or run.query.alternatives for run in planned)
 
 
-def test_a_section_scores_by_its_best_run_and_half_of_the_others() -> None:
-    rankings = [Ranking((Hit(A, 8.0), Hit(B, 4.0))), Ranking((Hit(B, 2.0),)), Ranking()]
+def fused(*rankings: Ranking) -> Sequence[Hit]:
     outcomes = [
         Outcome(run, ranking)
         for run, ranking in zip(STAGE.plan(QUERY, CORPUS), rankings, strict=True)
     ]
-    first, second = STAGE.fuse(QUERY, outcomes, CORPUS).hits
+    return STAGE.fuse(QUERY, outcomes, CORPUS).hits
+
+
+def test_a_section_scores_by_its_best_run_and_half_of_the_others() -> None:
+    first, second = fused(
+        Ranking((Hit(A, 8.0), Hit(B, 4.0))), Ranking(), Ranking((Hit(B, 2.0),)), Ranking()
+    )
     # A: 1. B: 1/2 as the second of 60 + 1, and 1/2 as the first of a run at half its weight.
     assert (first.passage, first.score) == (A, pytest.approx(8 * 1 / 1.5))
     assert second.score == pytest.approx(8 * (0.5 + 0.5 * (0.5 * 60 / 61)) / 1.5)
-    assert first.labels == frozenset()
+    assert first.labels == {"pinned_top"}
     assert second.labels == {"alternative-1", "pinned_top"}
+
+
+def test_the_two_best_of_each_wording_are_pinned_and_versions_of_a_section_are_one() -> None:
+    old, new, other, third = (
+        passage("v.md", line, title=title, body=title)
+        for line, title in ((1, "Limits"), (9, "Limits"), (20, "Costs"), (30, "Rest"))
+    )
+    hits = fused(
+        Ranking(), Ranking(tuple(Hit(p, 9.0 - n) for n, p in enumerate((old, new, other, third)))),
+        Ranking(), Ranking((Hit(third, 1.0),)),
+    )  # fmt: skip
+    assert {hit.passage.start_line: hit.labels for hit in hits} == {
+        1: {"pinned_top"},
+        9: frozenset(),
+        20: {"pinned_top", "second"},
+        30: {"alternative-2", "pinned_top"},
+    }
 
 
 def test_the_gate_of_the_own_words_weighs_less_beside_alternatives() -> None:
