@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -281,24 +281,6 @@ class Surface(Protocol):
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which they are listed."""
         ...
-
-
-@runtime_checkable
-class UsesStages(Protocol):
-    """A surface that says what its stages may count on, so that one in vain stops the start.
-
-    Those are keys of a pipeline, ``links``, ``vectors`` and ``alternatives``.
-    """
-
-    uses: ClassVar[Collection[str]]
-
-
-@runtime_checkable
-class ChoosesStages(Protocol):
-    """A surface that uses some stages of a kind only, such as those with certain names."""
-
-    def unused(self, key: str, name: str, stage: object) -> str | None:
-        """Return why a stage under a key, such as 'scorers', does nothing there, if so."""
 
 
 @runtime_checkable

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
-from fumishirube.surfaces import ChoosesStages, Surface, UsesStages
+from fumishirube.surfaces import Surface
 
 Stages = Mapping[str, Sequence[NamedStage[Any]]]
+
+
+@runtime_checkable
+class UsesStages(Protocol):
+    """A surface that says what its stages may count on, so that one in vain stops the start.
+
+    Those are keys of a pipeline, ``links``, ``vectors`` and ``alternatives``.
+    """
+
+    uses: ClassVar[Collection[str]]
+
+
+@runtime_checkable
+class ChoosesStages(Protocol):
+    """A surface that uses some stages of a kind only, such as those with certain names."""
+
+    def unused(self, key: str, name: str, stage: object) -> str | None:
+        """Return why a stage under a key, such as 'scorers', does nothing there, if so."""
 
 
 def check_stages(
