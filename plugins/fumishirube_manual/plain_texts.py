@@ -29,9 +29,12 @@ def find_text(answer: Json) -> str:
         said.append(f"answerable: {answer['answerable']}")
     if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
         said.append(f"in none of the best sections: {_listed(missing)}")
+    if words := answer.get("vocabulary"):
+        said.append(f"the manual's words: {_listed(words)}")
     terms: Any = answer.get("terms") or ()
     said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
-    known = {"trace_id", "candidates", "status", "answerable", "missing", "terms", "inline_hits"}
+    known = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
+    known |= {"terms", "inline_hits"}
     lines = ["; ".join(said), *_rest(answer, known)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")

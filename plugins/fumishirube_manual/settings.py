@@ -12,6 +12,7 @@ Extra = Literal[
     "lines",
     "also",
     "answerable",
+    "vocabulary",
     "alternatives",
     "everywhere",
     "path_prefix",
@@ -38,6 +39,18 @@ DEFAULT_EXTRAS: tuple[Extra, ...] = tuple(
 )
 
 
+class VocabularySettings(NamedTuple):
+    """How the manual's own words are chosen.
+
+    Up to ``words`` are offered, from the headings of the best ``hits``. A word is taken to stand
+    once among ``section_words`` of each section that has it.
+    """
+
+    words: int = 8
+    hits: int = 20
+    section_words: int = 100
+
+
 class ManualSettings(NamedTuple):
     """The settings of the surface that its tools share.
 
@@ -51,3 +64,4 @@ class ManualSettings(NamedTuple):
     marginal_gain_min: float
     extras: tuple[Extra, ...]
     claim_graph: bool
+    vocabulary: VocabularySettings = VocabularySettings()

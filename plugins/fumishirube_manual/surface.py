@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from fumishirube import Corpus, Env, Stage, SurfaceContext, Tool, Trace, TraceRow
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
-from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings
+from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings, VocabularySettings
 
 
 class ManualSurface(Stage):
@@ -17,6 +17,10 @@ class ManualSurface(Stage):
 
     ``extras`` names what joins those of the contract: keys, parameters and a tool.
     ``claim_graph`` is whether a call that asks for the graph of claims gets one.
+
+    Where the words of a question do not stand together, the extra ``vocabulary`` offers up to
+    ``vocabulary_words`` words of the headings of the best ``vocabulary_hits``. A word is taken to
+    stand once among ``vocabulary_section_words`` of each section that has it.
     """
 
     root: ClassVar[str] = "manuals"
@@ -60,6 +64,9 @@ class ManualSurface(Stage):
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
     marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
     claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
+    vocabulary_words: Annotated[int, Field(ge=1, le=8)] = VocabularySettings().words
+    vocabulary_hits: Annotated[int, Field(ge=1, le=200)] = VocabularySettings().hits
+    vocabulary_section_words: Annotated[int, Field(ge=1)] = VocabularySettings().section_words
     extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = DEFAULT_EXTRAS
 
     @field_validator("extras", mode="before")
@@ -125,5 +132,11 @@ class ManualSurface(Stage):
 
     def _settings(self) -> ManualSettings:
         return ManualSettings(
-            self.coverage_min, self.marginal_gain_min, self.extras, self.claim_graph
+            self.coverage_min,
+            self.marginal_gain_min,
+            self.extras,
+            self.claim_graph,
+            VocabularySettings(
+                self.vocabulary_words, self.vocabulary_hits, self.vocabulary_section_words
+            ),
         )

@@ -108,10 +108,11 @@ def test_what_stands_nowhere_near_is_named(server: Fumishirube) -> None:
     assert "zeppelins" in answer["missing"]
     assert answer["terms"][1][:3] == ["zeppelin", "nowhere", 0]
     assert answer["answerable"] in ("partly", "no")
+    assert answer["vocabulary"] == ["Fees"]
 
 
 def test_another_wording_brings_its_own_hit_and_lines(server: Fumishirube) -> None:
-    hits = items(server, "parking fee", "parking", alternatives=["locker costs", " "])
+    hits = items(server, "parking fee a day", "parking fee", alternatives=["locker costs", " "])
     (locker,) = [hit for hit in hits if hit["title"] == "Lockers"]
     assert locker["alternative"] == 1
     assert [3, "A locker costs 100 yen."] in locker["lines"]

@@ -455,6 +455,7 @@ def test_hostile_texts_are_answered(workspace: Path) -> None:
             assert wire.ok("manual_grep", regex=pattern, manual_id="*")["total"] == 0
 
 
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_and_patterns_that_explode(tmp_path: Path) -> None:
     long = "a" * 500_000 + " 5 秒 " + "a b " * 125_000
     workspace = write(tmp_path, {"m/long.md": f"# L\n{long}\n{'a' * 60}!\n"})

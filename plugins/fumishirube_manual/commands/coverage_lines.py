@@ -6,9 +6,10 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from fumishirube import Trace
-from fumishirube.commands import command, counted, listed, reason_text
+from fumishirube.commands import command, counted, listed, reason_text, strip_controls
 from fumishirube_manual.commands.results import SearchResults, picked
 from fumishirube_manual.unread import loose_lines, unread_lines
+from fumishirube_manual.vocabulary import vocabulary_of
 
 
 def terms_lines(results: SearchResults) -> Iterator[str]:
@@ -23,6 +24,13 @@ def terms_lines(results: SearchResults) -> Iterator[str]:
         yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"
     elif chosen is not None:
         yield f"no word of the query stands in {where}; searched with the whole query"
+
+
+def vocabulary_lines(results: SearchResults) -> Iterator[str]:
+    """Offer the manual's own words, where those of the question do not stand together."""
+    words = vocabulary_of(results.trace)
+    if words:
+        yield f"the manual's words: {', '.join(map(strip_controls, words))}"
 
 
 def coverage_lines(results: SearchResults) -> Iterator[str]:

@@ -30,6 +30,7 @@ from fumishirube_manual.commands.coverage_lines import (
     coverage_lines,
     next_line,
     terms_lines,
+    vocabulary_lines,
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
@@ -44,7 +45,9 @@ from fumishirube_manual.commands.hit_lines import HitLines
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.scopes import EVERY_MANUAL
+from fumishirube_manual.settings import VocabularySettings
 from fumishirube_manual.unread import every_row
+from fumishirube_manual.vocabulary import with_vocabulary
 
 SHOWN = 5
 MOST_TERMS = 2
@@ -144,6 +147,7 @@ def _search(
     try:
         result = context.find(scope, query, bar.progress)
         trace = with_weights(context, result.trace, result.corpus)
+        trace = with_vocabulary(context, trace, result.corpus, VocabularySettings())
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or wanted}
@@ -181,6 +185,7 @@ def _result_lines(
     if not results.trace.search.rows:
         yield "nothing found"
     yield from terms_lines(results)
+    yield from vocabulary_lines(results)
     yield from coverage_lines(results)
     if options.explain:
         yield from tree_lines(results.trace)

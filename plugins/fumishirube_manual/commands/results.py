@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
 from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.unread import UnreadRow
+from fumishirube_manual.vocabulary import vocabulary_of
 
 
 class TracedHit(NamedTuple):
@@ -105,6 +106,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
         "manuals": [*results.manuals],
         "terms": {trace.manual_id: [*results.terms()]},
         "terms_source": "caller" if results.required else "picked",
+        "vocabulary": [*vocabulary_of(trace)],
         "hits": [_hit(hit) for hit in shown],
         "coverage": {
             "manuals": len(results.manuals),

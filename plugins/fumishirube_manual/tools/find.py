@@ -38,6 +38,7 @@ from fumishirube_manual.tools.find_arguments import (
     other_wordings,
     shown_size,
 )
+from fumishirube_manual.vocabulary import with_vocabulary
 
 
 def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
@@ -102,6 +103,8 @@ def search(
     trace = result.trace
     if "lines" in settings.extras:
         trace = with_weights(context, trace, result.corpus, query.alternatives)
+    if "vocabulary" in settings.extras:
+        trace = with_vocabulary(context, trace, result.corpus, settings.vocabulary)
     if "refers_to" in settings.extras:
         trace = with_pointers(context, trace)
     if "addressed" in settings.extras:

@@ -17,6 +17,7 @@ from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
 from fumishirube_manual.rows import evident, integrated
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
+from fumishirube_manual.vocabulary import vocabulary_of
 
 _EXPECTED = frozenset(
     [
@@ -58,6 +59,7 @@ class FindAnswer(LeanAnswer):
         [
             "answerable",
             "missing",
+            "vocabulary",
             "terms",
             "manuals",
             "coverage",
@@ -79,6 +81,10 @@ class FindAnswer(LeanAnswer):
     ] = None
     missing: Annotated[
         tuple[str, ...] | None, Field(description="Words that stand in none of the best sections.")
+    ] = None
+    vocabulary: Annotated[
+        tuple[str, ...] | None,
+        Field(description="Words of this manual near the best hits, for an alternative."),
     ] = None
     terms: Annotated[
         tuple[tuple[JsonValue, ...], ...] | None,
@@ -121,6 +127,7 @@ def compact(
         ),
         answerable=answerable(trace) if "answerable" in extras else None,
         missing=tuple(missing) or None if "answerable" in extras else None,
+        vocabulary=vocabulary_of(trace) or None if "vocabulary" in extras else None,
         terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
         manuals=trace.manuals or None,
         coverage=coverage_of(account, diagnosis.cutoff_reason)

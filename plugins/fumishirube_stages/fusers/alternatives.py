@@ -21,24 +21,25 @@ from fumishirube import (
 )
 from fumishirube_stages.fusers.rrf import normal
 
-QUERY = "query"
+TOGETHER, QUERY = "together", "query"
 LABEL = "alternative-"
 _OF_EACH = 2
 
 
 class Alternatives(Stage):
-    """Runs a query and each of its alternatives, and lets every section keep its best wording.
+    """Runs a query with all its alternatives as one text, and each wording for itself.
 
-    A section's score is the best share of the top score that any wording gives it, times that top;
-    and ``agreement`` of the same from each further wording that finds it. What the caller's own
-    words find counts ``query_weight``. Runs that must hold a required term are left to the caller's
-    own words.
+    The one text counts fully, each wording ``each_weight``. A section's score is the best weighted
+    share of a run's top score that any run gives it, and ``agreement`` of what each other run
+    gives, times the highest score. The two best sections of each run are pinned. A hit is said to
+    be brought by the alternative that ranks it best, if any does. Runs that must hold a required
+    term are left to the caller's own words.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
 
+    each_weight: Annotated[float, Field(gt=0, le=1)] = 0.3
     agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
-    query_weight: Annotated[float, Field(gt=0)] = 0.7
     k: Annotated[int, Field(ge=1)] = 60
 
     def applies(self, query: Query) -> bool:
@@ -46,13 +47,14 @@ class Alternatives(Stage):
         return bool(query.alternatives) and not query.must
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the query itself, and one run for each other wording."""
-        plain = replace(query, alternatives=())
+        """Return the run of all wordings as one text, and one run for each of them."""
+        plain = replace(query, alternatives=(), required=())
+        together = replace(plain, text=" ".join((query.text, *query.alternatives)))
         others = (
-            Run(f"{LABEL}{number}", replace(plain, text=text, required=()))
+            Run(f"{LABEL}{number}", replace(plain, text=text), self.each_weight)
             for number, text in enumerate(query.alternatives, start=1)
         )
-        return (Run(QUERY, plain, self.query_weight), *others)
+        return (Run(TOGETHER, together), Run(QUERY, plain, self.each_weight), *others)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Merge the wordings, and say of each hit which of them brought it."""
@@ -66,11 +68,11 @@ class Alternatives(Stage):
         scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
         hits = []
         for fused in merge_rankings(outcomes, self.k):
-            (best, name), *others = sorted(shares[fused.hit.passage.key], reverse=True)
+            best, *others = sorted(shares[fused.hit.passage.key], reverse=True)
             more = self.agreement * sum(share for share, _ in others)
-            labels = [name] if name.startswith(LABEL) else []
+            labels = [name for _, name in (best, *others) if name.startswith(LABEL)][:1]
             labels += pinned.get(fused.hit.passage.key, ())
-            hits.append(fused.hit.scored(scale * (best + more) / (1 + self.agreement), *labels))
+            hits.append(fused.hit.scored(scale * (best[0] + more) / (1 + self.agreement), *labels))
         return fused_ranking(hits, outcomes)
 
 

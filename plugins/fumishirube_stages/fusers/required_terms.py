@@ -59,7 +59,9 @@ class RequiredTerms(Stage):
 
     Two terms make three runs of the second gate: both in one section, the first, the second.
     A run whose hits cover less of the query than ``trusted`` of what the first gate's cover weighs
-    and scores less, by how far they fall short, down to ``least_trust``.
+    and scores less, by how far they fall short, down to ``least_trust``. The second gate searches
+    with the query's own words alone; where the query has other wordings, it weighs
+    ``beside_alternatives`` of what it would.
     Terms that stand in nearly every section say nothing and are dropped. When no section passes
     the second gate, the first one's remain, without those that match only weakly. A query that
     names no terms gets its rarest content words.
@@ -69,6 +71,7 @@ class RequiredTerms(Stage):
     free_weight: Annotated[float, Field(gt=0)] = 1.0
     required_weight: Annotated[float, Field(gt=0)] = 1.1
     both_weight: Annotated[float, Field(gt=0)] = 1.1
+    beside_alternatives: Annotated[float, Field(gt=0, le=1)] = 0.3
     score_share: Annotated[float, Field(ge=0, le=1)] = 0.65
     too_rare: Annotated[float, Field(ge=0, le=1)] = 0.02
     too_common: Annotated[float, Field(ge=0, le=1)] = 0.85
@@ -97,6 +100,8 @@ class RequiredTerms(Stage):
         trust = [self._trust(outcome.ranking, free.ranking) for outcome in passes]
         gated = _gate([*map(_trusted, passes, trust)], self.k)
         weight = self.required_weight * max(trust, default=1.0)
+        if query.alternatives:
+            weight *= self.beside_alternatives
         if gated:
             gates = [free, Outcome(Run(REQUIRED, query, weight), Ranking(gated))]
             hits = _pinned(self._blend(gates), gates)

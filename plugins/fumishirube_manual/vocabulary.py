@@ -1,0 +1,105 @@
+"""The manual's own words for what was asked: those of the headings of the best hits."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
+from fumishirube.text import fold, is_function, occurs
+from fumishirube_manual.diagnosis import answerable
+from fumishirube_manual.settings import VocabularySettings
+
+ANNOTATION = "vocabulary"
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff々〆ヶ"
+_WORD = re.compile(f"[0-9A-Za-z{_HAN}ァ-ヺー・]+(?:[._+#'-]+[0-9A-Za-z]+)*")
+"""Letters, kanji and katakana that stand together: compounds and names stay whole."""
+_NUMBERED = re.compile(r"第?\d")
+_CUT = re.compile(f"[{_HAN}][ぁ-ん](?<![はがをにへとものでやなかまよさしすせだ])")
+"""A kanji with the ending of a verb or adjective; before particles and する a word ends."""
+_PREFIX = "お"
+_LONGEST = 200
+"""Characters of a heading that words are taken from."""
+_SHORTEST, _SHORTEST_ENGLISH = 2, 3
+
+
+def offered_words(
+    rows: Sequence[TraceRow], known: str, corpus: Corpus, settings: VocabularySettings
+) -> tuple[str, ...]:
+    """Return the words that tell the headings of the best hits from the manual, best first.
+
+    A word is worth ``p(w|R) log(p(w|R) / p(w|C))``, its share of the Kullback-Leibler divergence of
+    the hits from the corpus (Carpineto, de Mori, Romano and Bigi, ACM TOIS 19(1), 2001); ``p(w|R)``
+    is the relevance model of Lavrenko and Croft (SIGIR 2001), in which each hit counts by its
+    score. Words of the folded text ``known`` are left out, and those that are a part of a better
+    one, or that a better one is a part of.
+    """
+    shares, forms = _relevance_model(rows[: settings.hits])
+    new = {word: share for word, share in shares.items() if not occurs(known, word)}
+    counts = _sections_with(new, corpus)
+    room = max(1, corpus.size) * settings.section_words
+    worth = {word: p * math.log(p * room / max(1, counts[word])) for word, p in new.items()}
+    chosen: list[str] = []
+    for word in sorted(worth, key=lambda word: (-worth[word], word)):
+        if len(chosen) == settings.words or worth[word] <= 0:
+            break
+        if not any(word in other or other in word for other in chosen):
+            chosen.append(word)
+    return tuple(forms[word] for word in chosen)
+
+
+def with_vocabulary(
+    context: SurfaceContext, trace: Trace, corpus: Corpus, settings: VocabularySettings
+) -> Trace:
+    """Note in a trace the manual's own words, where those of the question do not stand together."""
+    if ANNOTATION in trace.annotations or answerable(trace) == "yes":
+        return trace
+    known = fold("\n".join((trace.text, *trace.required, *trace.origin.query.alternatives)))
+    offered = offered_words(trace.search.rows, known, corpus, settings)
+    return context.annotate(trace, ANNOTATION, [*offered]) if offered else trace
+
+
+def vocabulary_of(trace: Trace) -> tuple[str, ...]:
+    """Return the words that a search offers to be asked with."""
+    noted: Any = trace.annotations.get(ANNOTATION)
+    return tuple(noted) if isinstance(noted, list) else ()
+
+
+def _relevance_model(
+    rows: Sequence[TraceRow],
+) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    """Return how likely each folded word is in the headings of some hits, and its own form."""
+    shares: defaultdict[str, float] = defaultdict(float)
+    forms: dict[str, str] = {}
+    total = sum(row.score for row in rows) or 1.0
+    for row in rows:
+        words = {
+            fold(word): word for title in (row.title, *row.ancestors) for word in _words(title)
+        }
+        for folded, word in words.items():
+            shares[folded] += row.score / total / len(words)
+            forms.setdefault(folded, word)
+    return shares, forms
+
+
+def _words(title: str) -> Iterator[str]:
+    """Yield the words of a heading: no numbers, no stop words, and no part of a word."""
+    for match in _WORD.finditer(title[:_LONGEST]):
+        word = match.group().strip("・")
+        folded, cut = fold(word), _CUT.match(title, match.end() - 1)
+        shortest = _SHORTEST_ENGLISH if folded.isascii() else _SHORTEST
+        if len(folded) < shortest or _NUMBERED.match(folded) or is_function(folded) or cut:
+            continue
+        if not title[: match.start()].endswith(_PREFIX):
+            yield word
+
+
+def _sections_with(words: Collection[str], corpus: Corpus) -> Mapping[str, int]:
+    """Return in how many sections each word stands, at the most: by its rarest term."""
+    terms = {word: [*corpus.terms(word)] for word in words}
+    counts = corpus.frequencies({term for many in terms.values() for term in many})
+    return {word: min((counts.get(t, 0) for t in many), default=0) for word, many in terms.items()}

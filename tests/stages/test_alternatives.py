@@ -1,0 +1,49 @@
+"""Other wordings by hand: all as one text, and each for itself at a part of its weight."""
+
+from __future__ import annotations
+
+import pytest
+
+from fumishirube import Hit, Outcome, Query, Ranking
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.fusers.alternatives import Alternatives
+from fumishirube_stages.fusers.required_terms import RequiredTerms
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+A, B = (passage(f"{name}.md", body=name) for name in "ab")
+CORPUS = MemoryCorpus([A, B], Bigram())
+STAGE = Alternatives(each_weight=0.5, agreement=0.5, k=60)
+QUERY = Query("red car", ("car",), alternatives=("scarlet vehicle", "auto"))
+
+
+def test_all_wordings_are_one_text_and_each_alternative_is_one_for_itself() -> None:
+    planned = STAGE.plan(QUERY, CORPUS)
+    assert [(run.name, run.query.text, run.weight) for run in planned] == [
+        ("together", "red car scarlet vehicle auto", 1.0),
+        ("alternative-1", "scarlet vehicle", 0.5),
+        ("alternative-2", "auto", 0.5),
+    ]
+    assert not any(run.query.required or run.query.alternatives for run in planned)
+
+
+def test_a_section_scores_by_its_best_run_and_half_of_the_others() -> None:
+    rankings = [Ranking((Hit(A, 8.0), Hit(B, 4.0))), Ranking((Hit(B, 2.0),)), Ranking()]
+    outcomes = [
+        Outcome(run, ranking)
+        for run, ranking in zip(STAGE.plan(QUERY, CORPUS), rankings, strict=True)
+    ]
+    first, second = STAGE.fuse(QUERY, outcomes, CORPUS).hits
+    # A: 1. B: 1/2 as the second of 60 + 1, and 1/2 as the first of a run at half its weight.
+    assert (first.passage, first.score) == (A, pytest.approx(8 * 1 / 1.5))
+    assert second.score == pytest.approx(8 * (0.5 + 0.5 * (0.5 * 60 / 61)) / 1.5)
+    assert first.labels == frozenset()
+    assert second.labels == {"alternative-1", "pinned_top"}
+
+
+def test_the_gate_of_the_own_words_weighs_less_beside_alternatives() -> None:
+    stage = RequiredTerms(too_common=1.0, required_weight=1.0, beside_alternatives=0.25)
+    query = Query("a", ("a",), alternatives=("b",))
+    hit = Hit(A, 1.0, coverage=1.0)
+    rankings = (Ranking((hit,)), Ranking((hit,)))
+    outcomes = [Outcome(r, k) for r, k in zip(stage.plan(query, CORPUS), rankings, strict=True)]
+    assert stage.fuse(query, outcomes, CORPUS).diagnostics["weights"] == {"g0": 1.0, "g_req": 0.25}
