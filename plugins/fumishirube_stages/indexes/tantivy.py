@@ -33,6 +33,7 @@ from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, docum
 from fumishirube_stages.indexes.tantivy_files import (
     CheckedSearcher,
     CommittedFiles,
+    is_damage,
     linked_copy,
     open_refusal,
     write_refusal,
@@ -65,9 +66,6 @@ class Tantivy(Stage):
         """Open the index in this folder, or make it.
 
         One that is there, in a folder that cannot be written, goes on in a temporary one.
-
-        Raises:
-            Forbidden: when there is none, and none can be made.
         """
         try:
             return TantivyIndex(self, folder, fields)
@@ -106,7 +104,7 @@ class TantivyIndex:
         try:
             self._open(folder)
         except BaseException as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise
             refusal = open_refusal(error, folder.path)
             if refusal is not None:
@@ -149,7 +147,7 @@ class TantivyIndex:
         try:
             self._reload()
         except BaseException as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise
             raise IndexDamaged("the last commit of the index cannot be opened") from error
         self._files.take(commit)
@@ -299,11 +297,3 @@ def _add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> 
 def _forget(path: str, indexed: dict[str, _IndexedPage], lengths: Counter[str]) -> None:
     if path in indexed:
         lengths.subtract(indexed.pop(path).lengths)
-
-
-def _is_damage(error: BaseException) -> bool:
-    """Tell whether the engine fails so over files that it cannot read; it may panic over them."""
-    return (
-        isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
-        or type(error).__name__ == "PanicException"
-    )

@@ -151,6 +151,14 @@ _UNOPENED = re.compile(
 """What it says when the system, and no damage, keeps it from opening its files: it writes then."""
 
 
+def is_damage(error: BaseException) -> bool:
+    """Tell whether the engine fails so over files that it cannot read; it may panic over them."""
+    return (
+        isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
+        or type(error).__name__ == "PanicException"
+    )
+
+
 def open_refusal(error: BaseException, folder: Path) -> Forbidden | None:
     """Return why the engine could not open its files, if they need not be damaged."""
     return write_refusal(error, folder) if _UNOPENED.search(str(error)) else None
