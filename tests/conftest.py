@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 ENVIRONMENTS = {"plugin_venv", "bare_venv"}
 """The fixtures that build packages and make a virtual environment with them."""
 
-# The same examples every time, at whatever speed; `--hypothesis-profile thorough` looks for more.
-settings.register_profile("house", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("thorough", deadline=None, max_examples=3000)
-settings.load_profile("house")
+# The same examples every time, at whatever speed; `--hypothesis-profile random` looks for more.
+settings.register_profile("house", derandomize=True, deadline=None, max_examples=20)
+settings.register_profile("thorough", settings.get_profile("house"), max_examples=100)
+settings.register_profile("random", deadline=None, max_examples=3000)
+settings.load_profile("thorough" if os.environ.get("FUMISHIRUBE_THOROUGH") else "house")
 
 # A shell starts what runs in the background with interrupts ignored, and servers would inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -22,8 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs an environment: it is long, and its time limit is longer."""
+    """Mark what needs an environment, with a longer time limit; and what is a property."""
     for item in items:
         if ENVIRONMENTS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("environment")
             item.add_marker(pytest.mark.timeout(600))
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("property")

@@ -29,6 +29,7 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 MESSAGE_LIMIT = 300
+_LONGEST, _HEAD, _TAIL = 2_000, 400, 200
 
 
 class FumishirubeError(Exception):
@@ -36,7 +37,14 @@ class FumishirubeError(Exception):
 
 
 class ConfigError(FumishirubeError):
-    """A setting is unusable. The message starts with its coordinate in the file or its variable."""
+    """A setting is unusable. The message starts with its coordinate in the file or its variable.
+
+    What a long message quotes of a file is cut in its middle.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        cut = len(message) > _LONGEST
+        super().__init__(f"{message[:_HEAD]}…{message[-_TAIL:]}" if cut else message)
 
 
 class PluginError(FumishirubeError):

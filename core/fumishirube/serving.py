@@ -32,6 +32,7 @@ from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.startup import open_application
 from fumishirube.host.wire import exit_now, exit_within
 from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.surfaces import HasEvidence
 from fumishirube.tools.argument_errors import accepted, refusal
 from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
 from fumishirube.traces.differences import RowChange, StageTiming, TraceDifference
@@ -46,6 +47,7 @@ __all__ = [
     "Application",
     "CacheOutcome",
     "CatalogPublisher",
+    "HasEvidence",
     "LoadedConfig",
     "McpSessions",
     "RowChange",

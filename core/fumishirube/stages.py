@@ -45,6 +45,8 @@ class Env:
     """
 
     name: str
+    shared: bool = False
+    """Whether other stages take values of it that this one does not know, and passes over."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,15 @@ class NeedsOfSurface(Protocol):
     """A stage that needs something else of its surface than that it uses its kind."""
 
     needs: ClassVar[Collection[str]]
+
+
+@runtime_checkable
+class NeedsOfPipeline(Protocol):
+    """A stage that works on what other stages of its pipeline find."""
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return what it lacks to do anything, given the stages by their key, such as 'scorers'."""
+        ...
 
 
 Vectors: TypeAlias = Sequence[Sequence[float]]

@@ -32,7 +32,7 @@ from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
-from fumishirube.traces.records import SearchAssessment, Trace
+from fumishirube.traces.records import SearchAssessment, Trace, TraceRow
 
 T = TypeVar("T")
 
@@ -285,12 +285,20 @@ class Surface(Protocol):
 
 @runtime_checkable
 class UsesStages(Protocol):
-    """A surface that says what stages may count on: keys of a pipeline, and ``links``, ``vectors``.
+    """A surface that says what its stages may count on, so that one in vain stops the start.
 
-    A stage that is configured where it could do nothing then stops the start.
+    Those are keys of a pipeline, ``links``, ``vectors`` and ``alternatives``.
     """
 
     uses: ClassVar[Collection[str]]
+
+
+@runtime_checkable
+class ChoosesStages(Protocol):
+    """A surface that uses some stages of a kind only, such as those with certain names."""
+
+    def unused(self, key: str, name: str, stage: object) -> str | None:
+        """Return why a stage under a key, such as 'scorers', does nothing there, if so."""
 
 
 @runtime_checkable
@@ -320,6 +328,24 @@ class HasResources(Protocol):
 
     def resources(self, context: SurfaceContext) -> Resources:
         """Return what can be read, under a scheme that no other surface has."""
+        ...
+
+
+@runtime_checkable
+class HasEvidence(Protocol):
+    """A surface that can show which lines of a hit bear most on the question."""
+
+    def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+        """Return the trace of a search with a note of what the lines are to be chosen by."""
+        ...
+
+    def evidence(
+        self, context: SurfaceContext, trace: Trace, row: TraceRow, characters: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return such lines of a hit with their numbers, in about so many characters.
+
+        There are none of a trace without that note, or when the text has changed.
+        """
         ...
 
 

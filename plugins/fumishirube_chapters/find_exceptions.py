@@ -71,6 +71,7 @@ def find_exceptions_tool(
         answer=FindExceptionsAnswer,
         run=run,
         refused=refused,
+        pages="results",
         http=("POST", "/find_exceptions"),
         examples=({"manual_name": "給付金編", "section_id": "03"},),
     )

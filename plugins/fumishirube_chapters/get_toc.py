@@ -55,6 +55,7 @@ def get_toc_tool(library: ChapterLibrary) -> Tool[GetTocParams, GetTocAnswer]:
         answer=GetTocAnswer,
         run=run,
         refused=refused,
+        pages="toc",
         http=("GET", "/get_toc"),
         examples=({"manual_name": "給付金編"},),
     )

@@ -34,6 +34,7 @@ def list_manuals_tool(library: ChapterLibrary) -> Tool[ListManualsParams, ListMa
         answer=ListManualsAnswer,
         run=run,
         refused=refused,
+        pages="manuals",
         http=("GET", "/list_manuals"),
         http_body="manuals",
     )

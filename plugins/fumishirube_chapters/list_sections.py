@@ -34,6 +34,7 @@ def list_sections_tool(library: ChapterLibrary) -> Tool[ManualNameParams, ListSe
         answer=ListSectionsAnswer,
         run=run,
         refused=refused,
+        pages="sections",
         http=("GET", "/list_sections"),
         examples=({"manual_name": "給付金編"},),
     )

@@ -89,6 +89,7 @@ def search_text_tool(
         answer=SearchTextAnswer,
         run=run,
         refused=refused,
+        pages="results",
         http=("POST", "/search_text"),
         examples=({"manual_name": "給付金編", "query": "帝王切開", "mode": "loose"},),
     )

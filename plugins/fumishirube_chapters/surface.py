@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from fumishirube import (
     ClassicKey,
     ConfigError,
+    ContentsLoader,
     Diagnostic,
     Env,
     InvalidPath,
@@ -21,6 +22,7 @@ from fumishirube import (
     Tool,
 )
 from fumishirube.disk import clean_path
+from fumishirube.tools import listed
 from fumishirube_chapters.settings import (
     EXCEPTIONS,
     MODES,
@@ -41,6 +43,7 @@ class ChaptersSurface(Stage):
     their projections are kept in ``cache_file``, or else under ``chapters/`` in ``indices_dir``, or
     else in the folder of derived state. With ``allow_symlink`` links are followed as long as they
     lead into one of ``allowed_roots``, which are the root of the manuals when none is named.
+    Without ``cursor`` among the ``extras`` long lists come whole.
     """
 
     root: ClassVar[str] = "manuals"
@@ -56,6 +59,9 @@ class ChaptersSurface(Stage):
         "scorers": [*({"use": mode} for mode in MODES), {"use": EXCEPTIONS}],
     }
 
+    extras: Annotated[
+        tuple[Literal["cursor"], ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", shared=True)
+    ] = ("cursor",)
     resolve_reference: Annotated[bool, Env("FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE")] = False
     max_results: Annotated[
         int,
@@ -121,6 +127,14 @@ class ChaptersSurface(Stage):
             ) from error
         return value
 
+    def unused(self, key: str, name: str, stage: object) -> str | None:
+        """Return why a scorer or loader does nothing here, if it does."""
+        if key == "scorers" and name not in (*MODES, EXCEPTIONS):
+            return f"the tools use scorers called {', '.join(MODES)} and {EXCEPTIONS}"
+        if key == "loaders" and not isinstance(stage, ContentsLoader):
+            return "it reads no tables of contents"
+        return None
+
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which a client meets them."""
         from fumishirube_chapters.catalog import reader, tools
@@ -128,12 +142,13 @@ class ChaptersSurface(Stage):
         chapter_reader = reader(
             context, lambda: self.locations(context), self.cache_settings(context)
         )
-        return tools(
+        offered = tools(
             context,
             chapter_reader,
             max_results=self.max_results,
             resolve_reference=self.resolve_reference,
         )
+        return listed(offered, self.extras)
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Look through all manuals once, beside the calls, and log what is wrong."""

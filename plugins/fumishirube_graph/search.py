@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Annotated, ClassVar, Literal
 
@@ -29,7 +30,8 @@ from fumishirube_graph.search_results import (
     with_linked,
 )
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.texts import units
+from fumishirube_graph.texts import spans, units
+from fumishirube_graph.traversal import WalkStep, walk
 
 
 class SearchParams(NonNullParams):
@@ -96,14 +98,24 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
         groups = [(p, list(hits)) for p, hits in groupby(named, lambda h: h.passage.path)]
         limit = params.limit or runtime.settings.default_limit
 
+        @cache
+        def first_match(text: str) -> int:
+            return next((start for start, _ in spans(text, query_units.units)), 0)
+
+        @cache
+        def linked_steps(path: str) -> Sequence[WalkStep]:
+            return walk(path, depth, snapshot.neighbours, snapshot.title, frozenset(kinds)).steps
+
         def results(chars: int, linked: int) -> list[DocumentResult]:
             drawn = (
-                document_result(runtime, snapshot, path, hits, query_units.units, chars)
+                document_result(runtime, snapshot, path, hits, first_match, chars)
                 for path, hits in groups[:limit]
             )
             if not params.include_linked:
                 return list(drawn)
-            return [with_linked(snapshot, r, depth, kinds, chars, linked) for r in drawn]
+            return [
+                with_linked(snapshot, r, linked_steps(r.filepath), chars, linked) for r in drawn
+            ]
 
         whole = results(WINDOW, LINKED)
         shown = bounded(whole, results)

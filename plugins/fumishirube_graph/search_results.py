@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from fumishirube import Answer, Hit, LinkKind
@@ -12,8 +12,7 @@ from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.records import Doc
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Level
-from fumishirube_graph.texts import spans
-from fumishirube_graph.traversal import walk
+from fumishirube_graph.traversal import WalkStep
 
 WINDOW = 2_000
 """Characters of a section that are shown."""
@@ -78,10 +77,14 @@ def document_result(
     snapshot: GraphSnapshot,
     path: str,
     hits: Sequence[Hit],
-    wanted: Sequence[str],
+    first_match: Callable[[str], int],
     chars: int,
 ) -> DocumentResult:
-    """Return what is shown of a document, with so many characters of each section."""
+    """Return what is shown of a document, with so many characters of each section.
+
+    ``first_match`` says where a section is shown from; answers are cut to several lengths until
+    they fit, so it had better remember.
+    """
     doc = snapshot.docs[path]
     parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
     text = round(hits[0].signals.get("fulltext", 0.0), 6)
@@ -91,7 +94,7 @@ def document_result(
         doc_id=doc.id,
         filepath=path,
         title=doc.title,
-        sections=tuple(_section(snapshot, doc, hit, wanted, chars) for hit in shown),
+        sections=tuple(_section(snapshot, doc, hit, first_match, chars) for hit in shown),
         score=hits[0].score,
         score_breakdown=SearchBreakdown(
             vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
@@ -102,13 +105,13 @@ def document_result(
 
 
 def _section(
-    snapshot: GraphSnapshot, doc: Doc, hit: Hit, wanted: Sequence[str], chars: int
+    snapshot: GraphSnapshot, doc: Doc, hit: Hit, first_match: Callable[[str], int], chars: int
 ) -> SearchSection:
     number = snapshot.number_of(doc, hit.passage.start_line)
     part = doc.record.parts[number]
     score = hit.signals.get("section", 0.0)
     text = doc.text(part)
-    shown = _window(text, wanted, chars) if score else text[: min(_SUMMARY, chars)]
+    shown = _window(text, first_match, chars) if score else text[: min(_SUMMARY, chars)]
     return SearchSection(
         section_id=doc.section_ids[number],
         heading=part.heading,
@@ -121,12 +124,11 @@ def _section(
     )
 
 
-def _window(text: str, wanted: Sequence[str], chars: int) -> str:
+def _window(text: str, first_match: Callable[[str], int], chars: int) -> str:
     """Return the text, or so much of it around its first match."""
     if len(text) <= chars:
         return text
-    first = next((start for start, _ in spans(text, wanted)), 0)
-    start = max(0, min(first - chars // 4, len(text) - chars))
+    start = max(0, min(first_match(text) - chars // 4, len(text) - chars))
     return text[start : start + chars]
 
 
@@ -162,15 +164,11 @@ def _reason(vector: float, graph: float, text: float, own: Sequence[Hit]) -> str
 def with_linked(
     snapshot: GraphSnapshot,
     result: DocumentResult,
-    depth: int,
-    kinds: Iterable[str],
+    steps: Sequence[WalkStep],
     chars: int,
     most: int,
 ) -> DocumentResult:
     """Return a result with its nearest linked pages, with so many characters of each."""
-    steps = walk(
-        result.filepath, depth, snapshot.neighbours, snapshot.title, frozenset(kinds)
-    ).steps
     pages = tuple(
         SearchLinked(
             doc_id=snapshot.docs[step.path].id,

@@ -30,6 +30,7 @@ from fumishirube.serving import (
     open_application,
     process_settings,
 )
+from fumishirube.tools import paged
 from fumishirube_http.access import AccessMiddleware
 from fumishirube_http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, ToolThreads
 from fumishirube_http.limits import LimitMiddleware
@@ -148,8 +149,9 @@ class HttpApplication:
 
         Say what is wrong with the latter.
         """
-        endpoint = ToolEndpoint(tool, self._workers)
-        self._route(app, "POST", f"/tools/{tool.name}", endpoint, of_tool(tool))
+        shown = paged(tool)
+        endpoint = ToolEndpoint(shown, self._workers)
+        self._route(app, "POST", f"/tools/{tool.name}", endpoint, of_tool(shown))
         if tool.http is None:
             return None
         fault = endpoint_fault(tool, taken)

@@ -7,6 +7,7 @@ import json
 from pydantic import JsonValue
 
 from fumishirube import CoverageReport, Span, Trace, TraceRow
+from fumishirube.text import places_of
 from fumishirube_inspect.bars import Scale
 from fumishirube_inspect.frame import (
     clock,
@@ -119,6 +120,7 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
         data_item=True,
     )
     text = session.passage(trace, row) if rank <= _WITH_TEXT else None
+    lines = _evidence(session, trace, row) if rank <= _WITH_TEXT else None
     why = trace_url(trace, "/why", path=row.path, line=row.start_line)
     inside = tag(
         "div",
@@ -129,7 +131,25 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
         tag("p", tag("a", "What each stage did with it", href=why)),
         class_="inside",
     )  # fmt: skip
-    return tag("li", tag("details", head, inside), data_hit=key_of(row))
+    return tag("li", tag("details", head, inside), lines, data_hit=key_of(row))
+
+
+def _evidence(session: InspectorSession, trace: Trace, row: TraceRow) -> Content:
+    """Return the lines of a hit that bear most on the question, with what matched marked."""
+    lines = [
+        tag("li", _marked(line.strip(), row), value=str(number))
+        for number, line in session.evidence(trace, row)
+    ]
+    return tag("ol", lines, dir="auto", class_="evidence") if lines else None
+
+
+def _marked(line: str, row: TraceRow) -> list[Content]:
+    content: list[Content] = []
+    end = 0
+    for start, stop in places_of(row.matched, line):
+        content += [isolated(line[end:start]), tag("mark", isolated(line[start:stop]))]
+        end = stop
+    return [*content, isolated(line[end:])]
 
 
 def _signals(row: TraceRow, scale: Scale) -> Markup:

@@ -21,7 +21,12 @@ from fumishirube import (
     TraceRow,
 )
 from fumishirube.commands import Application, search_context, section_at
-from fumishirube.serving import load_plugins, open_application, open_scratch_application
+from fumishirube.serving import (
+    HasEvidence,
+    load_plugins,
+    open_application,
+    open_scratch_application,
+)
 from fumishirube.text import fold
 
 TIME_MS = 60_000
@@ -30,6 +35,8 @@ LONGEST = 10_000
 
 _SHOWN = 1_200
 """Characters of a section that are shown."""
+_EVIDENCE = 400
+"""Characters of the lines that bear most on the question."""
 _OTHERS = 100
 """Searches with other configurations that are remembered."""
 
@@ -116,6 +123,14 @@ class InspectorSession:
         names = [name for name in (form.configuration, form.against) if name]
         return [self._find(form, name) for name in names or [self.current]]
 
+    def evidence(self, trace: Trace, row: TraceRow) -> Sequence[tuple[int, str]]:
+        """Return the lines of a hit that bear most on the question, numbered, if it is known."""
+        context = self.application.contexts.get(trace.origin.recipe.surface)
+        shows = self._shows_evidence(self.application, trace)
+        if shows is None or context is None or trace.own:
+            return ()
+        return shows.evidence(context, trace, row, _EVIDENCE)
+
     def passage(self, trace: Trace, row: TraceRow) -> str | None:
         """Return the beginning of a hit's text as it is now; ``None`` when it is not there."""
         context = self.application.contexts.get(trace.origin.recipe.surface)
@@ -163,13 +178,28 @@ class InspectorSession:
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
         if name == self.current and self._written(name) == self._read:
-            return self._context(self.application).find(form.manual_id, query).trace
+            return self._searched(self.application, form.manual_id, query)
         with self._lock:
-            trace = self._context(self._other(name)).find(form.manual_id, query).trace
+            trace = self._searched(self._other(name), form.manual_id, query)
             self._others[trace.id] = (name, trace)
             while len(self._others) > _OTHERS:
                 del self._others[next(iter(self._others))]
         return trace
+
+    def _searched(self, application: Application, manual_id: str, query: Query) -> Trace:
+        context = self._context(application)
+        result = context.find(manual_id, query)
+        shows = self._shows_evidence(application, result.trace)
+        if shows is None:
+            return result.trace
+        return shows.with_evidence(context, result.trace, result.corpus)
+
+    @staticmethod
+    def _shows_evidence(application: Application, trace: Trace) -> HasEvidence | None:
+        """Return the surface that a trace is of, if it can show evidence."""
+        named = {configured.name: configured.surface for configured in application.surfaces}
+        surface = named.get(trace.origin.recipe.surface)
+        return surface if isinstance(surface, HasEvidence) else None
 
     def _other(self, name: str) -> Application:
         """Open the application of another configuration, anew when its file has changed."""

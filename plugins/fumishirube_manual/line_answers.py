@@ -69,6 +69,19 @@ class Searched(LeanAnswer):
     sections: int
 
 
+class MatchGroup(LeanAnswer):
+    """Texts that match, below the file where each does first."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
+
+    manual_id: str | None = None
+    path: str
+    texts: Annotated[
+        tuple[tuple[int, int, str] | tuple[int, int, str, str], ...],
+        Field(description="Line, how often in all, text; with context, what it stands in."),
+    ]
+
+
 class GrepAnswer(LeanAnswer):
     """Every line that matches, a page at a time; ``total`` is exact for what was searched."""
 
@@ -87,8 +100,8 @@ class GrepAnswer(LeanAnswer):
     groups: tuple[LineGroup, ...] | None = None
     counts: tuple[LineCount, ...] | None = None
     matches: Annotated[
-        tuple[tuple[str, int, str, str], ...] | None,
-        Field(description="Each different text that matched, how often, where first, headings."),
+        tuple[MatchGroup, ...] | None,
+        Field(description="Each different text that matched, by the file where it does first."),
     ] = None
     more_matches: int | None = None
     next_cursor: str | None = None
@@ -173,18 +186,26 @@ def grep_answer(
 
 
 def tally_answer(
-    texts: Sequence[str],
+    counted: GrepAnswer,
     max_chars: int,
+    cursor: tuple[int, str],
     scope: SearchScope,
-    page: LinePage,
-    account: SearchAccount,
     tally: MatchedTexts,
 ) -> GrepAnswer:
-    """Return what matched instead of where; ``more_matches`` is how many did not fit."""
-    counted = grep_answer(texts, max_chars, "", scope, page, account, counting=True)
-    rows, more = tally.rows(max_chars, several=scope.several)
-    tallied = {"counts": None, "matches": tuple(rows), "more_matches": more or None}
-    return counted.model_copy(update=tallied)
+    """Return what matched instead of where; ``more_matches`` is how many come on later pages."""
+    offset, fingerprint = cursor
+    files, more = tally.page(offset, max_chars)
+    matches = tuple(
+        MatchGroup(
+            manual_id=file.manual_id if scope.several else None,
+            path=file.path,
+            texts=tuple((*text,) if text.within else (*text[:3],) for text in file.texts),
+        )
+        for file in files
+    )
+    paging = {"next_cursor": f"{len(tally) - more}.{fingerprint}"} if more else {}
+    tallied = {"counts": None, "matches": matches, "more_matches": more or None}
+    return counted.model_copy(update=tallied | paging)
 
 
 def listed_chars(chars: int) -> int:

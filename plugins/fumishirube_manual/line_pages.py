@@ -20,6 +20,8 @@ _LEAST_AROUND = 30
 _ALSO = 8
 """Of equal lines so many places are named; the others are counted."""
 _GROUP_CHARS = 34
+_GOES_ON = " / "
+"""What divides a line from the next one where what was looked for goes on there."""
 _DIGEST = 12
 
 
@@ -101,31 +103,40 @@ class LinePage:
             self.total += 1
             self.counts[place[:2]] += 1
             self.texts.update(match.texts)
-            key = self._key(place, lines)
+            around = self._around(match, lines)
+            key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, lines, section_of(text.headings(match.number), text.path))
+                self._show(place, around, section_of(text.headings(match.number), text.path))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
                 self._left -= self.entries[number - self._offset].repeat(place)
 
-    def _key(self, place: LinePlace, lines: Sequence[str]) -> bytes:
+    def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
         """Return what is the same of equal lines; with context, equal ones around them too."""
-        around = self._around(place.line, lines)
-        shown = "\n".join(lines[number - 1].strip() for number in around)
+        shown = "\n".join(line.strip() for line in around.values())
         key = hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=_DIGEST).digest()
         self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
         return key
 
-    def _around(self, line: int, lines: Sequence[str]) -> range:
-        return range(max(1, line - self._context), min(len(lines), line + self._context) + 1)
+    def _around(self, match: MatchingLine, lines: Sequence[str]) -> dict[int, str]:
+        """Return a matching line, by its number, and those around it.
 
-    def _show(self, place: LinePlace, lines: Sequence[str], section: str) -> None:
+        A line that goes on in the next one, amid what was looked for, comes with that.
+        """
+        first, last = match.number - self._context, match.number + self._context
+        around = {n: lines[n - 1] for n in range(max(1, first), min(len(lines), last) + 1)}
+        around[match.number] = _GOES_ON.join(
+            line.strip() if place else line.rstrip()
+            for place, line in enumerate(match.text(lines).split("\n"))
+        )
+        return around
+
+    def _show(self, place: LinePlace, around: Mapping[int, str], section: str) -> None:
         """Add an entry if there is room for it; the first one has room."""
         shown = []
-        for number in self._around(place.line, lines):
-            line = lines[number - 1]
+        for number, line in around.items():
             if number != place.line and not line.strip():
                 continue
             spans = self._matcher.spans(line) if len(line) > WHOLE and number == place.line else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
@@ -29,11 +30,14 @@ from fumishirube.text import (
     reading,
     reading_form,
     required_literals,
+    wraps,
 )
 
 _SCORER = "regex"
 _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": 20_000}
 """For the lines of one file; the scorer's own limit is meant for a whole search."""
+_BLANK = re.compile(r" |\\s")
+_QUOTED = " \t>"
 _MATCHES_IN_LINE = 64
 """How many matches of a line are told apart; a line has rarely more than a few."""
 
@@ -41,10 +45,18 @@ Spans = Sequence[tuple[int, int]]
 
 
 class MatchingLine(NamedTuple):
-    """A line of a text that matches, by which of the texts that are looked for."""
+    """A line of a text that matches, by which of the texts that are looked for.
+
+    ``last`` is the next line where words are divided by the end of this one.
+    """
 
     number: int
     texts: tuple[int, ...]
+    last: int
+
+    def text(self, lines: Sequence[str]) -> str:
+        """Return what is written in it, of the lines of its file."""
+        return "\n".join(lines[self.number - 1 : self.last])
 
 
 class LineMatcher(Protocol):
@@ -77,10 +89,12 @@ class TextMatcher(NamedTuple):
         """Return the lines that hold one of them."""
         form = reading_form(text.text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
+        ends: dict[int, int] = {}
         for number, each in enumerate(self.readings):
-            for line in each.matching_lines(text.text, form):
+            for line, last in each.matching_lines(text.text, form):
                 by_line[line].append(number)
-        return [MatchingLine(line, tuple(by_line[line])) for line in sorted(by_line)]
+                ends[line] = max(last, ends.get(line, 0))
+        return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
 
     def spans(self, line: str) -> Spans:
         """Return where a line holds any of them."""
@@ -103,15 +117,32 @@ class PatternMatcher:
             self.readings = ()
 
     def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
-        """Return the lines in which it matches."""
-        ranking = self._ranking(_Lines(text.path, text.text.split("\n")))
+        """Return the lines in which it matches; in running text, also over the end of a line."""
+        lines = text.text.split("\n")
+        ranking = self._ranking(_Lines(text.path, lines))
+        ends = {hit.passage.start_line: hit.passage.start_line for hit in ranking.hits}
+        if _BLANK.search(self._query.text) and not self._query.case_sensitive:
+            ends |= self._over_line_ends(text.path, lines)
         matches: list[MatchingLine | UnreadFile] = [
-            MatchingLine(line, (0,))
-            for line in sorted(hit.passage.start_line for hit in ranking.hits)
+            MatchingLine(line, (0,), ends[line]) for line in sorted(ends)
         ]
         if ranking.left_out:
             matches.append(UnreadFile(text.path, "pattern_too_slow"))
         return matches
+
+    def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
+        """Return the lines with a match that ends in the next one, and that one's number."""
+        pairs = [
+            f"{line.rstrip()} {following.strip(_QUOTED)}" if wraps(line, following) else ""
+            for line, following in pairwise(lines)
+        ]
+        numbers = [hit.passage.start_line for hit in self._ranking(_Lines(path, pairs)).hits]
+        spans = self.spans_of([pairs[number - 1] for number in numbers])
+        return {
+            number: number + 1
+            for number, found in zip(numbers, spans, strict=True)
+            if any(start < len(lines[number - 1].rstrip()) < end - 1 for start, end in found)
+        }
 
     def spans(self, line: str) -> Spans:
         """Return where it first matches in a line."""

@@ -64,13 +64,13 @@ def grep_text(answer: Json) -> str:
     texts: Any = answer.get("texts") or ()
     said += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
     known = {"total", "different", "files", "texts", "searched"}
-    known |= {"groups", "counts", "matches", "next_cursor", "remaining"}
+    known |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
     lines = [said, *_rest(answer, known), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()
     lines += [f"{_place(row)}: {row['count']}" for row in counts]
-    matches: Any = answer.get("matches") or ()
-    for text, count, place, section in matches:
-        lines.append(f"{count} x {text}  ({place}{' ' * bool(section)}{section})")
+    lines += _matches(answer.get("matches") or ())
+    if more := answer.get("more_matches"):
+        lines.append(f"next_cursor {answer['next_cursor']}; {more} more different texts")
     if remaining := answer.get("remaining"):
         rows: Any = remaining
         left = ", ".join(f"{_place(row)}: {row['count']}" for row in rows)
@@ -120,6 +120,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
         lines = f"#L{ref['start_line']}-L{item['end_line']}"
     # What has pages or rows is cited by these; the lines are those of the text as it is read.
     place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
+    place += " (whole)" if item.get("whole") else ""
     brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
     yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}"
     yield from _numbered(item.get("lines", ()))
@@ -130,7 +131,8 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
         if not isinstance(copy, str):
             yield f"also {copy['at']}, with"
             yield from _numbered(copy["lines"])
-    known = {"ref", "title", "end_line", "headings", "cite", "alternative", "lines", "also"}
+    known = {"ref", "title", "end_line", "headings", "cite", "whole", "alternative", "lines"}
+    known |= {"also"}
     known |= {"place"} if cite else set()
     yield from _rest(item, known | {"score", "matched_tokens"})
 
@@ -149,6 +151,14 @@ def _groups(groups: Any) -> Iterator[str]:
         for number, line in group["lines"]:
             repeated = also.get(str(number))
             yield f"{number} {line}" + (f"  (also {', '.join(repeated)})" if repeated else "")
+
+
+def _matches(files: Any) -> Iterator[str]:
+    """Yield what matched below the file where it does first: line, how often, text."""
+    for file in files:
+        yield f"\n{_place(file)}"
+        for line, count, text, *within in file["texts"]:
+            yield f"{line} {count}x {text}" + (f" | {within[0]}" if within else "")
 
 
 def _range(item: Any) -> Iterator[str]:

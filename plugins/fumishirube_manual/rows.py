@@ -77,6 +77,8 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
         extra["alternative"] = wording
     if hit.evidence.lines:
         extra["lines"] = _numbered(hit.evidence.lines)
+        if hit.evidence.whole:
+            extra["whole"] = True
     if (place := hit.evidence.place) is not None:
         extra |= place.keys()
         if "cite" in item:

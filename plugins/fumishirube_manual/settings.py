@@ -18,6 +18,7 @@ Extra = Literal[
     "path_prefix",
     "refs",
     "grep",
+    "cursor",
     "titles",
     "documents",
     "unread",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from fumishirube import Env, Stage, SurfaceContext, Tool
+from fumishirube import Corpus, Env, Stage, SurfaceContext, Tool, Trace, TraceRow
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
 from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings, VocabularySettings
 
@@ -39,6 +39,7 @@ class ManualSurface(Stage):
         "scorers",
         "fusers",
         "refiners",
+        "alternatives",
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
@@ -99,6 +100,23 @@ class ManualSurface(Stage):
         from fumishirube_manual.tools.catalog import commands
 
         return commands(context, self._settings())
+
+    def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+        """Return the trace of a search with what each concept of its wordings is worth."""
+        from fumishirube_manual.evidence.annotations import with_weights
+
+        return with_weights(context, trace, corpus, trace.origin.query.alternatives)
+
+    def evidence(
+        self, context: SurfaceContext, trace: Trace, row: TraceRow, characters: int
+    ) -> Sequence[tuple[int, str]]:
+        """Return the lines of a hit that bear most on the question, with their numbers."""
+        from fumishirube_manual.evidence.annotations import ANNOTATION
+        from fumishirube_manual.evidence.shown_hits import EvidenceReader
+
+        if ANNOTATION not in trace.annotations:
+            return ()
+        return EvidenceReader(context, trace).evidence(row, characters).lines
 
     def resources(self, context: SurfaceContext) -> Resources:
         """Return the manuals' files, to be read by URI."""

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, NotFound, Params, Tool
 from fumishirube.disk import content_hash
-from fumishirube.tools import fitting
 from fumishirube_vault.differences import difference
 from fumishirube_vault.journal import Write
 from fumishirube_vault.notes import NoteStore
@@ -75,8 +74,8 @@ def history_tool(notes: NoteStore) -> Tool[HistoryParams, HistoryAnswer]:
         writes = notes.journal.writes()
         undone = _undone(writes)
         chosen = [write for write in reversed(writes) if params.path in (None, write.path)]
-        items = fitting(_item(write, undone) for write in chosen[: params.limit])
-        return HistoryAnswer(total=len(chosen), items=tuple(items))
+        items = tuple(_item(write, undone) for write in chosen[: params.limit])
+        return HistoryAnswer(total=len(chosen), items=items)
 
     return Tool(
         name="vault_history",
@@ -87,6 +86,7 @@ def history_tool(notes: NoteStore) -> Tool[HistoryParams, HistoryAnswer]:
         ),
         params=HistoryParams,
         answer=HistoryAnswer,
+        pages="items",
         run=run,
         examples=({}, {"path": "projects/plan.md", "limit": 5}),
     )

@@ -53,12 +53,10 @@ def ls_tool(notes: NoteStore) -> Tool[VaultLsParams, VaultLsAnswer]:
     return Tool(
         name="vault_ls",
         title="List notes",
-        summary=(
-            "Lists the notes and folders directly inside a folder of the vault: what was "
-            "written down before. Cheap."
-        ),
+        summary=("Lists the notes and folders directly inside a folder of the vault. Cheap."),
         params=VaultLsParams,
         answer=VaultLsAnswer,
+        pages="items",
         run=run,
         examples=({}, {"path": "projects"}),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from fumishirube import Stage, SurfaceContext, Tool
+from fumishirube import Env, Stage, SurfaceContext, Tool
+from fumishirube.tools import listed
 from fumishirube_vault.settings import JournalBounds, VaultBounds
 
 _MIB = 1024 * 1024
@@ -18,7 +19,8 @@ class VaultSurface(Stage):
     """Offers the five ``vault_*`` tools, and with ``history`` two more, which list and undo writes.
 
     Notes are not written below names that begin with a dot, but for those in ``allow_hidden``;
-    some, such as ``.git`` and ``.ssh``, stay closed. A note holds at most ``note_bytes``. What
+    some, such as ``.git`` and ``.ssh``, stay closed. Without ``cursor`` among the ``extras`` long
+    lists come whole. A note holds at most ``note_bytes``. What
     notes held before is remembered for as many writes, bytes and days as the ``journal_*``
     settings say.
     """
@@ -33,6 +35,9 @@ class VaultSurface(Stage):
     pipeline: ClassVar[Mapping[str, Any]] = {}
 
     history: bool = False
+    extras: Annotated[
+        tuple[Literal["cursor"], ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", shared=True)
+    ] = ("cursor",)
     allow_hidden: tuple[str, ...] = ()
     note_bytes: Annotated[int, Field(ge=1)] = 10 * _MIB
     journal_writes: Annotated[int, Field(ge=1)] = 1000
@@ -53,7 +58,7 @@ class VaultSurface(Stage):
         """Return the tools, in the order in which an agent meets them."""
         from fumishirube_vault.catalog import tools
 
-        return tools(context, self._bounds(), history=self.history)
+        return listed(tools(context, self._bounds(), history=self.history), self.extras)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, and the one that shows what would be replaced."""

@@ -695,6 +695,7 @@ def test_a_query_of_megabytes_is_refused_and_the_next_call_answered(tmp_path: Pa
         assert searched(server, "本文") == ["a"]
 
 
+@pytest.mark.slow
 def test_a_huge_toc_is_no_trouble(tmp_path: Path) -> None:
     toc = [entry(str(n), "章" * 8, "a.txt") for n in range(50_000)]
     ask = opened(made(tmp_path, toc, a="本文"))

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manuals import RULES, ask, full, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube
+from torture import examples
 
 from fumishirube import NotFound
 from fumishirube.host.application import Application
@@ -250,7 +251,7 @@ _PIECES = [
 _SECTION = st.lists(st.sampled_from([*_PIECES, "\n", "\n\n- ", "図書室は静かだ。"]), max_size=6)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_SECTION.map("".join), min_size=1, max_size=6), st.sampled_from(_PIECES))
 def test_the_laws_of_the_graph(
     tmp_path_factory: pytest.TempPathFactory, bodies: list[str], query: str

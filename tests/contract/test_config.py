@@ -118,8 +118,9 @@ def test_an_empty_list_means_none(opened: Opened) -> None:
 
 
 def test_stages_run_in_the_order_written(opened: Opened) -> None:
-    application = opened("pipelines: {manual: {scorers: [{use: phrase}, {use: lexical}]}}")
-    assert names(application, "scorers") == ["phrase", "lexical"]
+    scorers = "[{use: plain}, {use: phrase}, {use: lexical}]"
+    application = opened(f"pipelines: {{manual: {{scorers: {scorers}}}}}")
+    assert names(application, "scorers") == ["plain", "phrase", "lexical"]
 
 
 def test_settings_reach_the_stage(opened: Opened) -> None:

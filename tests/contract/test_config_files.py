@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jsonschema
 import pytest
 import yaml
-from http_server import script
+from warm_start import warm_script
 
 FILE = """\
 # a comment
@@ -66,7 +66,7 @@ def own(tmp_path: Path) -> Path:
 def config(folder: Path, *words: str, **environ: str) -> Done:
     known = {name: value for name, value in os.environ.items() if name != "WORKSPACE_ROOT"}
     done = subprocess.run(
-        [script(), "config", *words],
+        [warm_script(), "config", *words],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
@@ -164,10 +164,10 @@ def test_two_files_are_compared_after_their_defaults(own: Path) -> None:
 
 def test_stages_are_compared_by_name_wherever_they_stand(own: Path) -> None:
     head = "pipelines: {manual: {scorers: "
-    one = written(own, f"{head}[{{use: lexical}}, {{use: phrase}}]}}}}\n", "a.yaml")
+    one = written(own, f"{head}[{{use: lexical}}, {{use: plain}}]}}}}\n", "a.yaml")
     written(
         own,
-        f"{head}[{{use: phrase}}, {{use: lexical, with: {{coverage_weight: 0.9}}}}]}}}}\n",
+        f"{head}[{{use: plain}}, {{use: lexical, with: {{coverage_weight: 0.9}}}}]}}}}\n",
         "b.yaml",
     )
     found = json.loads(config(own, "diff", one.name, "b.yaml", "--json").out)
@@ -175,7 +175,7 @@ def test_stages_are_compared_by_name_wherever_they_stand(own: Path) -> None:
         "pipelines.manual.scorers",
         "pipelines.manual.scorers[0].with.coverage_weight",
     ]
-    assert (found[0]["a"], found[0]["b"]) == (["lexical", "phrase"], ["phrase", "lexical"])
+    assert (found[0]["a"], found[0]["b"]) == (["lexical", "plain"], ["plain", "lexical"])
     assert (found[1]["b"], found[1]["a_from"]) == (0.9, "default")
     assert found[1]["b_from"] == "b.yaml line 1"
 

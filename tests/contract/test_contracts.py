@@ -71,6 +71,7 @@ def run(file: Path, folder: Path) -> tuple[dict[str, set[str]], dict[str, set[st
     return failed, passed, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", CONTRACTS)
 def test_a_wrong_stage_fails_the_test_that_names_what_is_wrong(kind: str, tmp_path: Path) -> None:

@@ -205,15 +205,38 @@ def test_plurals_lose_their_ending(word: str, singular: str) -> None:
     assert stem(word) == singular
 
 
+def _matched(answer: dict[str, Any]) -> list[list[Any]]:
+    return [text for file in answer["matches"] for text in file["texts"]]
+
+
 def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
     server: Fumishirube,
 ) -> None:
     answer = server.ok("manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
-    counted = {text: number for text, number, *_ in answer["matches"]}
+    counted = {text: number for _, number, text in _matched(answer)}
     assert counted == {"300 yen": 1, "1,200 yen": 2, "100 yen": 1}
     twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
     assert twice["total"] == 0
+    assert twice["matches"] == []
     words = server.ok("manual_grep", regex=r"\b[a-z]{3}\b", manual_id="guide", matches_only=True)
     whole = " ".join(MANUALS[path].casefold() for path in MANUALS if path.startswith("guide/"))
-    counts = {text.casefold(): number for text, number, *_ in words["matches"]}
+    counts = {text.casefold(): number for _, number, text in _matched(words)}
     assert counts["the"] == whole.split().count("the")
+
+
+def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
+    server: Fumishirube,
+) -> None:
+    asked = {"regex": r"\b[a-z]{3}\b", "manual_id": "guide", "matches_only": True}
+    whole = _matched(server.ok("manual_grep", **asked, context=1))
+    for line, _, text, within in whole:
+        assert text in within
+        assert any(text in MANUALS[path].split("\n")[line - 1] for path in MANUALS)
+    paged: list[list[Any]] = []
+    page: dict[str, Any] = {"next_cursor": None}
+    while "next_cursor" in page:
+        cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
+        page = server.ok("manual_grep", **asked, **cursor, max_chars=256)
+        paged += _matched(page)
+        assert page.get("more_matches", 0) == len(whole) - len(paged)
+    assert paged == [row[:3] for row in whole]

@@ -214,6 +214,7 @@ def test_links_are_read_where_they_are_links(
     assert targets(told(tmp_path, {"a.md": text, **OTHERS})) == links
 
 
+@pytest.mark.slow
 def test_marks_that_nothing_closes_are_passed_in_one_go() -> None:
     """Each of these would take minutes if every mark made a look at the whole rest of the text."""
     assert not links("<!--" * 1_000_000 + "[", 0, (), {}).links

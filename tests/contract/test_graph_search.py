@@ -156,7 +156,7 @@ def test_pages_that_are_alike_and_not_linked_are_suggested(tmp_path: Path) -> No
 
 
 def test_scorers_of_manuals_work_over_documents(tmp_path: Path) -> None:
-    scorers = "[{use: numbers}, {use: fulltext}]"
+    scorers = "[{use: fulltext}, {use: numbers}]"
     application = opened(tmp_path, f"pipelines: {{docs: {{scorers: {scorers}}}}}")
     assert found(application, "invoice")["total_found"] == 2
     application.close()

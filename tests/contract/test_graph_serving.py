@@ -19,6 +19,7 @@ import stdio
 from documents import PAIR, docs, docs_json, documents
 from http_server import HttpServer
 from manuals import fumishirube
+from warm_start import kill, process_of, warm_script
 
 LOCK = Path(".ubp") / "serve.lock"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
@@ -41,7 +42,7 @@ class Server(stdio.Wire):
             assert self.process.stdin is not None
             self.process.stdin.close()
         else:
-            self.process.send_signal(how)
+            os.kill(self.pid, how)
         return self.process.wait(timeout=stdio.SECONDS)
 
 
@@ -51,9 +52,7 @@ def _docs_serve(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _command(workspace: Path, *more: str) -> list[str]:
-    script = shutil.which("ubp", path=str(Path(sys.executable).parent))
-    assert script is not None
-    return [script, "serve", "--workspace", str(workspace), *more]
+    return [warm_script("ubp"), "serve", "--workspace", str(workspace), *more]
 
 
 def another(workspace: Path, *more: str) -> subprocess.Popen[bytes]:
@@ -67,7 +66,7 @@ def ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]
     try:
         yield process
     finally:
-        process.kill()
+        kill(process)
         process.communicate()
 
 
@@ -76,14 +75,14 @@ def test_the_lock_names_its_holder_and_keeps_others_out(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         assert server.ok("ubp_list_pages")["total"] == 2
         lines = (tmp_path / LOCK).read_text().splitlines()
-        assert lines[0] == str(server.process.pid)
+        assert lines[0] == str(server.pid)
         assert len(lines) == 2
         with ended(another(tmp_path)) as second:
             told = second.communicate(timeout=stdio.SECONDS)[1].decode()
             assert second.returncode == 4
-            assert str(server.process.pid) in told
+            assert str(server.pid) in told
         status = docs_json("status", cwd=tmp_path)
-        assert status["lock_pid"] == server.process.pid
+        assert status["lock_pid"] == server.pid
         assert server.end() == 0
     assert not (tmp_path / LOCK).exists()
     assert docs_json("status", cwd=tmp_path)["lock_pid"] is None
@@ -103,8 +102,7 @@ def test_after_a_kill_the_next_start_just_works(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
     with Server(tmp_path) as server:
         server.ok("ubp_list_pages")
-        server.process.kill()
-        server.process.wait()
+        server.kill()
     assert (tmp_path / LOCK).exists()
     with Server(tmp_path) as server:
         assert server.ok("ubp_list_pages")["total"] == 2
@@ -121,7 +119,7 @@ def test_of_simultaneous_starters_one_wins(tmp_path: Path) -> None:
         assert [one.poll() for one in started].count(4) == 3
     finally:
         for one in started:
-            one.kill()
+            kill(one)
             one.communicate()
 
 
@@ -156,7 +154,7 @@ def test_a_held_graph_is_served_over_http_by_nobody_else(tmp_path: Path) -> None
         holder.ok("ubp_list_pages")
         done = fumishirube("serve", "--http", "127.0.0.1:0", cwd=tmp_path)
         assert done.code == 4, done.err
-        assert f"process {holder.process.pid}" in done.err
+        assert f"process {holder.pid}" in done.err
         assert "Traceback" not in done.err
         (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
         with HttpServer(tmp_path) as both:
@@ -243,8 +241,7 @@ def both(workspace: Path) -> list[str]:
     """Return the command that serves manuals and documents."""
     (workspace / "manuals" / "m").mkdir(parents=True, exist_ok=True)
     (workspace / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
-    command = _command(workspace)
-    return [str(Path(command[0]).with_name("fumishirube")), *command[1:]]
+    return [warm_script(), *_command(workspace)[1:]]
 
 
 def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
@@ -268,7 +265,7 @@ def test_a_graph_that_is_held_is_told_in_one_line(tmp_path: Path, face: list[str
         done = fumishirube("serve", *face, cwd=tmp_path)
         assert done.code == 4
         assert len(done.err.splitlines()) == 1
-        assert f"process {holder.process.pid} already serves" in done.err
+        assert f"process {holder.pid} already serves" in done.err
 
 
 @pytest.mark.parametrize("face", [[], ["--http", "127.0.0.1:0"]])
@@ -292,8 +289,7 @@ def test_a_reader_takes_over_when_the_holder_is_gone(
         monkeypatch.setattr(stdio, "command_line", both)
         with Server(tmp_path) as reader:
             assert reader.ok("ubp_list_pages")["total"] == 3
-            holder.process.kill()
-            holder.process.wait()
+            holder.kill()
             (tmp_path / "docs" / "gone.md").unlink()
             documents(tmp_path, {"one.md": "# One\n", "two.md": "# Two\n"})
             answer = reader.ok("ubp_list_pages")
@@ -304,7 +300,7 @@ def test_a_reader_takes_over_when_the_holder_is_gone(
                 assert time.monotonic() < deadline
                 answer = reader.ok("ubp_list_pages")
             assert "warnings" not in answer
-            assert (tmp_path / LOCK).read_text().splitlines()[0] == str(reader.process.pid)
+            assert (tmp_path / LOCK).read_text().splitlines()[0] == str(reader.pid)
             assert reader.end() == 0
     assert not (tmp_path / LOCK).exists()
 
@@ -316,12 +312,12 @@ def test_a_reader_takes_over_when_the_holder_is_gone(
 def test_a_kill_while_indexing_loses_nothing(tmp_path: Path) -> None:
     files = {f"p{n}.md": f"# Page {n}\n\n[[p{n + 1}]]\n" for n in range(400)}
     documents(tmp_path, files)
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None
     for moment in (0.3, 0.6, 0.9):
-        with ended(subprocess.Popen([script, "docs", "index", "--full"], cwd=tmp_path)) as one:
+        with ended(
+            subprocess.Popen([warm_script(), "docs", "index", "--full"], cwd=tmp_path)
+        ) as one:
             time.sleep(moment)
-            os.kill(one.pid, signal.SIGKILL)
+            os.kill(process_of(one), signal.SIGKILL)
     done = docs_json("index", cwd=tmp_path)
     assert done["documents"] == 400
     assert done["links"] == {"resolved": 399, "dangling": 1, "ambiguous": 0}
@@ -340,9 +336,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
 
 def test_two_processes_may_index_at_once(tmp_path: Path) -> None:
     documents(tmp_path, {f"p{n}.md": f"# Page {n}\n" for n in range(150)})
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None
-    command = [script, "docs", "index", "--full", "--json"]
+    command = [warm_script(), "docs", "index", "--full", "--json"]
     running = [
         subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(2)
@@ -398,9 +392,7 @@ def test_several_processes_take_baselines_and_lose_none(tmp_path: Path) -> None:
     (tmp_path / "src.py").write_text("a")
     docs("index", cwd=tmp_path)
     (tmp_path / "src.py").write_text("b")
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None
-    command = [script, "docs", "stale", "--no-refresh", "--ack"]
+    command = [warm_script(), "docs", "stale", "--no-refresh", "--ack"]
     running = [subprocess.Popen([*command, f"p{n}.md"], cwd=tmp_path) for n in range(4)]
     assert [one.wait(timeout=stdio.SECONDS) for one in running] == [0] * 4
     assert docs_json("stale", cwd=tmp_path)["total"] == 0

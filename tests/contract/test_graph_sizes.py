@@ -12,6 +12,7 @@ import stdio
 from documents import asked, docs, documents, graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torture import examples
 
 MOST = 50_000
 PAGES = 1_200
@@ -133,7 +134,7 @@ LETTERS = "abcdefg"
 links = st.lists(st.tuples(st.sampled_from(LETTERS), st.sampled_from(LETTERS)), max_size=25)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(links=links, nodes=st.integers(1, 4), edges=st.integers(1, 4), depth=st.integers(1, 5))
 def test_any_graph_can_be_walked_in_any_pages(
     tmp_path_factory: pytest.TempPathFactory,

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from stdio import Fumishirube, Wire
+from torture import examples
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -1380,7 +1381,7 @@ def test_any_arguments_get_a_valid_answer_or_a_coded_refusal(
 ) -> None:
     wire, validators, traces = fuzzed
 
-    @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
     @given(any_arguments(tool))
     def holds(arguments: dict[str, Any]) -> None:
         for name in ("trace_id", "only_unscanned_from_trace_id"):

@@ -24,8 +24,8 @@ SEVERAL = OTHERS | {
 }
 
 
-def rows(tmp_path: Path, files: dict[str, str], **environ: str) -> list[tuple[str, int, float]]:
-    application = opened(write(tmp_path, dict(files)), **environ)
+def rows(workspace: Path, **environ: str) -> list[tuple[str, int, float]]:
+    application = opened(workspace, **environ)
     asked = {"manual_id": "m", "query": PHRASE, "required_terms": ["allowance"]}
     found = ask(application, "manual_find", **asked)
     page: Any = ask(application, "manual_hits", trace_id=found["trace_id"], limit=1000)
@@ -33,8 +33,18 @@ def rows(tmp_path: Path, files: dict[str, str], **environ: str) -> list[tuple[st
     return [(r["ref"]["path"], r["ref"]["start_line"], r["score"]) for r in page["items"]]
 
 
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("several"), dict(SEVERAL))
+
+
+@pytest.fixture(scope="module")
+def usual(several: Path) -> list[tuple[str, int, float]]:
+    return rows(several)
+
+
 def test_a_large_file_leaves_places_to_others(tmp_path: Path) -> None:
-    paths = Counter(path for path, _, _ in rows(tmp_path, CROWD))
+    paths = Counter(path for path, _, _ in rows(write(tmp_path, dict(CROWD))))
     assert len(paths) == 31
     assert paths["big.md"] < 25
 
@@ -50,7 +60,8 @@ def test_a_large_file_leaves_places_to_others(tmp_path: Path) -> None:
         ("MANUAL_FIND_EXPLORATION_SCORE_SCALE", "0.9"),
     ],
 )
-def test_each_variable_changes_rows(tmp_path: Path, variable: str, value: str) -> None:
-    usual = rows(tmp_path, SEVERAL)
-    assert rows(tmp_path, SEVERAL) == usual
-    assert rows(tmp_path, SEVERAL, **{variable: value}) != usual
+def test_each_variable_changes_rows(
+    several: Path, usual: list[tuple[str, int, float]], variable: str, value: str
+) -> None:
+    assert rows(several, **{variable: value}) != usual
+    assert rows(several) == usual

@@ -223,6 +223,7 @@ def test_a_property_may_be_called_as_a_keyword_is() -> None:
     }
 
 
+@pytest.mark.slow
 def test_schemas_are_the_same_in_every_run() -> None:
     script = (
         "import json, test_schemas as t;"

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +17,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from warm_start import kill, warm_python
 
 from fumishirube.faces.mcp.collector import CALLS
 from fumishirube.host.scheduler import CONCURRENT_CALLS, WORKERS
@@ -48,7 +48,8 @@ atexit.register(NOWHERE.close)
 
 
 def connected(era: str, errors: Any = None) -> Client:
-    server = StdioServerParameters(command=sys.executable, args=[str(SCRIPT)])
+    command, *args = warm_python(SCRIPT)
+    server = StdioServerParameters(command=command, args=args)
     transport = stdio_client(server, errlog=errors or NOWHERE)
     return Client(transport, mode=era)
 
@@ -58,9 +59,8 @@ class Raw:
 
     def __init__(self, **environ: str) -> None:
         pipe = subprocess.PIPE
-        command = [sys.executable, str(SCRIPT)]
         self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **environ}
+            warm_python(SCRIPT), stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **environ}
         )
         self.messages: list[dict[str, Any]] = []
         self.errors = ""
@@ -99,8 +99,7 @@ class Raw:
             self.errors += line.decode()
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.wait(timeout=10)
+        kill(self.process)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 with suppress(OSError):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from manuals import fumishirube, write
+from manuals import fumishirube, opened, write
 
+from fumishirube import ConfigError
+
+WEIGHED = "{use: weighted-sum, with: {weights: {vector: 0.7, graph: 0.1, fulltext: 0.2}}}"
 SURFACES = "surfaces: [{use: manual}, {use: vault}, {use: chapters}, {use: graph}]\n"
 
 
@@ -39,8 +42,42 @@ def test_it_stops_the_start(
 
 
 @pytest.mark.parametrize(
+    ("pipeline", "stages", "where"),
+    [
+        ("manual", "scorers: [{use: phrase}, {use: numbers}]", "scorers[0]: 'phrase'"),
+        ("manual", "scorers: [{use: phrase}, {use: lexical}]", "scorers[0]: 'phrase'"),
+        ("manual", "fusers: [{use: weighted-sum}]", "fusers[0]: 'weighted-sum'"),
+        ("chapters", "scorers: [{use: lexical}]", "scorers[0]: 'lexical'"),
+        ("chapters", "loaders: [{use: toc-text}, {use: markdown}]", "loaders[1]: 'markdown'"),
+        ("docs", "fusers: [{use: alternatives}]", "fusers[0]: 'alternatives'"),
+        ("docs", "scorers: [{use: graph}, {use: fulltext}]", "scorers[0]: 'graph'"),
+        ("docs", "scorers: [{use: vector}]", "scorers[0]: 'vector'"),
+        (
+            "docs",
+            "{embedder: {use: hashing}, scorers: [{use: fulltext}]}",
+            "embedder: 'hashing'",
+        ),
+        (
+            "docs",
+            f"{{scorers: [{{use: vector}}, {{use: fulltext}}], fusers: [{WEIGHED}]}}",
+            "fusers[0]: 'weighted-sum'",
+        ),
+    ],
+)
+def test_what_it_lacks_is_said(tmp_path: Path, pipeline: str, stages: str, where: str) -> None:
+    (tmp_path / "docs").mkdir()
+    stages = stages if stages.startswith("{") else f"{{{stages}}}"
+    yaml = f"{SURFACES}pipelines: {{{pipeline}: {stages}}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
+    with pytest.raises(ConfigError) as refusal:
+        opened(write(tmp_path, {}))
+    assert f"pipelines.{pipeline}.{where} could do nothing here, because" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
     ("pipeline", "stages"),
     [
+        ("graph", "scorers: [{use: lexical}, {use: phrase}, {use: graph}, {use: vector}]"),
         ("graph", "embedder: {use: hashing}"),
         ("graph", "scorers: [{use: vector}, {use: graph}, {use: fulltext}]"),
         ("manual", "embedder: {use: none}"),

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manuals import Done, fumishirube
 from stdio import Fumishirube
+from torture import examples
 
 from fumishirube.errors import ConfigError
 from fumishirube.host.startup import open_application
@@ -281,7 +282,7 @@ def test_a_server_takes_no_change_that_leads_outside(clone: Clone) -> None:
 PARTS = st.lists(st.sampled_from(["..", ".", "a", "way", "in", "manuals"]), min_size=1, max_size=5)
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=60)
+@settings(suppress_health_check=list(HealthCheck), max_examples=examples(60))
 @given(PARTS)
 def test_a_root_is_refused_exactly_when_it_is_outside(
     tmp_path_factory: pytest.TempPathFactory, parts: list[str]

@@ -76,7 +76,7 @@ def found(message: dict[str, Any]) -> dict[str, Any]:
 
 def processor_time(server: stdio.Wire) -> int:
     """Return the clock ticks that the server has used so far."""
-    stat = Path(f"/proc/{server.process.pid}/stat").read_text()
+    stat = Path(f"/proc/{server.pid}/stat").read_text()
     user, system = stat.rpartition(")")[2].split()[11:13]
     return int(user) + int(system)
 
@@ -104,6 +104,7 @@ def left_to_index(server: stdio.Wire, identity: int) -> int:
         assert message.get("id") != identity, "nothing was left to index"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="reads /proc")  # noqa: PTH110
 def test_a_cancelled_find_stops_its_work_and_is_not_answered(server: stdio.Wire) -> None:
     assert left_to_index(server, 101) == FILES

@@ -154,6 +154,7 @@ def test_the_witness_sees_what_leaves_the_roots_and_nothing_else(world: World) -
 # --- the battery ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_no_tool_leaves_its_root(server: Wire, world: World) -> None:
     battery = attacks(world.outside)
@@ -207,6 +208,7 @@ def _commands(attack: str, calls: list[tuple[str, str]]) -> list[list[str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(times(300, 3600))
 def test_no_command_leaves_its_root(server: Wire, world: World) -> None:
     """Of many processes only what makes them up is run again: the command's own entry."""
@@ -283,6 +285,7 @@ def _swapping(place: Path, target: Path, kept: Path, stop: threading.Event) -> N
         kept.rename(place)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_link_that_is_swapped_in_while_calls_run_leads_nowhere(
     server: Wire, world: World

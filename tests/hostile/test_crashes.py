@@ -66,6 +66,7 @@ def said(workspace: Path, **environ: str) -> tuple[object, object, object]:
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(times(300, 2 * 3600))
 def test_no_kill_at_a_random_moment_breaks_the_index(tmp_path: Path) -> None:
     moments = random.Random(20_260)

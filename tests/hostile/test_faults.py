@@ -330,8 +330,7 @@ def test_nobody_is_blamed_for_a_process_that_ends_in_order_or_while_no_plugin_ru
     wire = serving()
     wire.ok("manual_ls")
     wire.ok("manual_find", **ASKED)
-    wire.process.kill()
-    wire.process.wait()
+    wire.kill()
     assert [*(workspace / ".fumishirube" / FOLDER).iterdir()]
     assert "the process ended" not in plugin_venv.fumishirube(workspace, "find", "solar").stderr
     assert not (workspace / ".fumishirube" / FOLDER).exists()

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from manuals import write
+from warm_start import installed_script, warm_script
 
 resource = pytest.importorskip("resource")
 
 BYTES = 60_000
+ARGUMENTS: dict[str, Any] = {
+    "manual_find": {"query": "leave", "manual_id": "m", "required_terms": ["leave"]},
+    "manual_grep": {"any": ["leave"], "manual_id": "m"},
+    "vault_create": {"path": "a.md", "content": "x" * 2_000},
+}
 
 
-def call(workspace: Path, *, bounded: bool) -> tuple[int, Any, str]:
+def call(
+    workspace: Path, *, bounded: bool, tool: str = "manual_find", size: int = BYTES
+) -> tuple[int, Any, str]:
     """Search as a process whose files may not grow over a limit, as on a full disk."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script
+    script = installed_script() if bounded else warm_script()
 
     def limit() -> None:
         if bounded:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (BYTES, BYTES))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-    arguments = {"query": "leave", "manual_id": "m", "required_terms": ["leave"]}
+    arguments = ARGUMENTS[tool]
     done = subprocess.run(
-        [script, "call", "--json", "manual_find", json.dumps(arguments)],
+        [script, "call", "--json", tool, json.dumps(arguments)],
         cwd=workspace,
         capture_output=True,
         encoding="utf-8",
@@ -39,6 +44,7 @@ def call(workspace: Path, *, bounded: bool) -> tuple[int, Any, str]:
     return done.returncode, json.loads(done.stdout or "null"), done.stderr
 
 
+@pytest.mark.slow
 def test_a_limit_to_files_leaves_what_was_indexed(tmp_path: Path) -> None:
     write(tmp_path, {"m/a.md": "# Leave\nleave is granted\n"})
     code, before, errors = call(tmp_path, bounded=False)
@@ -68,3 +74,15 @@ def test_a_first_index_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     code, after, errors = call(tmp_path, bounded=False)
     assert code == 0, errors
     assert "the disk is full" not in json.dumps(after)
+
+
+@pytest.mark.parametrize("tool", ARGUMENTS)
+def test_what_cannot_be_written_at_all_is_refused(tmp_path: Path, tool: str) -> None:
+    write(tmp_path, {"m/a.md": "# Leave\nleave is granted\n"})
+    code, refusal, errors = call(tmp_path, bounded=True, tool=tool, size=1_000)
+    assert code == 1, errors
+    assert refusal["code"] == "forbidden"
+    assert refusal["message"].startswith("the disk is full")
+    assert not (tmp_path / "vault/a.md").exists()
+    code, _, errors = call(tmp_path, bounded=False, tool=tool)
+    assert code == 0, errors

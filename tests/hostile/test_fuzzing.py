@@ -186,6 +186,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(times(300, 4 * 3600))
 def test_every_answer_is_a_result_or_a_code_and_the_server_goes_on(served: Served) -> None:
     seen: dict[tuple[str, str], int] = {}

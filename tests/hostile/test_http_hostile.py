@@ -71,7 +71,7 @@ def heard(connection: socket.socket) -> bytes:
 
 def memory(server: HttpServer) -> int:
     """Return the most that the process ever held, in MiB."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     (line,) = [one for one in status.splitlines() if one.startswith("VmHWM")]
     return int(line.split()[1]) // 1024
 
@@ -87,6 +87,7 @@ def test_clients_that_say_nothing_keep_nobody_out(server: HttpServer) -> None:
         assert heard(silent[0]) == b""
 
 
+@pytest.mark.slow
 def test_clients_that_take_too_long_are_told_so(server: HttpServer) -> None:
     """Whether they say nothing, half a head, or half a body, a byte at a time."""
     with ExitStack() as stack, well_throughout(server):
@@ -160,6 +161,7 @@ def test_an_upgrade_is_not_taken(server: HttpServer) -> None:
     assert server.client.get("/probe_names", headers=headers).status_code == 200
 
 
+@pytest.mark.slow
 def test_large_bodies_do_not_pile_up(server: HttpServer) -> None:
     """Fifty clients at once send 4 MB to every kind of path."""
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"x": "y" * 4_000_000}}
@@ -211,6 +213,7 @@ GROWTH = 600
 """MiB that a server may take on for all of these together, and for what it does with them."""
 
 
+@pytest.mark.slow
 def test_chapters_of_megabytes_are_served_within_bounds(tmp_path: Path) -> None:
     toc = [{"id": name, "title": name, "file": f"{name}.txt"} for name in LARGE]
     # However often a table of contents names a file, it is read once.
@@ -235,6 +238,7 @@ def test_chapters_of_megabytes_are_served_within_bounds(tmp_path: Path) -> None:
         assert server.is_well()
 
 
+@pytest.mark.slow
 def test_fifty_clients_at_once_are_all_served(server: HttpServer) -> None:
     def ask(number: int) -> list[int]:
         with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as client:

@@ -49,7 +49,7 @@ def answered(connection: socket.socket) -> bytes:
 
 def sockets_of(server: HttpServer) -> int:
     """Return how many sockets the process holds."""
-    folder = Path(f"/proc/{server.process.pid}/fd")
+    folder = Path(f"/proc/{server.pid}/fd")
     count = 0
     for name in folder.iterdir():
         with suppress(OSError):
@@ -64,6 +64,7 @@ def alive_in(server: HttpServer) -> float:
     return time.monotonic() - start
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the sockets of a process in /proc")
 def test_a_flood_of_connections_leaves_no_more_than_the_bound(server: HttpServer) -> None:
     with ExitStack() as stack:
@@ -191,6 +192,7 @@ def listed(client: httpx2.Client, url: str, session: str) -> int:
     return client.post(f"{url}/mcp", json=message, headers=headers).status_code
 
 
+@pytest.mark.slow
 def test_idle_sessions_shut_nobody_out(server: HttpServer) -> None:
     """The one of which nothing was heard for longest ends; one that is used stays."""
     sessions = []

@@ -29,7 +29,23 @@ def weakened() -> list[str]:
     return [setpriv, f"--bounding-set={POWERS}", f"--inh-caps={POWERS}"]
 
 
-@pytest.fixture(params=["the folder itself", "a folder above"])
+def run(*words: str, workspace: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as somebody who is subject to permissions."""
+    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
+    assert script
+    return subprocess.run(
+        [*weakened(), script, *words, "--workspace", str(workspace)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture(
+    params=["the folder itself", pytest.param("a folder above", marks=pytest.mark.slow)]
+)
 def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     workspace = write(tmp_path / "above" / "inner", {"m/a.md": "# A\nalpha\n"})
     folder = workspace if request.param == "the folder itself" else workspace.parent
@@ -40,19 +56,30 @@ def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_workspace_that_may_not_be_entered_is_named(locked: Path, words: tuple[str, ...]) -> None:
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script
-    done = subprocess.run(
-        [*weakened(), script, *words, "--workspace", str(locked)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    done = run(*words, workspace=locked)
     said = done.stdout + done.stderr
     assert done.returncode != 0
     assert "'inner' may not be entered" in said
     assert "permissions" in said
     assert "unexpected" not in said
     assert str(locked.parent) not in said
+
+
+def test_an_index_that_may_not_be_written_is_searched(tmp_path: Path) -> None:
+    """What is indexed then is not kept; what was there before stays as it is."""
+    workspace = write(tmp_path, {"m/a.md": "# A\nalpha\n"})
+    assert "A" in run("find", "alpha", workspace=workspace).stdout
+    state = workspace / ".fumishirube"
+    index = {file: file.read_bytes() for file in (state / "index").rglob("*") if file.is_file()}
+    write(tmp_path, {"m/b.md": "# B\nalpha too\n"})
+    folders = [state, *(folder for folder in state.rglob("*") if folder.is_dir())]
+    for file in [*index, *folders]:
+        file.chmod(0o555)
+    try:
+        done = run("find", "alpha", workspace=workspace)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    assert {"1. ", "2. "} <= {line[:3] for line in done.stdout.splitlines()}
+    assert index == {file: file.read_bytes() for file in index}

@@ -97,7 +97,10 @@ def process_of(document: Document) -> str:
         pytest.param(
             "swell",
             "parser_memory",
-            marks=pytest.mark.skipif(sys.platform != "linux", reason="no such limit here"),
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(sys.platform != "linux", reason="no such limit here"),
+            ],
         ),
         pytest.param(
             "write",
@@ -116,6 +119,7 @@ def test_a_file_is_skipped_and_the_next_one_read(
     assert load(loader, folder, "fine").text.startswith("a fine ")
 
 
+@pytest.mark.slow
 def test_a_parser_that_hangs_is_ended(folder: Path) -> None:
     with Rough(parse_seconds=8).open() as loader:
         load(loader, folder, "fine")

@@ -177,6 +177,7 @@ class Looked:
         self.descriptors[when] = len([*Path(f"/proc/{self._pid}/fd").iterdir()])
 
 
+@pytest.mark.slow
 def test_ten_clients_over_http_and_one_over_stdio_leave_nothing_behind(tmp_path: Path) -> None:
     shutil.copytree(SAMPLES, tmp_path / "manuals")
     # What is kept on purpose is few enough to be full by a fifth of the calls.
@@ -186,7 +187,7 @@ def test_ten_clients_over_http_and_one_over_stdio_leave_nothing_behind(tmp_path:
     changing.start()
     try:
         with HttpServer(tmp_path) as server, Wire(tmp_path) as wire:
-            processes = {"http": Looked(server.process.pid), "stdio": Looked(wire.process.pid)}
+            processes = {"http": Looked(server.pid), "stdio": Looked(wire.pid)}
 
             def looking(when: str) -> Callable[[], None]:
                 return lambda: [one.look(when) for one in processes.values()] and None

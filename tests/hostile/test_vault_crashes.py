@@ -18,11 +18,17 @@ import pytest
 from manuals import RULES, fumishirube, write
 from stdio import Wire
 from vault_writer import BODY, OPERATIONS
+from warm_start import warm_python
 
 KILLS = int(os.environ.get("FUMISHIRUBE_KILLS", "40"))
 WRITER = Path(__file__).parents[1] / "support" / "vault_writer.py"
 
 pytestmark = pytest.mark.timeout(max(300, KILLS * 3))
+slow = pytest.mark.slow
+SHORTEST = "create"
+"""The operation that a plain run of the tests kills at every step."""
+LONGER = [pytest.param(name, marks=slow) for name in OPERATIONS if name != SHORTEST]
+
 posix = pytest.mark.skipif(os.name == "nt", reason="the writers fork, and die by a signal")
 
 
@@ -36,7 +42,7 @@ def workspace(tmp_path: Path) -> Path:
 def started(*words: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        [sys.executable, str(WRITER), *words], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        [*warm_python(WRITER), *words], stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )
 
 
@@ -71,7 +77,7 @@ def left_over(workspace: Path) -> list[str]:
 # --- races -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("processes", "times"), [(2, 30), (8, 6)])
+@pytest.mark.parametrize(("processes", "times"), [(2, 30), pytest.param(8, 6, marks=slow)])
 def test_no_update_is_lost_and_no_read_is_torn(workspace: Path, processes: int, times: int) -> None:
     note = workspace / "vault" / "count.md"
     note.write_text(BODY.replace("{}", "0"))
@@ -81,7 +87,7 @@ def test_no_update_is_lost_and_no_read_is_torn(workspace: Path, processes: int, 
     assert not left_over(workspace)
 
 
-@pytest.mark.parametrize(("processes", "times"), [(2, 20), (8, 5)])
+@pytest.mark.parametrize(("processes", "times"), [(2, 20), pytest.param(8, 5, marks=slow)])
 def test_writers_of_one_note_and_of_their_own_do_not_meet(
     workspace: Path, processes: int, times: int
 ) -> None:
@@ -97,7 +103,7 @@ def test_writers_of_one_note_and_of_their_own_do_not_meet(
     assert history["total"] == 2 * processes * times
 
 
-@pytest.mark.parametrize(("processes", "times"), [(2, 20), (8, 10)])
+@pytest.mark.parametrize(("processes", "times"), [(2, 20), pytest.param(8, 10, marks=slow)])
 def test_of_those_who_create_a_note_one_wins(workspace: Path, processes: int, times: int) -> None:
     names = [chr(ord("a") + number) for number in range(processes)]
     told = race([started("create", str(workspace), name, str(times)) for name in names])
@@ -113,12 +119,13 @@ def test_of_those_who_create_a_note_one_wins(workspace: Path, processes: int, ti
 
 
 @posix
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", [SHORTEST, *LONGER])
 def test_a_kill_at_any_step_leaves_the_old_note_or_the_new(workspace: Path, operation: str) -> None:
     done = finished(started("points", str(workspace), operation))
     assert done["killed"] > 10
 
 
+@pytest.mark.slow
 @posix
 def test_writers_that_are_killed_lose_nothing_that_was_confirmed(workspace: Path) -> None:
     seed = os.environ.get("FUMISHIRUBE_SEED", str(random.randrange(10**6)))
@@ -140,7 +147,7 @@ def test_a_server_that_is_killed_has_written_what_it_answered(workspace: Path) -
             asked = {"path": f"{number}/last.md", "content": "x" * 5_000_000}
             params = {"name": "vault_create", "arguments": asked}
             wire._send({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": params})
-            wire.process.kill()
+            wire.kill()
         for note in range(1 + 3 * number):
             held = (workspace / "vault" / str(number) / f"{note}.md").read_text()
             assert held == f"{note}\n" * 5000

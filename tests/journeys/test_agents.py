@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from warm_start import warm_script
 
 from fumishirube.errors import ConfigError
 from fumishirube_eval.agent_commands import PLACEHOLDERS, AgentCommand
@@ -25,7 +26,6 @@ ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "benchmarks" / "data" / "evidence_questions.jsonl"
 GOLD = ROOT / "benchmarks" / "data" / "evidence_gold.jsonl"
 SCRIPTED = Path(__file__).parents[1] / "support" / "scripted_agent.py"
-FUMISHIRUBE = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
 FILES = ("--questions", QUESTIONS, "--gold", GOLD)
 
 needs_shell = pytest.mark.skipif(
@@ -47,9 +47,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def agents(workspace: Path, agent: str, *words: str | Path) -> Done:
-    assert FUMISHIRUBE
     done = subprocess.run(
-        [FUMISHIRUBE, "eval", "agents", "--agent", agent, *map(str, words)],
+        [warm_script(), "eval", "agents", "--agent", agent, *map(str, words)],
         cwd=workspace,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -74,6 +73,7 @@ def python(tmp_path: Path, code: str, *words: str) -> str:
 # --- whole runs -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_shell
 def test_both_camps_are_run_logged_graded_and_compared(workspace: Path, tmp_path: Path) -> None:
     chosen = (*FILES, "--id", "s02", "--id", "s05")

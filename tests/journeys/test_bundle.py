@@ -125,6 +125,7 @@ def test_the_official_tool_takes_the_bundle(mcpb: str, bundle: Path, tmp_path: P
     assert run("validate", folder / "manifest.json") != 0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_unpacked_bundle_serves(bundle: Path, tmp_path: Path) -> None:
     uv = shutil.which("uv")

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from manuals import stranger
+from warm_start import warm_script
 
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.outline import outline
@@ -24,11 +25,10 @@ from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.workspace import Bar
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.text import places_of
 from fumishirube_manual.commands import ls
-from fumishirube_manual.commands.hit_lines import matches
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
-SCRIPT = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
 NEUTRAL = ("PYTHONIOENCODING", "PYTHONUTF8", "WORKSPACE_ROOT", "MANUALS_ROOT", "LC_ALL", "LANG")
 
 VERBS = [*load_plugins(strangers=False).commands.verbs(), *COMMANDS]
@@ -65,9 +65,8 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def fumishirube(*words: str, cwd: Path, stdin: bytes = b"", **env: str) -> Done:
-    assert SCRIPT, "install the project into the environment that runs the tests"
     done = subprocess.run(
-        [SCRIPT, *words],
+        [warm_script(), *words],
         cwd=cwd,
         input=stdin,
         capture_output=True,
@@ -767,9 +766,8 @@ def test_output_is_utf_8_whatever_the_locale(workspace: Path, locale: str) -> No
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe shows itself differently")
 def test_a_reader_that_hangs_up_is_no_error(workspace: Path) -> None:
-    assert SCRIPT
     process = subprocess.Popen(
-        [SCRIPT, "scan", "reference", "sensors.json"],
+        [warm_script(), "scan", "reference", "sensors.json"],
         cwd=workspace,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -898,10 +896,9 @@ def test_long_work_is_told_once_where_there_is_no_terminal(
 def test_a_first_index_draws_its_bar_even_where_the_terminal_tells_no_size(own: Path) -> None:
     import pty  # noqa: PLC0415 - there is none on Windows
 
-    assert SCRIPT
     screen, terminal = pty.openpty()
     done = subprocess.run(
-        [SCRIPT, "index"],
+        [warm_script(), "index"],
         cwd=own,
         stdout=subprocess.PIPE,
         stderr=terminal,
@@ -926,9 +923,9 @@ def test_wide_characters_take_two_columns() -> None:
 
 
 def test_what_matched_is_found_in_the_words_of_the_text() -> None:
-    assert matches("ＦＥＥ と料金、Fees", ("fee", "料金")) == [(0, 3), (5, 7), (8, 11)]
-    assert matches("入院給付の日額", ("入院給付", "給付の")) == [(0, 5)]
-    assert matches("何も", ("",)) == []
+    assert places_of(("fee", "料金"), "ＦＥＥ と料金、Fees") == [(0, 3), (5, 7), (8, 11)]
+    assert places_of(("入院給付", "給付の"), "入院給付の日額") == [(0, 5)]
+    assert places_of(("",), "何も") == []
 
 
 def test_an_outline_is_yaml_whatever_the_words() -> None:
@@ -940,13 +937,14 @@ def test_an_outline_is_yaml_whatever_the_words() -> None:
     assert yaml.safe_load("\n".join(outline(value, {}))) == value
 
 
+@pytest.mark.slow
 def test_two_searches_of_a_new_folder_at_once_both_find(tmp_path: Path) -> None:
     folder = tmp_path / "manuals" / "m"
     folder.mkdir(parents=True)
     for number in range(1500):
         text = f"# 第{number}条\n" + "給付の要件と請求の期限を定める。\n" * 20
         (folder / f"f{number:04}.md").write_text(text, encoding="utf-8")
-    command = [str(SCRIPT), "find", "第1234条の要件", "--json", "--workspace", str(tmp_path)]
+    command = [warm_script(), "find", "第1234条の要件", "--json", "--workspace", str(tmp_path)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     told = [json.loads(process.communicate(timeout=60)[0]) for process in started]
     assert [one["hits"][0]["ref"]["path"] for one in told] == ["f1234.md"] * 2

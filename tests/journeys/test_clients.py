@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import HttpServer, script
+from http_server import HttpServer
 from manuals import RULES, citation, write
+from warm_start import warm_script
 
 HERE = Path(__file__).parents[1] / "support" / "clients"
 INSTALLED = os.environ.get("FUMISHIRUBE_CLIENTS", "")
@@ -122,7 +123,7 @@ def reached(request: pytest.FixtureRequest, workspace: Path) -> Sequence[str]:
         return ["http", request.getfixturevalue("url")]
     folder = workspace.parent / "default"
     write(folder, {"m1/rules.md": RULES})
-    return ["stdio", script(), "serve", "--workspace", str(folder)]
+    return ["stdio", warm_script(), "serve", "--workspace", str(folder)]
 
 
 # --- the same journey with each of them -----------------------------------------------------

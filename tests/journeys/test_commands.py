@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from warm_start import warm_script
 
 from fumishirube import Command
 from fumishirube.errors import PluginError
@@ -53,13 +53,14 @@ def _stranger(folder: Path, name: str, code: str, *, claim: str = "stranger-hell
 
 
 def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    script = (
-        f"import sys; sys.path.insert(0, {str(folder)!r}); "
-        "from fumishirube.faces.cli import main; sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", script, *words]
     return subprocess.run(
-        command, capture_output=True, encoding="utf-8", check=False, timeout=60, cwd=folder
+        [warm_script(), *words],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
     )
 
 
@@ -168,9 +169,8 @@ def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
     environ = {**os.environ, "PYTHONPATH": str(_distribution_without(tmp_path / "site", name))}
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "fumishirube", *words]
         return subprocess.run(
-            command,
+            [warm_script(), *words],
             capture_output=True,
             encoding="utf-8",
             check=False,

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from fumishirube.plugins.registry import KINDS
@@ -24,6 +25,7 @@ def blocks(kind: str) -> list[str]:
     return [re.sub(r"^ {3}", "", block["text"], flags=re.MULTILINE) for block in found]
 
 
+@pytest.mark.slow
 def test_the_stage_of_the_guide_passes_its_contract(tmp_path: Path) -> None:
     stage, test = blocks("python")
     (made,) = (

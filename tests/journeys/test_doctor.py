@@ -11,6 +11,7 @@ from pathlib import Path
 
 import manuals
 import pytest
+from warm_start import installed_script, warm_script
 
 from fumishirube.faces.cli.checks import installation
 
@@ -21,8 +22,7 @@ POWERLESS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 def doctor(workspace: Path, before: tuple[str, ...] = (), **environ: str) -> manuals.Done:
     """Run it in a process of its own."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None
+    script = installed_script() if before else warm_script()
     done = subprocess.run(
         [*before, script, "doctor", "--workspace", str(workspace)],
         capture_output=True,
@@ -162,6 +162,8 @@ def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:
 
 def test_a_writer_that_does_not_let_go_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
+    soon = "pipelines: {manual: {index: {use: tantivy, with: {writer_wait_ms: 100}}}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(soon, encoding="utf-8")
     assert doctor(tmp_path).code == 0
     (kept,) = (tmp_path / ".fumishirube" / "index" / "a").iterdir()
     hold = (

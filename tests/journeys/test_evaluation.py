@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
+from warm_start import warm_script
 
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound
 from fumishirube.host.calls import compact
@@ -36,7 +36,6 @@ from fumishirube_eval.runs import InProcessClient, result_line, run_case, run_ca
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "manuals"
 PAGE = ROOT / "docs" / "evaluation.md"
-SCRIPT = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
 NEUTRAL = ("WORKSPACE_ROOT", "MANUALS_ROOT", "FUMISHIRUBE_STATE_ROOT", "COLUMNS")
 
 
@@ -51,9 +50,8 @@ class Done(NamedTuple):
 
 
 def fumishirube(*words: str | Path, cwd: Path) -> Done:
-    assert SCRIPT, "install the project into the environment that runs the tests"
     done = subprocess.run(
-        [SCRIPT, *map(str, words)],
+        [warm_script(), *map(str, words)],
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -750,6 +748,7 @@ def shape(output: str) -> list[str]:
     return [" ".join(_NUMBER.sub("0", line).split()) for line in output.strip().splitlines()]
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
     """``FUMISHIRUBE_REWRITE=1`` writes the page anew."""
     shutil.copytree(SAMPLES, tmp_path / "manuals")

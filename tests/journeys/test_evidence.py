@@ -54,6 +54,7 @@ def question(policies: Any, *quotes: str, kind: str = "single-fact", text: str =
     return policies.GoldQuestion("q", "m", kind, text, quotes)
 
 
+@pytest.mark.slow
 @needs_sed
 def test_the_proof_of_every_sample_question_is_printed() -> None:
     done = run("--json", *SEARCH)

@@ -14,8 +14,9 @@ from typing import Any
 import manuals
 import pytest
 import stdio
-from http_server import HttpServer, environment, probing, script
+from http_server import HttpServer, environment, probing
 from starlette.testclient import TestClient
+from warm_start import warm_script
 
 from fumishirube.config.configuration import load_config
 from fumishirube.errors import ConfigError
@@ -129,7 +130,7 @@ def test_the_commands_of_the_readme_work(tmp_path: Path, name: str) -> None:
         port = free.getsockname()[1]
     here = commands[0].replace("8765", str(port))
     here = here.replace("/PATH/TO/my-documents", str(probing(tmp_path)))
-    path = f"{Path(script()).parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{Path(warm_script()).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euc", f"{here}\nkill %1; wait %1"],
         capture_output=True,

@@ -196,6 +196,7 @@ def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
     assert "did you mean 'gemini'?" in done.err
 
 
+@pytest.mark.slow
 def test_an_installation_without_its_script_runs_no_module_of_the_current_folder(
     home: Path,
 ) -> None:

@@ -113,6 +113,14 @@ def test_a_search_shows_hits_ranks_stages_and_settings(inspector: Inspector, fou
     assert "coverage_weight" in shown["settings"]
 
 
+def test_hits_show_the_lines_that_bear_on_the_question(inspector: Inspector) -> None:
+    hits = parts(inspector.page(inspector.find("sick leave")))["hits"]
+    first = hits.partition('<ol dir="auto" class="evidence">')[2].partition("</ol>")[0]
+    assert re.sub("<[^>]+>", "", first) == "Call in sick before nine. Sick leave is paid."
+    assert '<li value="6">' in first
+    assert re.findall("<mark><bdi>(.*?)</bdi></mark>", first) == ["sick", "Sick", "leave"]
+
+
 def test_why_not_is_answered_for_any_section(inspector: Inspector, found: str) -> None:
     html = inspector.page(f"{found}/why?path=leave.md&line=4")
     assert re.search(r"It ranks 1 of \d+", html)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stdio import Fumishirube, Wire
+from torture import examples
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -351,7 +352,7 @@ def test_any_text_comes_back_character_by_character(server: Fumishirube) -> None
     characters = st.sampled_from("aB1 あ漢ー。😀が\u3099\n\n\r\t\v\x85\u2028#-|`é")
     place = server.workspace / "manuals/m/any.md"
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.text(characters, max_size=30), st.integers(0, 40))
     def holds(piece: str, times: int) -> None:
         text = piece * times

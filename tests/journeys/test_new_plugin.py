@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from warm_start import warm_script
 
 from fumishirube.faces.cli.templates import LONGEST, rendered
 from fumishirube.plugins.discovery import load_plugins
@@ -58,7 +59,7 @@ def tool(*words: str | Path, folder: Path, **extra: str) -> str:
 
 def new_plugin(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "fumishirube", "new-plugin", *words],
+        [warm_script(), "new-plugin", *words],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",

@@ -16,7 +16,8 @@ from typing import Any
 from weakref import WeakSet
 
 import pytest
-from http_server import PROBE, SECONDS, HttpServer, environment, probing, script
+from http_server import PROBE, SECONDS, HttpServer, environment, probing
+from warm_start import warm_script
 
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
@@ -187,6 +188,7 @@ def test_where_the_server_listens_stays(server: HttpServer) -> None:
     assert server.post("/tools/manual_ls", {}).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_process_opens_no_more_from_reload_to_reload(server: HttpServer) -> None:
     asked = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
@@ -196,13 +198,14 @@ def test_a_process_opens_no_more_from_reload_to_reload(server: HttpServer) -> No
         until(server, number)
         assert server.post("/tools/manual_find", asked).status_code == 200
         time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
-        return opened(server.process.pid)
+        return opened(server.pid)
 
     first = settled(1)
     for number in range(2, 5):
         assert settled(number) <= first
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_amid_reloads_leaves_nothing_behind(workspace: Path) -> None:
     asked = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
     for number in range(3):
@@ -210,8 +213,7 @@ def test_a_process_that_is_killed_amid_reloads_leaves_nothing_behind(workspace: 
         with HttpServer(workspace) as server:
             write(workspace, f"{WITH_PROBE}limits: {{depth: {number + 20}}}\n")
             time.sleep(0.5 + 0.2 * number)
-            server.process.kill()
-            server.process.wait(SECONDS)
+            server.kill()
     with HttpServer(workspace) as server:
         answer = server.post("/tools/manual_find", asked).json()
         assert answer["trace_id"], answer
@@ -223,7 +225,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
     environ = {"PYTHONPATH": f"{PROBE}{os.pathsep}{voiced}"}
 
     def told(*words: str) -> str:
-        command = [script(), *words, "--workspace", str(workspace)]
+        command = [warm_script(), *words, "--workspace", str(workspace)]
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", env=environment(**environ), check=False
         )
@@ -236,7 +238,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
         until(server, 1)
         write(workspace, "surfaces: [{use: manual}]\n")
         until(server, 2)
-        who = f"process {server.process.pid}"
+        who = f"process {server.pid}"
         assert f"server {who} refused: plugin voice: cannot be imported" in told("plugins")
         assert f"{who} stays with what was in force; it refused: plugin voice" in told("doctor")
         module.write_text(_PLUGIN % "mended")
@@ -249,6 +251,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
     assert not [*(workspace / ".fumishirube" / "reloads").iterdir()]
 
 
+@pytest.mark.slow
 def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path) -> None:
     def found(text: str) -> list[str]:
         results = server.post("/tools/ubp_search", {"query": text}).json()["results"]
@@ -270,7 +273,7 @@ def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path
         while found("yaks") != ["b.md"]:
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert lock.read_text(encoding="utf-8").startswith(f"{server.process.pid}\n")
+        assert lock.read_text(encoding="utf-8").startswith(f"{server.pid}\n")
         assert server.stop() == 0
     assert not lock.exists()
 
@@ -370,6 +373,7 @@ def counted() -> tuple[int, int, int]:
     return (*opened(), threading.active_count())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stdio import Fumishirube
+from torture import examples
 
 from fumishirube import Budget, ConfigError, Query, SearchAssessment, Stage, Trace, Vectors
 from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, SearchCache
@@ -238,7 +239,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_a_cached_answer_is_the_answer(tmp_path_factory: Any, steps: list[str]) -> None:
     """Whatever was done to the manual, with and without the cache the same comes back."""

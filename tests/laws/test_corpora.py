@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import torture
 
 from fumishirube import (
     Bool,
@@ -100,17 +101,26 @@ def document(rows: Sequence[Passage]) -> Document:
     return Document(rows[0].path, "txt", text, tuple(sections))
 
 
+@pytest.mark.property
 class TestMemory(CorpusContract):
+    examples = torture.examples(12)
+
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
         return nullcontext(MemoryCorpus(passages))
 
 
+@pytest.mark.property
 class TestSequence(CorpusContract):
+    examples = torture.examples(12)
+
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
         return nullcontext(SequenceCorpus(passages))
 
 
+@pytest.mark.property
 class TestChapters(CorpusContract):
+    examples = torture.examples(12)
+
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
         return nullcontext(chapters(passages))
 
@@ -118,7 +128,9 @@ class TestChapters(CorpusContract):
         return [text.passage for text in texts_of(corpus)]
 
 
+@pytest.mark.property
 class TestGraph(CorpusContract):
+    examples = torture.examples(12)
     tokenizer: Tokenizer | None = NGram()
 
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
@@ -134,7 +146,9 @@ class TestGraphWithoutTokenizer(TestGraph):
     tokenizer = None
 
 
+@pytest.mark.property
 class TestTantivyOfBigrams(CorpusContract):
+    examples = torture.examples(12)
     tokenizer: Tokenizer = Bigram()
 
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
@@ -234,7 +248,10 @@ def united(passages: Sequence[Passage]) -> Sequence[Passage]:
     return [item if "/" in item.path else item._replace(path=f"x/{item.path}") for item in passages]
 
 
+@pytest.mark.property
 class TestUnionOfMemory(CorpusContract):
+    examples = torture.examples(12)
+
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
         parts = {name: MemoryCorpus(part) for name, part in parts_of(passages).items()}
         return nullcontext(UnionCorpus("*", parts))
@@ -244,8 +261,9 @@ class TestUnionOfMemory(CorpusContract):
         return united(passages)
 
 
+@pytest.mark.property
 class TestUnionOfTantivy(CorpusContract):
-    examples = 6
+    examples = torture.examples(6)
 
     @contextmanager
     def filled(self, passages: Sequence[Passage]) -> Iterator[Corpus]:

@@ -15,6 +15,7 @@ from typing import Any
 from documents import asked, documents, graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torture import examples
 
 from fumishirube.host.application import Application
 from fumishirube_graph import prefilter
@@ -80,7 +81,7 @@ def pages_of(application: Application) -> list[Any]:
     return [asked(application, "ubp_get_page", filepath=one["doc_id"]) for one in listed]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(trees)
 def test_backlinks_mirror_outlinks(files: dict[str, str]) -> None:
     with folder(files) as workspace, opened(workspace) as application:
@@ -93,7 +94,7 @@ def test_backlinks_mirror_outlinks(files: dict[str, str]) -> None:
         assert sorted(out) == sorted((e["source"], e["target"], e["type"]) for e in edges)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(trees, st.lists(st.tuples(st.sampled_from(NAMES), st.none() | texts), max_size=5))
 def test_any_sequence_of_edits_ends_like_a_full_rebuild(
     files: dict[str, str], edits: list[tuple[str, str | None]]
@@ -113,7 +114,7 @@ def test_any_sequence_of_edits_ends_like_a_full_rebuild(
             assert everything(application) == edited
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(trees, st.randoms(use_true_random=False))
 def test_any_order_of_files_gives_the_same(files: dict[str, str], dice: random.Random) -> None:
     shuffled = list(files)
@@ -133,7 +134,7 @@ lines = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.one_of(lines, st.text(max_size=8)), max_size=14).map("\n".join))
 def test_every_line_of_a_body_comes_exactly_once(text: str) -> None:
     with folder({"a.md": text}) as workspace, opened(workspace) as application:
@@ -152,7 +153,7 @@ def test_every_line_of_a_body_comes_exactly_once(text: str) -> None:
         assert parts == body
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(trees, st.sampled_from(NAMES), st.integers(1, 4))
 def test_a_graph_lies_within_the_next_deeper_one(
     files: dict[str, str], center: str, depth: int
@@ -166,7 +167,7 @@ def test_a_graph_lies_within_the_next_deeper_one(
         assert all(edge in far["edges"] for edge in near["edges"])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(trees, st.sampled_from(NAMES), st.integers(1, 120), st.integers(0, 120))
 def test_a_larger_size_never_loses_a_neighbour(
     files: dict[str, str], center: str, size: int, more: int
@@ -194,7 +195,7 @@ FILES = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=12), st.sampled_from(["", '"', "AND ", "NEAR(", "* ", "%"]))
 def test_any_string_is_a_query(text: str, before: str) -> None:
     application = _kept()
@@ -205,7 +206,7 @@ def test_any_string_is_a_query(text: str, before: str) -> None:
         assert few["total_found"] == many["total_found"] >= len(many["results"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(sorted(FILES)), st.integers(0, 60), st.integers(1, 9))
 def test_any_piece_of_a_text_is_found(name: str, start: int, length: int) -> None:
     application = _kept()
@@ -229,7 +230,7 @@ pieces = st.one_of(
 plain = st.lists(pieces, max_size=5).map(" ".join).map(lambda text: re.sub(r"[#\[\]`]", "", text))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(NAMES),

@@ -19,11 +19,12 @@ import lowest
 import pytest
 import readme_blocks
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 import fumishirube
-from fumishirube import Stage
+from fumishirube import Env, Stage
 from fumishirube.config.configuration import Config
-from fumishirube.config.environment import variables
+from fumishirube.config.environment import choices, variables
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS, NAME, RegisteredStage
@@ -518,14 +519,23 @@ def test_a_stage_is_one_file_named_after_it(offer: RegisteredStage) -> None:
 
 
 def test_a_variable_means_one_thing() -> None:
-    """Two settings that share a variable share its default too."""
+    """Two settings that share a variable share its default too, as far as both know its values."""
     defaults: dict[str, set[str]] = {}
+    partial: list[tuple[str, FieldInfo]] = []
     models: list[type[BaseModel]] = [Config, *(offer.stage for _, offer in offers())]
     for model in models:
         for variable, _, field in variables(model):
-            defaults.setdefault(variable, set()).add(repr(field.get_default()))
+            if Env(variable, shared=True) in field.metadata:
+                partial.append((variable, field))
+            else:
+                defaults.setdefault(variable, set()).add(repr(field.get_default()))
     assert defaults
     assert {name: values for name, values in defaults.items() if len(values) > 1} == {}
+    for variable, field in partial:
+        (whole,) = defaults[variable]
+        assert field.get_default() == tuple(
+            n for n in ast.literal_eval(whole) if n in choices(field)
+        )
 
 
 def test_variables_are_named_in_capitals() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torture import examples
 
 from fumishirube import (
     Budget,
@@ -190,7 +191,7 @@ def edit(manuals: Path, verb: str, path: str, other: Any, at: int) -> None:
         os.utime(file, ns=(at, at))
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(edits, min_size=1, max_size=4), min_size=1, max_size=3))
 def test_an_update_answers_like_a_rebuild_scores_included(
     tmp_path: Path, rounds: list[list[tuple[str, str, Any]]]
@@ -605,7 +606,9 @@ def _the_list_of_files(_folder: str, names: list[str]) -> list[str]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-@pytest.mark.parametrize("milliseconds", [0, 60, 150, 400])
+@pytest.mark.parametrize(
+    "milliseconds", [60, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 150, 400))]
+)
 def test_a_process_that_is_killed_leaves_a_state_that_can_be_used(
     manuals: Path, state: Path, tmp_path: Path, milliseconds: int
 ) -> None:

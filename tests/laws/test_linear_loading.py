@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from manuals import fumishirube, write
 from stdio import Wire
-from torture import TORTURE, times
+from torture import TORTURE, examples, times
 
 from fumishirube import Unreadable
 from fumishirube.text import Lines
@@ -82,6 +82,7 @@ def test_a_run_of_backticks_ends_where_the_next_of_its_length_does(text: str) ->
         assert ends.get(run.start()) == (closing.end() if closing else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: repr(block[:8]))
 def test_a_document_of_blocks_without_end_is_given_up(block: str) -> None:
     text = block * (1_000_000 // len(block))
@@ -92,7 +93,8 @@ def test_a_document_of_blocks_without_end_is_given_up(block: str) -> None:
     assert time.process_time() - before < 10
 
 
-@settings(max_examples=15)
+@pytest.mark.slow
+@settings(max_examples=examples(15))
 @given(st.integers(1, 20), st.sampled_from(BLOCKS))
 def test_steps_are_counted_the_same_each_time(number: int, block: str) -> None:
     """So that the same folder gives the same index on any machine."""

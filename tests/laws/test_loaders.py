@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import ValidationError
+from torture import examples
 
 from fumishirube import Chapter, Document, NotFound, Root, Section, Source, Stage, Unreadable
 from fumishirube.text import Lines
@@ -461,7 +462,9 @@ PIECES = st.sampled_from(
 )
 markdownish = st.lists(PIECES, max_size=40).map("".join)
 laws = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(400),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -519,7 +522,9 @@ def plainly(text: str) -> list[tuple[int, int]]:
 
 
 @settings(
-    max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(1500),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(markdownish)
 def test_headings_are_those_of_an_unhurried_parser(tmp_path: Path, text: str) -> None:

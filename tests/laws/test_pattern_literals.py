@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torture import examples
 
 from fumishirube.text import required_literals
 
@@ -27,7 +28,7 @@ def nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.recursive(PIECES, nested, max_leaves=8), st.text("abAB料金1 %", max_size=12))
 def test_every_match_holds_one_of_them(pattern: str, text: str) -> None:
     literals = required_literals(pattern)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torture import examples
 
 from fumishirube import (
     Budget,
@@ -409,7 +410,7 @@ asked = st.sampled_from(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(asked, st.sampled_from([(), ("休暇",), ("給付1", "password"), ("absent",)]))
 def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(
     text: str, required: tuple[str, ...]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manuals import write
+from torture import examples
 
 from fumishirube import Budget, Query
 from fumishirube.host.application import Application
@@ -66,7 +67,7 @@ def _same(member: Field[Any], one: Any, other: Any) -> bool:
 
 
 @pytest.mark.parametrize("member", IDENTITY, ids=lambda member: member.name)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_another_field_is_another_key_answer_and_origin(
     application: Application, member: Field[Any], data: st.DataObject
@@ -107,7 +108,7 @@ def test_a_record_is_the_query(query: Query) -> None:
     assert again.key() == query.key()
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(QUERIES)
 def test_files_and_exports_keep_the_whole_query(application: Application, query: Query) -> None:
     trace = application.contexts["manual"].find("m", query).trace

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fumishirube.text import Reading, fold, reading, reading_form
+from fumishirube.text import Reading, fold, reading, reading_form, wraps
 
 WORDS = st.sampled_from(
     [
@@ -47,7 +48,7 @@ def holds(line: str, text: str, *, exact: bool = False, word: bool = False) -> b
 
 def matches(understood: Reading, line: str) -> bool:
     found = [*understood.matching_lines(line, reading_form(line))]
-    assert found in ([], [1])
+    assert found in ([], [(1, 1)])
     return bool(found)
 
 
@@ -192,10 +193,48 @@ def test_spans_are_of_the_line_itself(text: str, line: str, exact: bool) -> None
             assert line[start:end] == text
 
 
+def over_line_end(understood: Reading, line: str, following: str) -> bool:
+    """Tell whether words that match are divided by the end of a line."""
+    if not wraps(line, following):
+        return False
+    joined = reading_form(f"{line.rstrip()} {following.lstrip().removeprefix('>').lstrip()}")
+    end = len(reading_form(line.rstrip()))
+    return any(m.start() < end < m.end() - 1 for m in understood.pattern.finditer(joined))
+
+
 @given(st.lists(LINES, max_size=6), TEXTS)
-def test_lines_are_looked_at_one_by_one(lines: list[str], text: str) -> None:
+def test_lines_are_looked_at_one_by_one_and_over_their_ends(lines: list[str], text: str) -> None:
     understood = reading(text)
     assert understood is not None
     whole = "\n".join(lines)
-    expected = [n for n, line in enumerate(lines, 1) if matches(understood, line)]
-    assert [*understood.matching_lines(whole, reading_form(whole))] == expected
+    expected = [
+        number
+        for number, (line, following) in enumerate(pairwise([*lines, ""]), 1)
+        if matches(understood, line) or over_line_end(understood, line, following)
+    ]
+    found = [*understood.matching_lines(whole, reading_form(whole))]
+    assert [first for first, _ in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "last"),
+    [
+        ("cargo fix", "run cargo\nfix to apply", 2),
+        ("cargo fix", "> run cargo\n> fix to apply", 2),
+        ("cargo fix", "run cargo  \n   fix; cargo fix", 2),
+        ("within 5 days", "it is due within\n5 days of", 2),
+        ("cargo fix", "cargo fix and cargo\nfix", 1),
+        ("cargo fix", "## Cargo\nfix it", None),
+        ("cargo fix", "| cargo\nfix it", None),
+        ("cargo fix", "* cargo\n* fix", None),
+        ("cargo fix", "cargo\n\nfix", None),
+        ("5 秒", "合計 5\n秒", 2),
+    ],
+)
+def test_words_may_be_divided_by_the_end_of_a_line(text: str, lines: str, last: int | None) -> None:
+    understood, exact = reading(text), reading(text, exact=True)
+    assert understood is not None
+    assert exact is not None
+    found = [*understood.matching_lines(lines, reading_form(lines))]
+    assert [end for first, end in found if first == 1] == ([] if last is None else [last])
+    assert [*exact.matching_lines(lines, reading_form(lines))] in ([], [(1, 1)], [(2, 2)])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from manuals import RULES, write
 from pydantic import AnyUrl
 from stdio import CODES, Wire
+from torture import examples
 
 from fumishirube import Call, Citation, Document
 from fumishirube.testing import MemoryContext
@@ -57,7 +58,7 @@ def test_a_range_is_exactly_its_lines(lines: list[str], data: st.DataObject) -> 
         assert words
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(lines=LINES, times=st.integers(1, 20))
 def test_readings_join_up_to_the_whole(lines: list[str], times: int) -> None:
     text = "".join(f"{line}\n" for line in lines) * times
@@ -106,13 +107,13 @@ def answered(wire: Wire, uri: str, root: Path) -> None:
         assert content["text"] in RULES
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(uri=st.lists(PIECES, max_size=9).map("".join) | st.text(max_size=30))
 def test_any_uri_is_read_or_refused_with_a_code(wire: Wire, uri: str) -> None:
     answered(wire, uri, wire.workspace)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rest=st.lists(PIECES, max_size=7).map("".join))
 def test_nothing_outside_the_manuals_is_reached(wire: Wire, rest: str) -> None:
     answered(wire, f"manual://m1/{rest}", wire.workspace)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from manuals import fumishirube, opened, write
+from torture import examples
 
 from fumishirube import Budget, NotFound, Query, Trace
 from fumishirube.engine.unions import JoinedProgress
@@ -32,7 +33,7 @@ queries = st.builds(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("の".join),
     st.lists(st.sampled_from(WORDS), max_size=2, unique=True).map(tuple),
 )
-few = settings(max_examples=12, deadline=None, database=None, phases=[Phase.generate])
+few = settings(max_examples=examples(12), deadline=None, database=None, phases=[Phase.generate])
 
 
 def rows(trace: Trace) -> list[tuple[str, str, int, float, Mapping[str, float]]]:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from manuals import ask, opened
+from torture import examples
 
 from fumishirube import Call, InvalidParameter, ToolError
 from fumishirube.host.application import Application
@@ -17,8 +18,8 @@ from fumishirube.tools.text_pages import PAGE_CHARS
 from fumishirube_vault.replacement import replace_text
 
 LIMIT = 10 * 1024 * 1024
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\r\r\n", "\n\r"])
 WORDS = st.text(st.sampled_from("ab あ漢ー😀\u2028\x0b"), max_size=6)
@@ -128,7 +129,7 @@ def modelled(text: str, find: str, by: str, most: int) -> tuple[str, int]:
     return result, count
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     text=TEXTS,
     find=st.lists(WORDS | ENDS, min_size=1, max_size=3).map("".join).filter(bool),

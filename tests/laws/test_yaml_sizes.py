@@ -79,6 +79,34 @@ def test_what_holds_itself_is_refused(tmp_path: Path, text: str) -> None:
         read_yaml(file)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("roots: {}\na: 1\nroots: {}\n", "line 3: the key 'roots' stands there twice"),
+        ("a: [{b: 1, c: 2, b: 3}]\n", "line 1: the key 'b' stands there twice"),
+        (f"a: {'9' * 9_000}\n", "a value cannot be: "),
+        ("a: {b: ['x', \"y\\0\"]}\n", "line 1: a text holds a NUL"),
+        ("~: 1\n", "line 1: a key is empty"),
+        ("a: 2024-02-30\n", "a value cannot be: "),
+        (f"a: {'[' * 20_000}{']' * 20_000}\n", "line 1: it is nested over 64 deep"),
+        ("a: 1\nb:\n" + "".join(f"  k{n}: {n}\n" for n in range(60_000)), "this makes over 10000"),
+        (f"a: !{'x' * 90_000} b\n", "line 1: could not determine a constructor"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once_in_a_few_words(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+    before = time.process_time()
+    with pytest.raises(ConfigError) as refusal:
+        read_yaml(file)
+    assert time.process_time() - before < 5
+    assert str(refusal.value).startswith("a.yaml")
+    assert problem in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+
+
 def test_a_file_of_any_size_costs_no_more_than_the_largest(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("# comment\n" * (MOST_BYTES // 10 + 1))

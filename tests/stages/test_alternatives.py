@@ -36,7 +36,7 @@ def test_a_section_scores_by_its_best_run_and_half_of_the_others() -> None:
     # A: 1. B: 1/2 as the second of 60 + 1, and 1/2 as the first of a run at half its weight.
     assert (first.passage, first.score) == (A, pytest.approx(8 * 1 / 1.5))
     assert second.score == pytest.approx(8 * (0.5 + 0.5 * (0.5 * 60 / 61)) / 1.5)
-    assert first.labels == frozenset()
+    assert first.labels == {"pinned_top"}
     assert second.labels == {"alternative-1", "pinned_top"}
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import httpx2
+from warm_start import kill, process_of, warm_script
 
 PROBE = Path(__file__).with_name("probe")
 SECONDS = 30
@@ -37,13 +36,6 @@ def environment(**environ: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(PROBE), **environ}
 
 
-def script() -> str:
-    """Return the installed console script."""
-    found = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert found, "install the project into the environment that runs the tests"
-    return found
-
-
 class Serving:
     """A process that tells where it listens, until it is left."""
 
@@ -53,7 +45,7 @@ class Serving:
         self._log = log
         self._errors = self._log.open("a+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [script(), *words],
+            [warm_script(), *words],
             cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -71,9 +63,7 @@ class Serving:
 
     def __exit__(self, *_: object) -> None:
         self.client.close()
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(SECONDS)
+        self.kill()
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._errors.close()
@@ -82,6 +72,15 @@ class Serving:
     def port(self) -> int:
         """The port it listens at."""
         return httpx2.URL(self.url).port or 0
+
+    @property
+    def pid(self) -> int:
+        """The number of the process that serves."""
+        return process_of(self.process)
+
+    def kill(self) -> None:
+        """End the process at once, if it still runs."""
+        kill(self.process)
 
     @property
     def log(self) -> str:
@@ -124,5 +123,5 @@ class HttpServer(Serving):
 
     def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
         """Tell the process to stop, and return its exit code."""
-        self.process.send_signal(sign)
+        os.kill(self.pid, sign)
         return self.process.wait(SECONDS)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from warm_start import installed_script, warm_script
 
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
@@ -91,9 +91,9 @@ def fumishirube(
     *words: str, cwd: Path, stdin: str = "", environ: Mapping[str, str] | None = None
 ) -> Done:
     """Run the command line as a process."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script, "install the project into the environment that runs the tests"
     kept = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
+    # What is imported from elsewhere has to be imported anew.
+    script = installed_script() if "PYTHONPATH" in (environ or {}) else warm_script()
     done = subprocess.run(
         [script, *words],
         cwd=cwd,

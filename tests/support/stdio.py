@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 import unicodedata
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -21,6 +19,7 @@ from typing import IO, Any, NamedTuple, Self
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import get_default_environment, stdio_client
+from warm_start import kill, process_of, warm_script
 
 CODES = frozenset(
     {
@@ -161,12 +160,20 @@ class Wire(_Caller):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait(timeout=SECONDS)
+        self.kill()
         for stream in (self._input, self._output, self.process.stderr):
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process that serves."""
+        return process_of(self.process)
+
+    def kill(self) -> None:
+        """End the process at once, if it still runs."""
+        kill(self.process)
 
     def call(self, tool: str, arguments: Any) -> Answer:
         """Call a tool with any JSON at all as its arguments."""
@@ -219,10 +226,8 @@ class Wire(_Caller):
 
 
 def command_line(workspace: Path) -> list[str]:
-    """Return the installed console script's command for a workspace."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None, "install the project first: pip install -e ."
-    return [script, "serve", "--workspace", str(workspace)]
+    """Return the command that serves a workspace."""
+    return [warm_script(), "serve", "--workspace", str(workspace)]
 
 
 def checked(result: dict[str, Any], workspace: Path) -> Answer:

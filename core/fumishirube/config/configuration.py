@@ -184,7 +184,11 @@ def load_config(
     with locating_errors(places):
         config = build(Config, values, "", environ, loaded.origins)
         for name, folder in config.roots.model_dump().items():
-            if (workspace / folder).is_file():
+            try:
+                names_file = (workspace / folder).resolve().is_file()
+            except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, links in a ring
+                raise ConfigError(f"roots.{name}: no folder can have this name") from error
+            if names_file:
                 raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
     trust = trust_for(workspace, (path, beside), environ, trusted=trusted)
     return replace(loaded, config=config, sections=sections, written=places, trust=trust)

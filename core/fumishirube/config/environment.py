@@ -29,7 +29,7 @@ def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, 
 def expectation(info: FieldInfo) -> str:
     """Say in a few words what values a setting takes, such as ``integer >= 1``."""
     if get_origin(info.annotation) is tuple:
-        names = [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
+        names = choices(info)
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
@@ -65,26 +65,33 @@ def apply_environment(
                 values[name] = apply_environment(inner, below, here, environ, origins)
         for env in _envs(info):
             if environ.get(env.name, "").strip():
-                values[name] = _parsed(env.name, environ[env.name].strip(), info)
+                values[name] = _parsed(env, environ[env.name].strip(), info)
                 origins[here] = env.name
     return values
 
 
-def _parsed(variable: str, text: str, info: FieldInfo) -> Any:
+def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     value: Any = text
     if bool in _kinds(info.annotation):
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
     if get_origin(info.annotation) is tuple:
         names = [name.strip() for name in text.split(",") if name.strip()]
         value = [] if names == ["none"] else names
+        if env.shared:
+            value = [name for name in names if name in choices(info)]
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
     try:
         return adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
         raise ConfigError(
-            f'configuration error: {variable}: expected {expectation(info)}, got "{text[:80]}"'
+            f'configuration error: {env.name}: expected {expectation(info)}, got "{text[:80]}"'
         ) from error
+
+
+def choices(info: FieldInfo) -> list[str]:
+    """Return the values that a list may hold, if they are named."""
+    return [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:

@@ -15,6 +15,9 @@ MOST_BYTES = 1024 * 1024
 """The size of the largest file that is read."""
 MOST_VALUES = 10_000
 """How many values a file may have when every alias is written out."""
+DEEPEST = 64
+"""How deeply its lists and mappings may be nested."""
+_SHOWN = 160
 
 
 class YamlDocument(NamedTuple):
@@ -35,18 +38,20 @@ def read_yaml(file: Path) -> YamlDocument:
     import yaml  # noqa: PLC0415 - 12 ms that a workspace without a file does not need
 
     try:
-        loader = yaml.SafeLoader(_text(file))
+        loader = _bounded_loader(_text(file), file.name)
         node = loader.get_single_node()
         if node is not None:
             _check_size(node, file.name)
+            _check_texts(node, file.name)
         values = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(
-            f"{file.name}{line}: {error.problem or 'it is not valid YAML'}"
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        problem = (error.problem or "it is not valid YAML")[:_SHOWN]
+        raise ConfigError(f"{file.name}{line}: {problem}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file.name}: it is not valid YAML in UTF-8") from error
+    except ValueError as error:  # of a number or a date that nobody can write down
+        raise ConfigError(f"{file.name}: a value cannot be: {str(error)[:_SHOWN]}") from error
     except OSError as error:
         raise ConfigError(f"{file.name}: it cannot be read; check its permissions") from error
     if node is None or values is None:
@@ -62,6 +67,47 @@ def _text(file: Path) -> str:
     if len(data) > MOST_BYTES:
         raise ConfigError(f"{file.name}: it has over {MOST_BYTES} bytes, the most that is read")
     return data.decode("utf-8-sig")
+
+
+def _bounded_loader(text: str, file: str) -> yaml.SafeLoader:
+    """Return a loader that gives up as soon as a document is too large, or nested too deeply."""
+    import yaml  # noqa: PLC0415 - imported already by who reads the file
+
+    class BoundedLoader(yaml.SafeLoader):
+        depth = nodes = 0
+
+        def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            line = f"{file} line {event.start_mark.line + 1}"
+            self.depth, self.nodes = self.depth + 1, self.nodes + 1
+            if self.depth > DEEPEST:
+                raise ConfigError(f"{line}: it is nested over {DEEPEST} deep")
+            if self.nodes > MOST_VALUES:
+                raise ConfigError(f"{line}: this makes over {MOST_VALUES} values; use fewer")
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    return BoundedLoader(text)
+
+
+def _check_texts(node: yaml.Node, file: str) -> None:
+    """See that no text holds a NUL, and no mapping a key twice: one of them would be dropped."""
+    known: set[str] = set()
+    if isinstance(node.value, str):
+        if "\0" in node.value:
+            raise ConfigError(f"{file} line {node.start_mark.line + 1}: a text holds a NUL")
+        return
+    for item in node.value:
+        for member in item if isinstance(item, tuple) else (item,):
+            _check_texts(member, file)
+        if isinstance(item, tuple) and isinstance(name := item[0].value, str):
+            line = f"{file} line {item[0].start_mark.line + 1}"
+            if not name.strip("~ "):
+                raise ConfigError(f"{line}: a key is empty")
+            if name in known:
+                raise ConfigError(f"{line}: the key {name[:40]!r} stands there twice")
+            known.add(name)
 
 
 def _check_size(node: yaml.Node, file: str) -> None:

@@ -26,6 +26,8 @@ _TRAPS = sys.platform == "win32"
 
 _UNSPEAKABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+
 RACY_NS = 2_000_000_000
 """How long after a change a file may change again without a new time stamp, in nanoseconds."""
 
@@ -37,6 +39,20 @@ def is_settled(modified_ns: int, looked_ns: int | None = None) -> bool:
     """
     looked_ns = time.time_ns() if looked_ns is None else looked_ns
     return looked_ns - modified_ns > RACY_NS
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Tell whether the system had no room, or a file may not grow further."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def why_unwritten(error: OSError) -> str:
+    """Say in the project's own words why the system refused to write, and what to do."""
+    if is_full(error):
+        return "the disk is full; make room and try again"
+    if error.errno == errno.EROFS:
+        return "the file system is read-only; make it writable, or name another folder"
+    return "the operating system refused to write; check permissions and the disk"
 
 
 EntryKind = Literal["dir", "file", "link", "other"]

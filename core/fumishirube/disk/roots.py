@@ -21,6 +21,7 @@ from fumishirube.disk.folders import (
     kind_of,
     make_inside,
     scan,
+    why_unwritten,
 )
 from fumishirube.disk.names import clean_path
 from fumishirube.disk.survey import (
@@ -203,7 +204,7 @@ class Root:
             with OpenFolder.at_top(os.fspath(self.top)) as top:
                 make_inside(top, _segments(self.below) + _segments(path))
         except OSError as error:
-            raise Forbidden("the folder cannot be created; check its permissions") from error
+            raise Forbidden(f"the folder cannot be created: {why_unwritten(error)}") from error
         return self.child(path) if path else self
 
     def _read(self, folder: OpenFolder, spelled: str, path: str) -> bytes:

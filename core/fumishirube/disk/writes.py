@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from fumishirube.disk.folders import NO_FOLLOW, PLAIN, OpenFolder
+from fumishirube.disk.folders import NO_FOLLOW, PLAIN, OpenFolder, why_unwritten
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_path
 from fumishirube.disk.roots import Root
@@ -24,7 +24,6 @@ _PATIENCE = 30.0
 _NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
 _RIGHTS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 _PART = "._fumishirube-"
-_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
 
 
@@ -272,9 +271,6 @@ def _translate_write_errors(path: str) -> Iterator[None]:
             raise Forbidden("symbolic links are not followed", path=path) from error
         if error.errno == errno.ENAMETOOLONG:
             raise InvalidPath("the file system takes no name of this length", path=path) from error
-        if error.errno in _FULL:
-            raise Forbidden("the disk is full; make room and try again", path=path) from error
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             raise NotFound("the folder is no longer there", path=path) from error
-        message = "the operating system refused to write; check permissions and the disk"
-        raise Forbidden(message, path=path) from error
+        raise Forbidden(why_unwritten(error), path=path) from error

@@ -134,11 +134,13 @@ class _Search:
             return ranking
         room = min(query.limit or _CONTINUED, _CONTINUED) - len(hits)
         known = query.exclude | {hit.passage.key for hit in hits}
-        if not query.exclude:  # what a stage has left out on purpose, a follow-up may bring
-            known |= {(out.path, out.start_line) for out in ranking.left_out if out.start_line}
         highest = hits[-1].score if hits else 1.0
         further = SureMatches(query, self.corpus).further(known, room, highest)
-        return ranking._replace(hits=(*hits, *further))
+        returned = {hit.passage.key for hit in further}
+        left_out = [
+            out for out in ranking.left_out if (out.path, out.start_line or 0) not in returned
+        ]
+        return ranking._replace(hits=(*hits, *further), left_out=tuple(left_out))
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
@@ -185,9 +187,7 @@ class _Search:
         left_out: list[LeftOut] = []
         diagnostics: dict[str, object] = {}
         # A scorer that starts from what the others brought comes after them, wherever it is named.
-        for scorer in sorted(
-            self.pipeline.scorers, key=lambda named: getattr(named.stage, "last", False)
-        ):
+        for scorer in sorted(self.pipeline.scorers, key=lambda named: comes_last(named.stage)):
             query.budget.check()
             late = hits and query.budget.spent
             if late and _call("scorer", scorer) not in self.abandoned:
@@ -200,10 +200,8 @@ class _Search:
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
-            generates = getattr(scorer.stage, "generates", False)
-            _merge(
-                scorer.name, _allowed(ranking.hits, query), candidates, hits, generates=generates
-            )
+            allowed = _allowed(ranking.hits, query)
+            _merge(scorer.name, allowed, candidates, hits, generates=generates(scorer.stage))
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query, self.query)
@@ -290,6 +288,16 @@ def failures(span: Span) -> list[str]:
     for child in span.children:
         messages += failures(child)
     return list(dict.fromkeys(messages))
+
+
+def generates(scorer: object) -> bool:
+    """Tell whether a scorer brings in sections, or only scores those that others bring in."""
+    return getattr(scorer, "generates", False)
+
+
+def comes_last(scorer: object) -> bool:
+    """Tell whether a scorer starts from what all others brought."""
+    return getattr(scorer, "last", False)
 
 
 def _scored(

@@ -50,11 +50,13 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
-from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, check_uses
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
+from fumishirube.host.useless_stages import check_stages
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.surfaces import HasDefaultLoaders, HasLifespan, Surface
 from fumishirube.tools.definitions import Tool
+from fumishirube.tools.list_pages import paged
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.tools.schemas import check_tool
@@ -145,7 +147,7 @@ class Application:
     @property
     def catalog(self) -> Catalog:
         """What a server offers its clients: the tools that are left, resources and prompts."""
-        return Catalog((*self.tools.values(),), *self._further)
+        return Catalog((*map(paged, self.tools.values()),), *self._further)
 
     def drop_faulty_tools(self) -> Catalog:
         """Leave out the tools that a client could not take; what is wrong joins the problems.
@@ -275,8 +277,7 @@ class Application:
             chosen = getattr(spec, key)
             chosen = getattr(usual, key) if chosen is None else chosen
             stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
-            if getattr(spec, key) is not None:
-                check_uses(surface, stages[kind_name], key, f"pipelines.{named}.{key}")
+        check_stages(surface, spec, stages, f"pipelines.{named}")
         default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
 

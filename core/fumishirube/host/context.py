@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from fumishirube.corpus import Corpus
+from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
@@ -337,8 +338,10 @@ class PipelineContext:
         try:
             folder = self._shared.state.make(self._index_folder(name))
         except Forbidden as error:
+            remedy = "make room" if is_full(error.__cause__) else "make it writable"
+            reason = ": the disk is full" if is_full(error.__cause__) else ""
             raise Forbidden(
-                "the state folder (.fumishirube) cannot be written; make it writable, or name "
+                f"the state folder (.fumishirube) cannot be written{reason}; {remedy}, or name "
                 "another one with FUMISHIRUBE_STATE_ROOT"
             ) from error
         return index.open(folder, Fields(FIELDS, tokenizer))

@@ -21,8 +21,8 @@ from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
-from fumishirube.stages import NeedsOfSurface, ResourceStage
-from fumishirube.surfaces import NamedEmbedder, Surface, UsesStages
+from fumishirube.stages import ResourceStage
+from fumishirube.surfaces import NamedEmbedder, Surface
 from fumishirube.traces.records import PipelineSnapshot, Trace
 from fumishirube.traces.store import TraceStore
 
@@ -170,27 +170,6 @@ def running(
         except PluginError as error:
             raise ConfigError(f"{coordinate}: {error}") from error
     return fences.stage(kind_name, named, stage)
-
-
-def check_uses(
-    surface: NamedStage[Surface], stages: Sequence[NamedStage[Any]], key: str, coordinate: str
-) -> None:
-    """See that a surface can use the stages that are configured for it under a key.
-
-    Raises:
-        ConfigError: naming the first that could do nothing there.
-    """
-    if not isinstance(surface.stage, UsesStages):
-        return
-    for place, named in enumerate(stages):
-        needs = named.stage.needs if isinstance(named.stage, NeedsOfSurface) else (key,)
-        missing = [need for need in needs if need not in surface.stage.uses]
-        if missing:
-            where = coordinate if key in SINGLE_KINDS.values() else f"{coordinate}[{place}]"
-            raise ConfigError(
-                f"{where}: {named.name!r} could do nothing here, because the surface "
-                f"{surface.name!r} has no {' and no '.join(missing)}; leave it out"
-            )
 
 
 def named_embedder(

@@ -24,10 +24,11 @@ from fumishirube.text.projections import (
     TextRange,
     TextRanges,
     form_of,
+    places_of,
     project,
 )
 from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
-from fumishirube.text.readings import Reading, reading, reading_form
+from fumishirube.text.readings import Reading, reading, reading_form, wraps
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 from fumishirube.text.word_forms import mentions, term_forms
@@ -62,6 +63,7 @@ __all__ = [
     "nfc",
     "occurrences",
     "occurs",
+    "places_of",
     "printable",
     "printable_json",
     "project",
@@ -75,4 +77,5 @@ __all__ = [
     "unseen_character",
     "without_unseen",
     "words",
+    "wraps",
 ]

@@ -252,3 +252,21 @@ def _class_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str
 
 def _blocks(text: str) -> Iterator[str]:
     return (text[start : start + _BLOCK] for start in range(0, len(text), _BLOCK))
+
+
+def places_of(spans: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
+    """Return where folded spans stand in a text, in order and apart from each other."""
+    projection = project(text, TextForm())
+    places: list[tuple[int, int]] = []
+    for span in spans:
+        start = projection.text.find(span)
+        while span and start >= 0:
+            places.append(projection.span(start, start + len(span)))
+            start = projection.text.find(span, start + len(span))
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart

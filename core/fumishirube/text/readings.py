@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from fumishirube.text.folding import HAN, HIRAGANA, KATAKANA, nfkc
@@ -32,6 +33,10 @@ _WORDS = ("letters", "digits", *_JAPANESE)
 _BLANK = r"[^\S\n]"
 _JAPANESE_GAP = "(?:[^\\S\\n]|\u30fb){0,3}"
 _GAP = r"(?:[^\S\n]|[_*`-])"
+_LINE_END = r"[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?"
+_BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
+"""What a line begins with that neither goes on in the next one nor from the one before."""
+_ROW_OR_HEADING = re.compile(r"\s*(?:#|\||```|~~~|$)")
 _WIDEST = 6
 _SHORTEST, _TOGETHER = 2, 5
 """Words of so many letters, each and together, are also met as one: set up, setup; not is a."""
@@ -62,13 +67,20 @@ class Reading(NamedTuple):
     pattern: re.Pattern[str]
     stems: tuple[str, ...]
 
-    def matching_lines(self, text: str, form: str) -> Iterator[int]:
-        """Yield the lines of a text that match, counted from 1, given the form of the text too."""
+    def matching_lines(self, text: str, form: str) -> Iterator[tuple[int, int]]:
+        """Yield the lines of a text in which a match begins, given the form of the text too.
+
+        Each comes with the line in which its first match ends, which is the next one where words
+        are divided by the end of a line; both are counted from 1.
+        """
         searched = text if self.exact else form
         line, place = 1, 0
         while (match := self.pattern.search(searched, place)) is not None:
             line += searched.count("\n", place, match.start())
-            yield line
+            if "\n" in match.group() and not _wraps_at(searched, match):
+                place = match.start() + 1
+                continue
+            yield line, line + match.group().count("\n")
             end = searched.find("\n", match.start())
             if end < 0:
                 return
@@ -81,6 +93,17 @@ class Reading(NamedTuple):
         projection = project(line, TextForm())
         form = _with_one_dash(projection.text)
         return [projection.span(*match.span()) for match in self.pattern.finditer(form)]
+
+
+def wraps(line: str, following: str) -> bool:
+    """Tell whether a reader reads on from a line into the next: not from a heading, or a row."""
+    return not _ROW_OR_HEADING.match(line) and not _BLOCK.match(following)
+
+
+def _wraps_at(text: str, match: re.Match[str]) -> bool:
+    start = text.rfind("\n", 0, match.start()) + 1
+    lines = text[start : match.end()].split("\n")
+    return all(wraps(*pair) for pair in pairwise(lines))
 
 
 def reading_form(text: str) -> str:
@@ -103,9 +126,9 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
 
     Exactly, it is what stands there, letter by letter. Else width and case do not count; numbers
     are not cut (``5 秒`` is not in 15 秒); spaces, hyphens and underscores between words, and
-    between a number and its unit, may be others or none; English words stand for their plural and
-    singular; and a space at either end stands for the border of a word, which ``word`` asks for at
-    both.
+    between a number and its unit, may be others or none; a space may be the end of a line of
+    running text; English words stand for their plural and singular; and a space at either end
+    stands for the border of a word, which ``word`` asks for at both.
     """
     if not text.strip() or "\n" in text or "\r" in text:
         return None
@@ -198,12 +221,14 @@ def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
     if "mark" in kinds:
         return f"{_BLANK}*" if gap is not None or "digits" in kinds else ""
     if kinds == ("digits", "digits"):
-        return f"{_BLANK}+"
+        return f"(?:{_BLANK}+|{_LINE_END})"
     least, widest = 0, max(_WIDEST, len(gap or ""))
     if kinds == ("letters", "letters") and gap is not None and gap.isspace():
         lengths = len(previous.text), len(unit.text)
         least = int(min(lengths) < _SHORTEST or sum(lengths) < _TOGETHER)
     between = f"{_GAP}{{{least},{widest}}}"
+    if gap is not None and gap.isspace():
+        between = f"(?:{between}|{_LINE_END})"
     japanese = previous.kind in _JAPANESE and unit.kind in _JAPANESE
     return f"(?:{_JAPANESE_GAP}|{between})" if japanese else between
 

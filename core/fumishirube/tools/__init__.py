@@ -3,6 +3,7 @@
 from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
+from fumishirube.tools.list_pages import listed, paged
 from fumishirube.tools.narrowing import narrowed_params
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
@@ -39,5 +40,7 @@ __all__ = [
     "TextPage",
     "fitting",
     "json_chars",
+    "listed",
     "narrowed_params",
+    "paged",
 ]

@@ -93,6 +93,8 @@ class Tool(Generic[P, A]):
     ``refused`` puts a failure into the words that this tool's callers know, given the arguments.
     ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
     ``http_body`` the member of the answer that is that endpoint's whole body, if not all of it.
+    ``pages`` names the member of the answer that is a list, if it may outgrow an answer: clients
+    get it in pages.
     ``quotes`` says that answers hold text, or names, from documents, which are data only.
     ``text`` writes an answer down as a model reads it, beside the object; JSON without it.
     """
@@ -107,6 +109,7 @@ class Tool(Generic[P, A]):
     refused: Callable[[ToolError, object], ToolError] | None = None
     http: tuple[str, str] | None = None
     http_body: str | None = None
+    pages: str | None = None
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True

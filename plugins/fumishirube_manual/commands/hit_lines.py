@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.commands import Emphasised, clipped, strip_controls, width
-from fumishirube.text import TextForm, project
+from fumishirube.text import places_of
 from fumishirube_manual.evidence.annotations import weights_of
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_worth
@@ -32,7 +32,7 @@ class HitLines:
         for number, line in sorted(best):
             head = f"{_INDENT}{number}: "
             text = self._fitting(strip_controls(line).strip(), len(head), weights)
-            spans = matches(text, row.matched)
+            spans = places_of(row.matched, text)
             shifted = [(start + len(head), end + len(head)) for start, end in spans]
             yield Emphasised(head + text, shifted)
 
@@ -43,21 +43,3 @@ class HitLines:
             return text
         # An East Asian character takes two columns, and so do the marks of what was cut off.
         return clipped(excerpt(text, (room - 4) * len(text) // width(text), weights), room)
-
-
-def matches(text: str, spans: Iterable[str]) -> Sequence[tuple[int, int]]:
-    """Return where folded spans stand in a text, in order and apart from each other."""
-    projection = project(text, TextForm())
-    places: list[tuple[int, int]] = []
-    for span in spans:
-        start = projection.text.find(span)
-        while span and start >= 0:
-            places.append(projection.span(start, start + len(span)))
-            start = projection.text.find(span, start + len(span))
-    apart: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        if apart and start <= apart[-1][1]:
-            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
-        else:
-            apart.append((start, end))
-    return apart

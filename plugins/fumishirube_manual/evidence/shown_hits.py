@@ -16,7 +16,7 @@ LINE_CHARS = 160
 """How much is shown of a hit that shows little: about a line."""
 _BEST_HIT_CHARS, _NEXT_HIT_CHARS = 550, 240
 """How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
-GAP_SCORE, GAP_WORTH = 0.5, 0.25
+GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"
@@ -53,23 +53,34 @@ class EvidenceReader:
         self._trace = trace
         self._places = places
         self._present: set[str] = set()
+        self._sections: dict[tuple[str, int], SectionLines | None] = {}
 
-    def evidence(self, row: TraceRow, room: int) -> SectionEvidence:
+    def evidence(self, row: TraceRow, room: int, *, filled: bool = False) -> SectionEvidence:
         """Return the lines of a row, in so many characters; none when its text has changed."""
+        key = row.path, row.start_line
+        if key not in self._sections:
+            self._sections[key] = self._read(row)
+        lines = self._sections[key]
+        if lines is None:
+            return SectionEvidence()
+        evidence = lines.evidence(room, filled=filled)
+        if not self._places:
+            return evidence
+        manual_id, path = self._trace.file(row.path)
+        place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
+        return evidence._replace(place=place)
+
+    def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
         text = own_text(self._context, manual_id, row._replace(path=path))
         if text is None:
-            return SectionEvidence()
+            return None
         titles = (row.title, *row.ancestors)
         lines = SectionLines(
             text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
         self._present |= lines.present()
-        evidence = lines.evidence(room)
-        if not self._places:
-            return evidence
-        place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
-        return evidence._replace(place=place)
+        return lines
 
     def _wording(self, row: TraceRow) -> str:
         """Return the wording that brought a hit."""
@@ -96,7 +107,7 @@ def shown_hits(
     shown: list[ShownHit] = []
     covered = 0
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
-    scale = chars / usual if chars and usual else 1.0
+    scale = min(1.0, chars / usual) if chars and usual else 1.0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
         evidence = reader.evidence(row, int(scale * _room(row, rank)))
@@ -109,7 +120,25 @@ def shown_hits(
             shown.append(ShownHit(row, evidence))
         covered += 1
     _drop_beyond_gap(shown)
+    if chars:
+        _fill(reader, shown, chars)
     return shown, covered
+
+
+def _fill(reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> None:
+    """Show more of the best hits, as far as the lines of all have not taken up the room."""
+    left = chars - sum(_size(hit.evidence) for hit in shown)
+    for hit in sorted(shown, key=lambda hit: hit is not shown[0] and PINNED not in hit.row.labels):
+        if left < LINE_CHARS:
+            return
+        if hit.evidence.lines and not hit.evidence.whole:
+            taken = _size(hit.evidence)
+            hit.evidence = reader.evidence(hit.row, taken + left, filled=True)
+            left -= _size(hit.evidence) - taken
+
+
+def _size(evidence: SectionEvidence) -> int:
+    return sum(len(line.text) for line in evidence.lines)
 
 
 def _room(row: TraceRow, rank: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fumishirube import SurfaceContext, Tool
+from fumishirube.tools import listed
 from fumishirube_manual.full_answer import full_tool
 from fumishirube_manual.plain_texts import find_text, grep_text, hits_text, read_text
 from fumishirube_manual.settings import ManualSettings
@@ -41,6 +42,7 @@ def tools(
         read_tool(context, settings),
         scan_tool(context, settings, scan_max_chars),
     )
+    offered = listed(offered, settings.extras)
     if "plain" not in settings.extras:
         return offered
     return [replace(tool, text=_TEXTS.get(tool.name)) for tool in offered]

@@ -59,7 +59,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual",
         summary=(
-            "Returns the best sections of one or more manuals, each with the "
+            "Returns the best sections of manuals, each with the "
             "numbered lines that bear most on the question: mostly the answer itself. Finds most "
             "when query is put in the words that such a document would use; alternatives take "
             "the user's own words, other guesses and, for a question of several parts, each part: "

@@ -66,7 +66,7 @@ class GrepParams(Params):
     count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
     matches_only: Annotated[
         bool | None,
-        Field(description="Each different matched text once: count, first place, headings."),
+        Field(description="Each different match once; with context, in its line."),
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
@@ -81,9 +81,9 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
-        tally = MatchedTexts(matcher, exact=bool(params.exact)) if params.matches_only else None
-        room = 0 if params.count_only or tally else chars - listed_chars(chars)
-        page = LinePage(matcher, offset, room, params.context or 0)
+        tally = _tally(params, matcher) if params.matches_only else None
+        room = 0 if params.count_only or params.matches_only else chars - listed_chars(chars)
+        page = LinePage(matcher, offset, room, 0 if params.matches_only else params.context or 0)
         account = SearchAccount()
         for manual_id in scope.ids:
             try:
@@ -107,10 +107,10 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             )
         if scope.every and call.session is not None:
             call.session.discovered = True
-        texts, counting = params.any or (), bool(params.count_only)
-        if tally:
-            return tally_answer(texts, chars, scope, page, account, tally)
+        texts, counting = params.any or (), bool(params.count_only or params.matches_only)
         answer = grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        if tally is not None:
+            return tally_answer(answer, chars, (offset, now), scope, tally)
         return _with_places(context, scope, answer) if tells_places(settings) else answer
 
     return Tool(
@@ -118,7 +118,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         title="Find every place",
         summary=(
             "Returns every line that holds one of some texts (any) or matches a regex, by file and "
-            "section, equal lines once (also), with the exact total and what was not searched. "
+            "section, equal lines once, with the exact total and what was not searched. "
             "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
             "space at an end of a text is a border of a word. Costs up to max_chars."
         ),
@@ -131,6 +131,10 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
         ),
     )
+
+
+def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
+    return MatchedTexts(matcher, exact=bool(params.exact), within=bool(params.context))
 
 
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
@@ -197,7 +201,7 @@ def _search(
         matches = matcher.lines(text)
         searched = [match for match in matches if not isinstance(match, UnreadFile)]
         page.add(manual_id, text, searched)
-        if tally and searched:
+        if tally is not None and searched:
             tally.add(manual_id, text, searched)
         account.unread += [(manual_id, match) for match in matches if isinstance(match, UnreadFile)]
 

@@ -25,7 +25,7 @@ class ManualLsParams(Params):
 
     id: Annotated[
         str | None,
-        Field(description="'manuals' (the default), a manual's id, or a folder id from here."),
+        Field(description="'manuals' (default), a manual's id, or a folder's."),
     ] = None
 
 
@@ -80,11 +80,12 @@ def ls_tool(
         name="manual_ls",
         title="List manuals",
         summary=(
-            "Lists the manuals, or what lies directly inside one of them or a folder: the "
-            "ids that the other manual_* tools take. Cheap."
+            "Lists the manuals, or what lies directly in one or in a folder: the ids that the "
+            "other manual_* tools take. Cheap."
         ),
         params=ManualLsParams,
         answer=ManualLsAnswer,
+        pages="items",
         run=run,
         examples=({}, {"id": "handbook"}),
     )

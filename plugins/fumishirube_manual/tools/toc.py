@@ -24,7 +24,7 @@ from fumishirube import (
 )
 from fumishirube.disk import clean_path
 from fumishirube.parsing import place_range
-from fumishirube.tools import Cursor, FailsWith, LeanAnswer, fitting
+from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.cited_places import tells_places
 from fumishirube_manual.settings import ManualSettings
@@ -230,26 +230,25 @@ def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettin
     except Unreadable:
         return TocItem(path=path, headings=())
     sections = _headings(document)
-    shown = sections[: applied.max_headings_per_file]
+    wanted = sections[: applied.max_headings_per_file]
+    shown = tuple(fitting((_heading(document, s, settings) for s in wanted), ANSWER_CHARS))
     return TocItem(
         path=path,
         title=document.title or None if "titles" in settings.extras else None,
-        headings=tuple(
-            TocHeading(
-                title=s.title,
-                line_start=s.start_line,
-                level=s.level,
-                place=_place(document, s) if tells_places(settings) else None,
-            )
-            for s in shown
-        ),
+        headings=shown,
         headings_total=len(sections) if len(sections) > len(shown) else None,
     )
 
 
-def _place(document: Document, section: Section) -> str | None:
-    place = place_range(document.places, section.start_line, section.end_line)
-    return None if place is None else str(place)
+def _heading(document: Document, section: Section, settings: ManualSettings) -> TocHeading:
+    places = document.places if tells_places(settings) else ()
+    place = place_range(places, section.start_line, section.end_line)
+    return TocHeading(
+        title=section.title,
+        line_start=section.start_line,
+        level=section.level,
+        place=None if place is None else str(place),
+    )
 
 
 def _headings(document: Document) -> Sequence[Section]:

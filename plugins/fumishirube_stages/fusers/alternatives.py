@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -34,6 +34,8 @@ class Alternatives(Stage):
     it best, if any does. Runs that must hold a required term are left to the caller's own words.
     """
 
+    needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
+
     each_weight: Annotated[float, Field(gt=0, le=1)] = 0.3
     agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
     k: Annotated[int, Field(ge=1)] = 60
@@ -60,7 +62,7 @@ class Alternatives(Stage):
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
-        first = {o.ranking.hits[0].passage.key for o in outcomes[1:] if o.ranking.hits}
+        first = {o.ranking.hits[0].passage.key for o in outcomes if o.ranking.hits}
         scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
         hits = []
         for fused in merge_rankings(outcomes, self.k):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from fumishirube import Corpus, Hit, Outcome, Query, Ranking, Run, Stage
-from fumishirube_stages.weights import Weigh
+from fumishirube_stages.weights import Weigh, unscored
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _PARTS = ("vector", "graph", "fulltext")
@@ -40,6 +40,16 @@ class WeightedSum(Stage):
         if not math.isclose(sum(weights.values()), 1, abs_tol=_CLOSE):
             raise ValueError("weights: they must sum to 1")
         return self
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return which scorers it lacks: all three, or one that explicit weights count on."""
+        missing = unscored(stages, _PARTS)
+        weighed = [part for part in missing if self.weights and self.weights[part]]
+        if weighed:
+            return f"its weights count on the scorer {weighed[0]!r}, which is not configured"
+        if len(missing) == len(_PARTS):
+            return "none of the scorers that it sums is configured"
+        return None
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the query itself, and let its scorers know the weights."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import shutil
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple
 
 import tantivy
@@ -17,6 +20,7 @@ from fumishirube import (
     Budget,
     Corpus,
     Fields,
+    Forbidden,
     IndexDamaged,
     IndexedFile,
     OpenIndex,
@@ -26,7 +30,15 @@ from fumishirube import (
 )
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
-from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles, write_refusal
+from fumishirube_stages.indexes.tantivy_files import (
+    CheckedSearcher,
+    CommittedFiles,
+    linked_copy,
+    open_refusal,
+    write_refusal,
+)
+
+_log = logging.getLogger("fumishirube")
 
 _TOGETHER = 1000
 """How many pages stand side by side: all are read at the start, and their sections are not."""
@@ -50,8 +62,22 @@ class Tantivy(Stage):
     verified: Annotated[int, Field(ge=0)] = 500
 
     def open(self, folder: Root, fields: Fields) -> OpenIndex:
-        """Open the index in this folder, or make it."""
-        return TantivyIndex(self, folder, fields)
+        """Open the index in this folder, or make it.
+
+        One that is there, in a folder that cannot be written, goes on in a temporary one.
+
+        Raises:
+            Forbidden: when there is none, and none can be made.
+        """
+        try:
+            return TantivyIndex(self, folder, fields)
+        except Forbidden as error:
+            with suppress(OSError):
+                copy = linked_copy(folder.path)
+                if copy is not None:
+                    _log.warning("what is indexed from now on is not kept: %s", error)
+                    return TantivyIndex(self, Root(Path(copy.name)), fields, copy)
+            raise
 
 
 class _IndexedPage(NamedTuple):
@@ -62,19 +88,29 @@ class _IndexedPage(NamedTuple):
 class TantivyIndex:
     """The running form: a schema, the open files, and what the last commit holds."""
 
-    def __init__(self, settings: Tantivy, folder: Root, fields: Fields) -> None:
+    def __init__(
+        self,
+        settings: Tantivy,
+        folder: Root,
+        fields: Fields,
+        temporary: TemporaryDirectory[str] | None = None,
+    ) -> None:
         self._settings = settings
         self._fields = fields
         self._documents = Documents(fields)
         self._schema = schema(fields)
         self._files = CommittedFiles(folder.path)
         self._folder = folder.path
+        self._temporary = temporary
         self._killed = False
         try:
             self._open(folder)
         except BaseException as error:
             if not _is_damage(error):
                 raise
+            refusal = open_refusal(error, folder.path)
+            if refusal is not None:
+                raise refusal from error
             # Derived state that cannot be read is made anew.
             shutil.rmtree(folder.path, ignore_errors=True)
             folder.make()
@@ -211,6 +247,8 @@ class TantivyIndex:
         """Let go of the files."""
         self._view = None
         del self._searcher, self._index
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     def _see(self, searcher: CheckedSearcher, generation: int) -> None:
         self._searcher, self._generation, self._view = searcher, generation, None

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import tantivy
@@ -141,6 +142,38 @@ _UNWRITTEN = re.compile(
 )
 """What the engine says when a file cannot be written; it does not say why."""
 _LITTLE = 32 * 1024 * 1024
+
+
+_UNOPENED = re.compile(
+    r"(?:os error|code:) (?:1|13|24|27|28|30|122)\b"
+    r"|kind: (?:PermissionDenied|ReadOnlyFilesystem|StorageFull|FileTooLarge|QuotaExceeded)\b"
+)
+"""What it says when the system, and no damage, keeps it from opening its files: it writes then."""
+
+
+def open_refusal(error: BaseException, folder: Path) -> Forbidden | None:
+    """Return why the engine could not open its files, if they need not be damaged."""
+    return write_refusal(error, folder) if _UNOPENED.search(str(error)) else None
+
+
+def linked_copy(folder: Path) -> TemporaryDirectory[str] | None:
+    """Return a folder that holds the files of a commit, and can be written; nothing without one.
+
+    Files of segments never change, so that links to them will do.
+    """
+    if not (folder / _META).is_file():
+        return None
+    copy = TemporaryDirectory(prefix="fumishirube-", ignore_cleanup_errors=True)
+    for file in folder.iterdir():
+        beside = Path(copy.name, file.name)
+        if file.suffix == ".json":
+            shutil.copyfile(file, beside)
+        elif file.suffix != ".lock":
+            try:
+                beside.symlink_to(file)
+            except OSError:  # Windows lets few make links
+                shutil.copyfile(file, beside)
+    return copy
 
 
 def write_refusal(error: BaseException, folder: Path) -> Forbidden | None:

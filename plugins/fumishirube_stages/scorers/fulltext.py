@@ -44,6 +44,7 @@ class Fulltext(Stage):
     """
 
     generates: ClassVar[bool] = True
+    document_score: ClassVar[str] = "fulltext"
 
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.2
 

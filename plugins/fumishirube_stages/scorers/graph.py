@@ -9,7 +9,7 @@ from pydantic import Field
 
 from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
 from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
-from fumishirube_stages.weights import Weigh
+from fumishirube_stages.weights import Weigh, unscored
 
 
 class Graph(Stage):
@@ -20,11 +20,18 @@ class Graph(Stage):
     """
 
     generates: ClassVar[bool] = True
+    document_score: ClassVar[str] = "graph"
     last: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("links", "vectors")
 
     seeds: Annotated[int, Field(ge=1)] = 5
     depth: Annotated[int, Field(ge=1, le=5)] = 2
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return that it lacks the scorer from whose documents it walks, if it does."""
+        if unscored(stages, ["vector"]):
+            return "it starts from what the scorer 'vector' finds, which is not configured"
+        return None
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]

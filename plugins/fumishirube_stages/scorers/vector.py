@@ -21,6 +21,7 @@ class Vector(Stage):
     """Nominates the sections with the most similar vectors; without vectors, nothing."""
 
     generates: ClassVar[bool] = True
+    document_score: ClassVar[str] = "vector"
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
 
     def score(

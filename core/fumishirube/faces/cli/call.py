@@ -12,6 +12,7 @@ from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.calls import call_tool
 from fumishirube.tools.definitions import Call
+from fumishirube.tools.list_pages import paged
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def run(options: Namespace) -> int:
             tool = application.tools.get(options.tool)
             if tool is None:
                 raise NotFound(not_known("tool", options.tool, application.tools))
-            answer = call_tool(tool, arguments, Call(progress=bar.progress))
+            answer = call_tool(paged(tool), arguments, Call(progress=bar.progress))
             if tool.text and not options.json:
                 print(tool.text(answer))
             else:

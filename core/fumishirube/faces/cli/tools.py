@@ -20,8 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """List the tools, and print the schemas of their arguments and answers if asked for JSON."""
     with opened(options) as application:
-        application.drop_faulty_tools()
-        offered = list(application.tools.values())
+        offered = application.drop_faulty_tools().tools
     if options.json:
         print_json([_described(tool) for tool in offered])
     else:

@@ -13,11 +13,12 @@ from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, one_page
 from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.tools.answers import ANSWER_CHARS, fitting
 from fumishirube.tools.definitions import Call
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 
 PAGE = 500
-"""Resources on a page."""
+"""Resources on a page, at most: it is also bounded in characters."""
 
 
 class ResourceHandlers:
@@ -65,8 +66,9 @@ class ResourceHandlers:
             for resource in resources.listed()
         ]
         rest = sorted(resource for resource in listed if resource.uri > after)
-        more = rest[PAGE - 1].uri if len(rest) > PAGE else None
-        page = [_resource(resource) for resource in rest[:PAGE]]
+        shown = (_resource(resource).model_dump(exclude_none=True) for resource in rest[:PAGE])
+        page = [*map(_resource, rest[: len([*fitting(shown, ANSWER_CHARS)])])]
+        more = rest[len(page) - 1].uri if len(rest) > len(page) else None
         return types.ListResourcesResult(resources=page, next_cursor=more)
 
     def _read(self, uri: str, call: Call) -> types.ReadResourceResult:

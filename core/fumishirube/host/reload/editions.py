@@ -20,6 +20,7 @@ from fumishirube.host.reload.reimports import reimport
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.wire import write_error_line
 from fumishirube.tools.definitions import Tool
+from fumishirube.tools.list_pages import paged
 
 CHECK_SECONDS = 0.5
 """Seconds between two looks; what is the same at two of them is not being written any more."""
@@ -55,10 +56,11 @@ class ServedApplication:
             application.drop_faulty_tools()
             tools = going.enter_context(through([*application.tools.values()]))
             said = instructions(application)
-            self.catalog = self._hold.catalog(
+            counted = self._hold.catalog(
                 replace(application.catalog, tools=tools, instructions=said)
             )
-            application.tools = {tool.name: tool for tool in self.catalog.tools}
+            application.tools = {tool.name: tool for tool in counted.tools}
+            self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
             self._going = going.pop_all()
 
     def replaced(self) -> None:

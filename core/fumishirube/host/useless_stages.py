@@ -1,0 +1,87 @@
+"""Stages that could do nothing where they are configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
+from fumishirube.engine.pipeline import NamedStage, comes_last, generates
+from fumishirube.errors import ConfigError
+from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
+from fumishirube.surfaces import ChoosesStages, Surface, UsesStages
+
+Stages = Mapping[str, Sequence[NamedStage[Any]]]
+
+
+def check_stages(
+    surface: NamedStage[Surface], spec: PipelineSpec, stages: Stages, coordinate: str
+) -> None:
+    """See that a surface can use each stage that its configuration names.
+
+    Raises:
+        ConfigError: naming the first that could do nothing there, and why.
+    """
+    by_key = {
+        key: [named.stage for named in stages[kind_name]]
+        for kind_name, key in PIPELINE_KEYS.items()
+    }
+    for kind_name, key in PIPELINE_KEYS.items():
+        if getattr(spec, key) is None:
+            continue
+        for place, named in enumerate(stages[kind_name]):
+            for why in _reasons(surface, key, named, by_key):
+                where = "" if key in SINGLE_KINDS.values() else f"[{place}]"
+                raise ConfigError(
+                    f"{coordinate}.{key}{where}: {named.name!r} could do nothing here, because "
+                    f"{why}; leave it out, or put it where it can"
+                )
+
+
+def _reasons(
+    surface: NamedStage[Surface],
+    key: str,
+    named: NamedStage[Any],
+    stages: Mapping[str, Sequence[Any]],
+) -> Iterator[str]:
+    stage, user = named.stage, surface.stage
+    if isinstance(user, UsesStages):
+        missing = [need for need in _needs(stage, key) if need not in user.uses]
+        if missing:
+            yield f"the surface {surface.name!r} has no {' and no '.join(missing)}"
+    if isinstance(user, ChoosesStages) and (why := user.unused(key, named.name, stage)):
+        yield why
+    if isinstance(stage, NeedsOfPipeline) and (why := stage.lacking(stages)):
+        yield why
+    if key == "scorers" and not any(map(_may_generate, _until(stage, stages[key]))):
+        yield "it brings in no sections itself, and no scorer before it does"
+    if key == "embedder" and _needs(stage, key) and not any(map(_of_vectors, stages["scorers"])):
+        yield "no scorer asks for vectors"
+    blind = not any(map(_gives_vectors, stages["embedder"]))
+    if key == "scorers" and blind and all(map(_of_vectors, filter(_may_generate, stages[key]))):
+        yield "no embedder makes vectors, and no scorer does without"
+
+
+def _until(stage: object, scorers: Sequence[object]) -> Iterator[object]:
+    """Yield a scorer, and those that work before it."""
+    for scorer in sorted(scorers, key=comes_last):
+        yield scorer
+        if scorer is stage:
+            return
+
+
+def _may_generate(scorer: object) -> bool:
+    """Tell whether a scorer brings in sections; of some only the running form says so."""
+    return generates(scorer) or isinstance(scorer, ResourceStage)
+
+
+def _needs(stage: object, key: str) -> Sequence[str]:
+    return [*stage.needs] if isinstance(stage, NeedsOfSurface) else [key]
+
+
+def _of_vectors(scorer: object) -> bool:
+    return "vectors" in _needs(scorer, "scorers")
+
+
+def _gives_vectors(embedder: object) -> bool:
+    return bool(_needs(embedder, "embedder"))

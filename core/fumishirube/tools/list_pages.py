@@ -1,0 +1,87 @@
+"""Lists that outgrow an answer, in pages: the argument ``cursor`` and the key ``next_cursor``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field, create_model
+
+from fumishirube.errors import InvalidParameter
+from fumishirube.tools.answers import ANSWER_CHARS, fitting
+from fumishirube.tools.definitions import Answer, Call, Tool
+
+M = TypeVar("M", bound=BaseModel)
+
+_CURSOR = re.compile(r"([0-9]{1,9})\.([0-9a-f]{8})", re.ASCII)
+
+
+def listed(tools: Sequence[Tool[Any, Any]], extras: Sequence[str]) -> Sequence[Tool[Any, Any]]:
+    """Return a surface's tools; without ``cursor`` among its extras their lists come whole."""
+    return tools if "cursor" in extras else [replace(tool, pages=None) for tool in tools]
+
+
+def paged(tool: Tool[Any, Any]) -> Tool[Any, Any]:
+    """Return a tool that gives the list named by ``tool.pages`` in pages; any other as it is.
+
+    Walking on gives every item once. A cursor is refused, with the tool's own words, when what
+    came before it is no longer what was given.
+    """
+    if tool.pages is None:
+        return tool
+    params = _with(tool.params, cursor=(str | None, None))
+    last = Field(default=None, exclude_if=lambda cursor: cursor is None)
+    answer = _with(tool.answer, next_cursor=(str | None, last))
+    return replace(tool, pages=None, params=params, answer=answer, run=_run(tool, answer))
+
+
+def _run(tool: Tool[Any, Any], answer: type[Answer]) -> Callable[[Any, Call], Answer]:
+    name = tool.pages or ""
+
+    def run(params: Any, call: Call) -> Answer:
+        whole = tool.run(params, call)
+        items: Sequence[Any] = getattr(whole, name)
+        arguments = params.model_dump(exclude={"cursor"})
+        start = _start(params.cursor, arguments, items)
+        page = (*fitting(items[start:], ANSWER_CHARS),)
+        end = start + len(page)
+        values = {key: getattr(whole, key) for key in whole.model_fields_set} | {name: page}
+        if end < len(items):
+            values["next_cursor"] = f"{end}.{_fingerprint(arguments, items[:end])}"
+        return answer.model_construct(**values)
+
+    return run
+
+
+def _with(model: type[M], **fields: Any) -> type[M]:
+    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)
+
+
+def _start(cursor: str | None, arguments: object, items: Sequence[Any]) -> int:
+    """Return where a page begins.
+
+    Raises:
+        InvalidParameter: when the cursor is none of this list, as it is now.
+    """
+    if cursor is None:
+        return 0
+    match = _CURSOR.fullmatch(cursor)
+    end = int(match[1]) if match else 0
+    if match is None or match[2] != _fingerprint(arguments, items[:end]):
+        raise InvalidParameter(
+            "cursor is not of this list as it is now; pass next_cursor as it was given, or list "
+            "again without it",
+            parameter="cursor",
+        )
+    return end
+
+
+def _fingerprint(arguments: object, items: Sequence[Any]) -> str:
+    """Return what changes with the question and with every item that was given."""
+    plain = [item.model_dump() if isinstance(item, BaseModel) else item for item in items]
+    text = json.dumps([arguments, plain], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
