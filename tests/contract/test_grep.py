@@ -451,8 +451,11 @@ def test_hostile_texts_are_answered(workspace: Path) -> None:
             == "invalid_parameter"
         )
         assert wire.ok("manual_grep", any=[" a " * 60], manual_id="*")["total"] == 0
+        for pattern in ("a" * 2_000, "あ" * 2_000, "[ab]" + "𠮷" * 1_000):
+            assert wire.ok("manual_grep", regex=pattern, manual_id="*")["total"] == 0
 
 
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_and_patterns_that_explode(tmp_path: Path) -> None:
     long = "a" * 500_000 + " 5 秒 " + "a b " * 125_000
     workspace = write(tmp_path, {"m/long.md": f"# L\n{long}\n{'a' * 60}!\n"})

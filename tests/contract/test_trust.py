@@ -132,11 +132,27 @@ def opened_names(clone: Clone) -> None:
     clone.write("surfaces: [{use: manual}, {use: vault, with: {allow_hidden: [.notes]}}]\n")
 
 
+def statistics_above_the_vault(clone: Clone) -> None:
+    clone.write(BOTH + 'adaptive: {file: "${VAULT_ROOT}/../../home/stats.jsonl"}\n')
+
+
+def linked_statistics(clone: Clone) -> None:
+    clone.link("vault/.system", "../../home")
+
+
+def linked_configuration(clone: Clone) -> None:
+    (clone.top / "other.yaml").write_text(BOTH + "roots: {vault: ../home}\n")
+    clone.link("fumishirube.yaml", "../other.yaml")
+
+
 WAYS: list[tuple[Callable[[Clone], None], str]] = [
     (vault_above, "roots.vault (fumishirube.yaml line 2)"),
     (manuals_absolute, "roots.manuals (fumishirube.yaml line 2)"),
     (state_above, "roots.state (fumishirube.yaml line 2)"),
     (statistics_above, "adaptive.file (fumishirube.yaml line 2)"),
+    (statistics_above_the_vault, "adaptive.file (fumishirube.yaml line 2)"),
+    (linked_statistics, "adaptive.file (a symbolic link)"),
+    (linked_configuration, "roots.vault (fumishirube.yaml line 2)"),
     (linked_vault, "roots.vault (a symbolic link)"),
     (linked_manuals, "roots.manuals (a symbolic link)"),
     (linked_state, "roots.state (a symbolic link)"),

@@ -219,6 +219,7 @@ def test_a_process_that_is_killed_amid_reloads_leaves_nothing_behind(workspace: 
         assert answer["trace_id"], answer
 
 
+@pytest.mark.slow
 def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
     workspace: Path, voiced: Path
 ) -> None:

@@ -110,6 +110,7 @@ def test_where_a_long_text_is_divided_does_not_show(before: int, plain: int, tex
     assert project(whole, NORMAL).text == unicodedata.normalize("NFKC", whole)
 
 
+@pytest.mark.slow
 def test_a_row_of_marks_without_end_takes_no_time_without_end() -> None:
     """Putting such a row in order takes time that grows with its square: hours for this one."""
     labels = "\u0301\u0323" * 500_000

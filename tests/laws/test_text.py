@@ -192,6 +192,7 @@ def test_letters_and_digits_are_in_a_word(text: str) -> None:
     assert [c for c in kept if c.isalnum()] == [c for c in folded if c.isalnum()]
 
 
+@pytest.mark.slow
 def test_every_character_is_what_it_is_alone_and_in_a_row() -> None:
     characters = [chr(code) for code in range(0x110000)]
     alone = {c for c in characters if [*words(c)] == [(c, False)]}

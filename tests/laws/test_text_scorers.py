@@ -229,6 +229,7 @@ def test_a_cancelled_search_stops() -> None:
             ranked(scorer, Query("x", budget=budget), "x")
 
 
+@pytest.mark.slow
 def test_long_texts_do_not_keep_others_waiting(tmp_path: Path) -> None:
     """While a text of 8 MB is projected, another thread gets its turn again and again."""
     del tmp_path

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from warm_start import installed_script, warm_script
+from warm_start import warm_script
 
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
@@ -92,10 +92,8 @@ def fumishirube(
 ) -> Done:
     """Run the command line as a process."""
     kept = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
-    # What is imported from elsewhere has to be imported anew.
-    script = installed_script() if "PYTHONPATH" in (environ or {}) else warm_script()
     done = subprocess.run(
-        [script, *words],
+        [warm_script(), *words],
         cwd=cwd,
         input=stdin.encode(),
         capture_output=True,

@@ -178,6 +178,8 @@ def _become(streams: array.array[int], request: Request, path: list[str]) -> Non
         os.chdir(request.folder)
         os.environ.clear()
         os.environ.update(request.environ)
+        if _is_hidden(_python_path(os.environ)):
+            os.execv(request.words[0], request.words)
         sys.argv[:] = request.words
         sys.path[:] = [str(Path(request.words[0]).parent), *_python_path(os.environ), *path]
         importlib.invalidate_caches()
@@ -193,6 +195,12 @@ def _become(streams: array.array[int], request: Request, path: list[str]) -> Non
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def _is_hidden(folders: list[str]) -> bool:
+    """Tell whether these folders hide a module that is imported already behind one of their own."""
+    files = (file for folder in map(Path, folders) if folder.is_dir() for file in folder.iterdir())
+    return any(file.stem in sys.modules for file in files)
 
 
 def _entry(name: str) -> Callable[[], object]:

@@ -31,8 +31,9 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[Truste
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustedMatter]:
     """Yield the file of the statistics, if it is outside of the workspace."""
     coordinate = "adaptive.file"
-    written = loaded.config.adaptive.file
-    if coordinate not in loaded.origins and "${VAULT_ROOT}" not in written:
+    written = os.fspath(loaded.statistics())
+    inside = Path(os.path.realpath(written)).is_relative_to(loaded.folder("vault"))
+    if coordinate not in loaded.origins and not inside:  # of a vault that is checked itself
         yield from _outside(loaded, written, coordinate)
 
 
@@ -73,7 +74,11 @@ def _outside(
 
 
 def _own_file(loaded: LoadedConfig) -> bool:
-    """Tell whether the person keeps the configuration elsewhere, and has named it."""
-    return loaded.file is not None and not loaded.file.resolve().is_relative_to(
-        loaded.workspace.resolve()
-    )
+    """Tell whether the person keeps the configuration elsewhere, and has named it.
+
+    A link in the workspace to a file elsewhere is none that the person has named.
+    """
+    if loaded.file is None:
+        return False
+    places = (Path(os.path.abspath(loaded.file)), loaded.file.parent.resolve())  # noqa: PTH100
+    return not any(place.is_relative_to(loaded.workspace.resolve()) for place in places)

@@ -56,12 +56,11 @@ class SectionLines:
         self._weights = weights
         self._scores = LineScores(self._lines, weights, titles, query)
 
-    def evidence(self, room: int, *, filled: bool = False) -> SectionEvidence:
+    def evidence(self, room: int) -> SectionEvidence:
         """Return the lines that bear most on the question, in about ``room`` characters.
 
         A text that fits is whole. Else the best line comes, what belongs together with it, and
-        then other lines as far as each adds something; if the room is to be ``filled``, also what
-        is around the best line.
+        then other lines as far as each adds something.
         """
         readable = [at for at in range(len(self._lines)) if not self._scores.hidden(at)]
         if sum(len(self._lines[at]) for at in readable) <= _SLACK * room:
@@ -78,11 +77,6 @@ class SectionLines:
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
             if room < _LEAST:
                 break
-        if filled and chosen:
-            for at in sorted(readable, key=lambda at: abs(at - chosen[0])):
-                if room < _LEAST:
-                    break
-                room -= self._show(shown, at, room)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
     def present(self) -> set[str]:

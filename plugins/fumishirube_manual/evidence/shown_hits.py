@@ -16,11 +16,15 @@ LINE_CHARS = 160
 """How much is shown of a hit that shows little: about a line."""
 _BEST_HIT_CHARS, _NEXT_HIT_CHARS = 550, 240
 """How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
+_WHOLE_CHARS = 1_600
+"""A section of so many characters may be shown whole where the caller gives room."""
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the best score, or of the best line's worth, a hit is only named."""
 
 PINNED = "pinned_top"
-"""The label of the best hit of one side, or one wording, of a question."""
+"""The label of the best hits of one side, or one wording, of a question."""
+SECOND = "second"
+"""The label of those of which the same side or wording has a better one."""
 
 _SEVERAL = 3
 _LOOK_AHEAD = 3
@@ -55,7 +59,7 @@ class EvidenceReader:
         self._present: set[str] = set()
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
 
-    def evidence(self, row: TraceRow, room: int, *, filled: bool = False) -> SectionEvidence:
+    def evidence(self, row: TraceRow, room: int) -> SectionEvidence:
         """Return the lines of a row, in so many characters; none when its text has changed."""
         key = row.path, row.start_line
         if key not in self._sections:
@@ -63,7 +67,7 @@ class EvidenceReader:
         lines = self._sections[key]
         if lines is None:
             return SectionEvidence()
-        evidence = lines.evidence(room, filled=filled)
+        evidence = lines.evidence(room)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
@@ -126,25 +130,31 @@ def shown_hits(
 
 
 def _fill(reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> None:
-    """Show more of the best hits, as far as the lines of all have not taken up the room."""
+    """Show the best hits whole, if they are not long, as far as there is room left."""
     left = chars - sum(_size(hit.evidence) for hit in shown)
-    for hit in sorted(shown, key=lambda hit: hit is not shown[0] and PINNED not in hit.row.labels):
-        if left < LINE_CHARS:
-            return
-        if hit.evidence.lines and not hit.evidence.whole:
-            taken = _size(hit.evidence)
-            hit.evidence = reader.evidence(hit.row, taken + left, filled=True)
-            left -= _size(hit.evidence) - taken
+    for hit in shown:
+        best = hit is shown[0] or _is_best(hit.row)
+        if not best or hit.evidence.whole or not hit.evidence.lines:
+            continue
+        taken = _size(hit.evidence)
+        whole = reader.evidence(hit.row, min(taken + left, _WHOLE_CHARS))
+        if whole.whole:
+            hit.evidence = whole
+            left -= _size(whole) - taken
 
 
 def _size(evidence: SectionEvidence) -> int:
     return sum(len(line.text) for line in evidence.lines)
 
 
+def _is_best(row: TraceRow) -> bool:
+    return PINNED in row.labels and SECOND not in row.labels
+
+
 def _room(row: TraceRow, rank: int) -> int:
-    if not rank or PINNED in row.labels:
+    if not rank or _is_best(row):
         return _BEST_HIT_CHARS
-    return _NEXT_HIT_CHARS if rank <= _SEVERAL else LINE_CHARS
+    return _NEXT_HIT_CHARS if rank <= _SEVERAL or PINNED in row.labels else LINE_CHARS
 
 
 def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:

@@ -21,17 +21,19 @@ from fumishirube import (
 )
 from fumishirube_stages.fusers.rrf import normal
 
-TOGETHER = "together"
+TOGETHER, QUERY = "together", "query"
 LABEL = "alternative-"
+_OF_EACH = 2
 
 
 class Alternatives(Stage):
-    """Runs a query with all its alternatives as one text, and each alternative for itself.
+    """Runs a query with all its alternatives as one text, and each wording for itself.
 
-    The one text counts fully, each alternative ``each_weight``. A section's score is the best
-    weighted share of a run's top score that any run gives it, and ``agreement`` of what each other
-    run gives, times the highest score. A hit is said to be brought by the alternative that ranks
-    it best, if any does. Runs that must hold a required term are left to the caller's own words.
+    The one text counts fully, each wording ``each_weight``. A section's score is the best weighted
+    share of a run's top score that any run gives it, and ``agreement`` of what each other run
+    gives, times the highest score. The two best sections of each run are pinned. A hit is said to
+    be brought by the alternative that ranks it best, if any does. Runs that must hold a required
+    term are left to the caller's own words.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
@@ -45,14 +47,14 @@ class Alternatives(Stage):
         return bool(query.alternatives) and not query.must
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the run of all wordings as one text, and one run for each other wording."""
+        """Return the run of all wordings as one text, and one run for each of them."""
         plain = replace(query, alternatives=(), required=())
         together = replace(plain, text=" ".join((query.text, *query.alternatives)))
         others = (
             Run(f"{LABEL}{number}", replace(plain, text=text), self.each_weight)
             for number, text in enumerate(query.alternatives, start=1)
         )
-        return (Run(TOGETHER, together), *others)
+        return (Run(TOGETHER, together), Run(QUERY, plain, self.each_weight), *others)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Merge the wordings, and say of each hit which of them brought it."""
@@ -62,14 +64,30 @@ class Alternatives(Stage):
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
-        first = {o.ranking.hits[0].passage.key for o in outcomes if o.ranking.hits}
+        pinned = _best_of_each(outcomes)
         scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
         hits = []
         for fused in merge_rankings(outcomes, self.k):
             best, *others = sorted(shares[fused.hit.passage.key], reverse=True)
             more = self.agreement * sum(share for share, _ in others)
-            labels = [name for _, name in (best, *others) if name != TOGETHER][:1]
-            if fused.hit.passage.key in first:
-                labels.append("pinned_top")
+            labels = [name for _, name in (best, *others) if name.startswith(LABEL)][:1]
+            labels += pinned.get(fused.hit.passage.key, ())
             hits.append(fused.hit.scored(scale * (best[0] + more) / (1 + self.agreement), *labels))
         return fused_ranking(hits, outcomes)
+
+
+def _best_of_each(outcomes: Sequence[Outcome]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return the labels of the two best hits of each wording; versions of a section are one."""
+    labels: dict[tuple[str, int], tuple[str, ...]] = {}
+    for _, ranking in outcomes:
+        first: dict[tuple[str, str], tuple[str, int]] = {}
+        for hit in ranking.hits:
+            first.setdefault((hit.passage.path, hit.passage.title), hit.passage.key)
+            if len(first) == _OF_EACH:
+                break
+        for place, key in enumerate(first.values()):
+            if not place:
+                labels[key] = ("pinned_top",)
+            else:
+                labels.setdefault(key, ("pinned_top", "second"))
+    return labels

@@ -39,6 +39,8 @@ What stands here nowhere is a word wherever it is a term.
 
 _CACHED_CLAUSES = 256
 _COUNTED = "freq"
+_LONGEST_PART = 128
+"""Characters of a pattern: the engine takes a thousand states, up to four a character."""
 """How often a term stands is read, and not where, which the engine's own default is."""
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
@@ -120,8 +122,14 @@ class Translator(ABC):
         if field is None and len(text) == 1 and is_cjk(text):
             return Query.term_query(self._schema, CHARACTERS, text)
         names = self._named(field) if field else self._anywhere
-        pattern = f".*{_escaped(text)}.*"
-        return _either([Query.regex_query(self._schema, name, pattern) for name in names])
+        return _either([self._parts(text, name) for name in names])
+
+    def _parts(self, text: str, name: str) -> Query:
+        """Look for a text in the terms of a field; for a long one by its pieces, each in any."""
+        starts = range(0, len(text), _LONGEST_PART)
+        patterns = [f".*{_escaped(text[start : start + _LONGEST_PART])}.*" for start in starts]
+        pieces = [Query.regex_query(self._schema, name, pattern) for pattern in patterns]
+        return _every(pieces)
 
     @abstractmethod
     def _stands(self, field: str, term: str) -> bool:
@@ -181,6 +189,12 @@ def _either(queries: Sequence[Query]) -> Query:
     if not queries:
         return Query.empty_query()
     return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
+def _every(queries: Sequence[Query]) -> Query:
+    if len(queries) == 1:
+        return queries[0]
+    return Query.boolean_query([(Occur.Must, query) for query in queries])
 
 
 def _escaped(text: str) -> str:
