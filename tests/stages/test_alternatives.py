@@ -16,10 +16,11 @@ STAGE = Alternatives(each_weight=0.5, agreement=0.5, k=60)
 QUERY = Query("red car", ("car",), alternatives=("scarlet vehicle", "auto"))
 
 
-def test_all_wordings_are_one_text_and_each_alternative_is_one_for_itself() -> None:
+def test_all_wordings_are_one_text_and_each_is_one_for_itself() -> None:
     planned = STAGE.plan(QUERY, CORPUS)
     assert [(run.name, run.query.text, run.weight) for run in planned] == [
         ("together", "red car scarlet vehicle auto", 1.0),
+        ("query", "red car", 0.5),
         ("alternative-1", "scarlet vehicle", 0.5),
         ("alternative-2", "auto", 0.5),
     ]
@@ -27,7 +28,7 @@ def test_all_wordings_are_one_text_and_each_alternative_is_one_for_itself() -> N
 
 
 def test_a_section_scores_by_its_best_run_and_half_of_the_others() -> None:
-    rankings = [Ranking((Hit(A, 8.0), Hit(B, 4.0))), Ranking((Hit(B, 2.0),)), Ranking()]
+    rankings = [Ranking((Hit(A, 8.0), Hit(B, 4.0))), Ranking(), Ranking((Hit(B, 2.0),)), Ranking()]
     outcomes = [
         Outcome(run, ranking)
         for run, ranking in zip(STAGE.plan(QUERY, CORPUS), rankings, strict=True)
