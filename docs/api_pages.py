@@ -76,6 +76,7 @@ EXAMPLES = {
     "occurs": "occurs('bluebird', 'blue')",
     "printable": "printable('red\\x1b[0m')",
     "printable_json": "printable_json('\"red\\u202e\"')",
+    "places_of": "places_of(['fee', '料金'], 'Fees と料金')",
     "project": "project('休 暇', LOOSE).text",
     "rarity": "round(rarity(100, 3), 2)",
     "reading": "reading('5 秒').spans('約５秒')",
@@ -85,6 +86,7 @@ EXAMPLES = {
     "unseen_character": "unseen_character('plan\\u200b.md')",
     "unify_line_ends": "unify_line_ends('a\\r\\nb')",
     "without_unseen": "without_unseen('plan\\u200b.md')",
+    "wraps": "wraps('run cargo', 'fix to apply'), wraps('## Cargo', 'It is a tool.')",
     "words": "[word for word, _ in words('solar power')]",
 }
 """For each function an expression, whose value the page shows; functions that act have none."""
