@@ -5,17 +5,20 @@ What a plugin does wrong is never called damage.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stdio
 from documents import documents
-from manuals import write
+from manuals import opened, write
 
+from fumishirube import Query
 from fumishirube.engine.recovery import REBUILT
 
 FILES = 12
@@ -154,6 +157,24 @@ def test_a_file_that_was_only_touched_is_no_damage(manual: ServedManual) -> None
         if file.name not in OWN:
             os.utime(file)
     assert manual.recovers() == [None, None]
+
+
+def test_deletions_that_a_killed_writer_has_not_committed_are_no_damage(tmp_path: Path) -> None:
+    workspace = write(tmp_path, {"m/a.md": "# A\nalpha\n"})
+    with closing(opened(workspace)) as application:
+        application.contexts["manual"].prepare("m", Query(""))
+    (meta,) = (workspace / ".fumishirube").rglob("meta.json")
+    segment = json.loads(meta.read_text())["segments"][0]["segment_id"].replace("-", "")
+    left = meta.with_name(f"{segment}.99.del")
+    left.write_bytes(b"unfinished")
+    managed = meta.with_name(".managed.json")
+    managed.write_text(json.dumps([*json.loads(managed.read_text()), left.name]))
+    write(workspace, {"m/b.md": "# B\nbeta\n"})
+    with closing(opened(workspace)) as application:
+        state = application.contexts["manual"].prepare("m", Query(""))
+        assert state.degraded is None
+        assert [*state.pages] == ["a.md", "b.md"]
+    assert not left.exists()
 
 
 def test_a_changed_file_is_found_after_a_recovery(manual: ServedManual) -> None:

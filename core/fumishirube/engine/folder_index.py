@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress
+
+_log = logging.getLogger("fumishirube")
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
 """Seconds that an update reads before its first commit; each takes twice as long, up to the last.
@@ -133,7 +136,8 @@ class FolderIndex:
             claimed = self._manual.sweep()
             try:
                 return self._refreshed(claimed, budget, progress, wanted)
-            except IndexDamaged:  # since it was opened or refreshed, which is tried once more
+            except IndexDamaged as error:  # since it was opened or refreshed; that is tried again
+                _log.warning("an index turned out to be damaged: %s", error)
                 return self._refreshed(claimed, budget, progress, wanted)
 
     def _refreshed(

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,8 +57,11 @@ class CommittedFiles:
         """
         try:
             segments = json.loads((self._folder / _META).read_bytes())["segments"]
-            ids = {segment["segment_id"].replace("-", "") for segment in segments}
-            names = [p.name for p in self._folder.iterdir() if p.name.partition(".")[0] in ids]
+            deletes = {
+                segment["segment_id"].replace("-", ""): segment["deletes"] or {}
+                for segment in segments
+            }
+            names = [p.name for p in self._folder.iterdir() if _is_committed(p.name, deletes)]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise IndexDamaged("the list of the index's files cannot be read") from error
         stamps = {name: self._stamp(name) for name in names}
@@ -135,6 +138,17 @@ class CommittedFiles:
         except (OSError, ValueError, OverflowError):
             return False
         return isinstance(footer, dict) and footer.get("crc") == checksum
+
+
+def _is_committed(name: str, deletes: Mapping[str, Mapping[str, int]]) -> bool:
+    """Tell whether a file is one of a commit's, given the segments with their deletions.
+
+    A writer that was killed may leave deletions that were never committed; they are collected.
+    """
+    segment, _, rest = name.partition(".")
+    if segment not in deletes:
+        return False
+    return not rest.endswith(".del") or rest == f"{deletes[segment].get('opstamp')}.del"
 
 
 _UNWRITTEN = re.compile(
