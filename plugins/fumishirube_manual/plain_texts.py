@@ -31,6 +31,8 @@ def find_text(answer: Json) -> str:
         said.append(f"in none of the best sections: {_listed(missing)}")
     if words := answer.get("vocabulary"):
         said.append(f"the manual's words: {_listed(words)}")
+    if unmet := answer.get("unmet"):
+        said.append(f"no section holds most of alternative {_listed(unmet)}")
     terms: Any = answer.get("terms") or ()
     said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
     known = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}

@@ -119,6 +119,14 @@ def test_another_wording_brings_its_own_hit_and_lines(server: Fumishirube) -> No
     assert "alternative" not in hits[0]
 
 
+def test_wordings_of_which_no_section_holds_most_are_named(server: Fumishirube) -> None:
+    asked = {"query": "parking fee a day", "manual_id": "guide", "required_terms": ["parking"]}
+    others = ["locker costs", "locker fingerprint biometric turnstile"]
+    answer = server.ok("manual_find", **asked, alternatives=others)
+    assert answer["unmet"] == [2]
+    assert "unmet" not in server.ok("manual_find", **asked, alternatives=others[:1])
+
+
 def test_ranges_are_read_by_their_numbers(server: Fumishirube) -> None:
     refs = [
         {"manual_id": "guide", "path": "short.md", "start_line": 3, "end_line": 3},

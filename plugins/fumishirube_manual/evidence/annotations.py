@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
+from fumishirube.text import concepts
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
 
 ANNOTATION = "concepts"
@@ -44,6 +45,20 @@ def weights_of(trace: Trace, row: TraceRow) -> Sequence[ConceptWeight]:
     return [*weights.values()]
 
 
+def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
+    """Return the concepts of each wording, the question's own first, with what they are worth.
+
+    One that stands nowhere in the manual is worth as much as the best other one.
+    """
+    noted = trace.annotations.get(ANNOTATION)
+    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
+    return [
+        [(text, weight or max((other for _, other, _ in wording), default=0.0) or 1.0)
+         for text, weight, _ in wording]
+        for wording in wordings
+    ]  # fmt: skip
+
+
 def wording_of(row: TraceRow) -> int:
     """Return the number of the alternative that brought a hit; 0 for the question itself."""
     numbers = [
@@ -54,8 +69,10 @@ def wording_of(row: TraceRow) -> int:
     return min(numbers, default=0)
 
 
-def _noted(texts: Iterable[str], corpus: Corpus) -> list[JsonValue]:
-    return [
-        [concept.text, round(concept.weight, 4), dict(concept.shares)]
-        for concept in concept_weights(texts, corpus)
-    ]
+def _noted(texts: Sequence[str], corpus: Corpus) -> list[JsonValue]:
+    """Return what is kept of each concept; one that the corpus does not know is worth nothing."""
+    known = concept_weights(texts, corpus)
+    named = {concept.text for concept in known}
+    absent = dict.fromkeys(c.text for text in texts for c in concepts(text) if not c.single)
+    rows: list[JsonValue] = [[c.text, round(c.weight, 4), dict(c.shares)] for c in known]
+    return rows + [[text, 0.0, {}] for text in absent if text not in named]

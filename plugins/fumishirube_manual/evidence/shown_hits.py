@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold
 from fumishirube_manual.cited_places import place_of_section
-from fumishirube_manual.evidence.annotations import weights_of, wording_of
+from fumishirube_manual.evidence.annotations import weights_of, wording_of, wordings_of
 from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence, SectionLines
 from fumishirube_manual.evidence.own_texts import own_text
 
@@ -30,6 +30,7 @@ _SEVERAL = 3
 _LOOK_AHEAD = 3
 _SAME = 0.5
 _MISSING = 8
+_MOST = 0.5
 
 
 @dataclass
@@ -56,7 +57,7 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._places = places
-        self._present: set[str] = set()
+        self._present: list[set[str]] = []
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
 
     def evidence(self, row: TraceRow, room: int) -> SectionEvidence:
@@ -83,7 +84,7 @@ class EvidenceReader:
         lines = SectionLines(
             text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
-        self._present |= lines.present()
+        self._present.append(lines.present())
         return lines
 
     def _wording(self, row: TraceRow) -> str:
@@ -96,8 +97,16 @@ class EvidenceReader:
         return [
             concept.text
             for concept in concepts(self._trace.text)
-            if concept.text not in self._present and not concept.single
+            if not concept.single and not any(concept.text in texts for texts in self._present)
         ][:_MISSING]
+
+    def unmet_wordings(self) -> list[int]:
+        """Return the numbers of the other wordings of which no section read holds most."""
+        return [
+            number
+            for number, concepts_of in enumerate(wordings_of(self._trace))
+            if number and not any(_most_of(concepts_of, texts) for texts in self._present)
+        ]
 
 
 def shown_hits(
@@ -123,7 +132,7 @@ def shown_hits(
         else:
             shown.append(ShownHit(row, evidence))
         covered += 1
-    _drop_beyond_gap(shown)
+    _drop_beyond_gap(shown, reader.unmet_wordings())
     if chars:
         _fill(reader, shown, chars)
     return shown, covered
@@ -147,6 +156,12 @@ def _size(evidence: SectionEvidence) -> int:
     return sum(len(line.text) for line in evidence.lines)
 
 
+def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:
+    """Tell whether what is worth most of some concepts is among those that are present."""
+    there = sum(weight for text, weight in weighted if text in present)
+    return there >= _MOST * sum(weight for _, weight in weighted)
+
+
 def _is_best(row: TraceRow) -> bool:
     return PINNED in row.labels and SECOND not in row.labels
 
@@ -157,14 +172,17 @@ def _room(row: TraceRow, rank: int) -> int:
     return _NEXT_HIT_CHARS if rank <= _SEVERAL or PINNED in row.labels else LINE_CHARS
 
 
-def _drop_beyond_gap(shown: Sequence[ShownHit]) -> None:
-    """Leave the text out of hits that come after a clear gap: they are named only."""
+def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
+    """Leave the text out of hits that come after a clear gap: they are named only.
+
+    The best of a wording come with text, unless there is nothing that holds most of it.
+    """
     if not shown:
         return
     score = GAP_SCORE * max(hit.row.score for hit in shown)
     worth = GAP_WORTH * max(hit.evidence.worth for hit in shown)
     for hit in shown[1:]:
-        if PINNED in hit.row.labels:
+        if PINNED in hit.row.labels and wording_of(hit.row) not in unmet:
             continue
         if hit.row.score < score or hit.evidence.worth < worth:
             hit.evidence = hit.evidence._replace(lines=(), whole=False)

@@ -59,6 +59,7 @@ class FindAnswer(LeanAnswer):
         [
             "answerable",
             "missing",
+            "unmet",
             "vocabulary",
             "terms",
             "manuals",
@@ -86,6 +87,10 @@ class FindAnswer(LeanAnswer):
         tuple[str, ...] | None,
         Field(description="Words of this manual near the best hits, for an alternative."),
     ] = None
+    unmet: Annotated[
+        tuple[int, ...] | None,
+        Field(description="Alternatives of which none of the best sections holds most."),
+    ] = None
     terms: Annotated[
         tuple[tuple[JsonValue, ...], ...] | None,
         Field(description="What each required term did, in how many sections it is, near words."),
@@ -109,7 +114,7 @@ def compact(
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows, extras = trace.search.rows, settings.extras
-    items, covered_rows, missing = _hit_items(context, trace, shown, extras)
+    page = _page(context, trace, shown, extras)
     answer = FindAnswer(
         trace_id=trace.id,
         candidates=len(rows),
@@ -122,11 +127,12 @@ def compact(
             offset=0,
             limit=shown.hits,
             total=len(rows),
-            items=tuple(items),
-            next_offset=covered_rows if covered_rows != len(items) else None,
+            items=page.items,
+            next_offset=page.covered if page.covered != len(page.items) else None,
         ),
         answerable=answerable(trace) if "answerable" in extras else None,
-        missing=tuple(missing) or None if "answerable" in extras else None,
+        missing=page.missing or None if "answerable" in extras else None,
+        unmet=page.unmet or None,
         vocabulary=vocabulary_of(trace) or None if "vocabulary" in extras else None,
         terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
         manuals=trace.manuals or None,
@@ -141,18 +147,26 @@ def compact(
     return answer
 
 
-def _hit_items(
-    context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Sequence[str]
-) -> tuple[list[Any], int, list[str]]:
-    """Return the best hits, how many rows they stand for, and which words they do not hold."""
+class _Page(NamedTuple):
+    """The best hits, how many rows they stand for, and the words and wordings they do not hold."""
+
+    items: tuple[Any, ...]
+    covered: int
+    missing: tuple[str, ...] = ()
+    unmet: tuple[int, ...] = ()
+
+
+def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Sequence[str]) -> _Page:
     rows = trace.search.rows
     if "lines" not in extras:
         first = rows[: shown.hits]
-        return [integrated(trace, row, extras) for row in first], len(first), []
+        return _Page(tuple(integrated(trace, row, extras) for row in first), len(first))
     reader = EvidenceReader(context, trace, places="documents" in extras)
     hits, covered = shown_hits(reader, rows, shown.hits, shown.chars, folded="also" in extras)
-    items = [evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits]
-    return items, covered, reader.missing_words()
+    items = (evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits)
+    return _Page(
+        tuple(items), covered, tuple(reader.missing_words()), tuple(reader.unmet_wordings())
+    )
 
 
 def _tells_of_coverage(
