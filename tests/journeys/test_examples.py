@@ -166,7 +166,7 @@ def test_the_glossary_answers_the_same_at_every_face(
     ]
     called = plugin_venv.fumishirube(workspace, "call", "glossary_lookup", json.dumps(asked))
     assert json.loads(called.stdout) == answer
-    monkeypatch.setattr(http_server, "script", lambda: str(plugin_venv.bin / "fumishirube"))
+    monkeypatch.setattr(http_server, "warm_script", lambda: str(plugin_venv.bin / "fumishirube"))
     with http_server.HttpServer(workspace) as server:
         assert server.client.get("/glossary", params=asked).json() == answer
         assert "/glossary" in server.client.get("/openapi.json").json()["paths"]
