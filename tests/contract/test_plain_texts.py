@@ -43,7 +43,8 @@ def test_a_hit_is_its_place_its_headings_and_its_lines(server: Fumishirube) -> N
     item = answer["inline_hits"]["items"][0]
     first, *_ = [line for line in text.split("\n") if line.startswith("1. ")]
     place = f"{item['ref']['path']}#L{item['ref']['start_line']}-L{item['end_line']}{item['cite']}"
-    assert first == f"1. {place} Fees"
+    assert item["whole"] is True
+    assert first == f"1. {place} (whole) Fees"
     assert "3 The parking fee is 1,200 yen a day." in text.split("\n")
     assert answer["trace_id"] in text
     assert f"also {item['also'][0]}" in text
