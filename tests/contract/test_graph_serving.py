@@ -19,7 +19,7 @@ import stdio
 from documents import PAIR, docs, docs_json, documents
 from http_server import HttpServer
 from manuals import fumishirube
-from warm_start import kill, process_of, warm_script
+from warm_start import kill, warm_script
 
 LOCK = Path(".ubp") / "serve.lock"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
@@ -312,12 +312,15 @@ def test_a_reader_takes_over_when_the_holder_is_gone(
 def test_a_kill_while_indexing_loses_nothing(tmp_path: Path) -> None:
     files = {f"p{n}.md": f"# Page {n}\n\n[[p{n + 1}]]\n" for n in range(400)}
     documents(tmp_path, files)
-    for moment in (0.3, 0.6, 0.9):
+    codes = []
+    for moment in (0.15, 0.3, 0.6):
         with ended(
             subprocess.Popen([warm_script(), "docs", "index", "--full"], cwd=tmp_path)
         ) as one:
             time.sleep(moment)
-            os.kill(process_of(one), signal.SIGKILL)
+            kill(one)
+            codes.append(one.returncode)
+    assert -signal.SIGKILL in codes, "all were faster"
     done = docs_json("index", cwd=tmp_path)
     assert done["documents"] == 400
     assert done["links"] == {"resolved": 399, "dangling": 1, "ambiguous": 0}
