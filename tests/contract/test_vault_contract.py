@@ -22,7 +22,7 @@ NFC, NFD = (unicodedata.normalize(form, "がいど") for form in ("NFC", "NFD"))
 LIMIT = 10 * 1024 * 1024
 HUGE = 64 * 1024 * 1024 + 1
 TOOLS = {
-    "vault_ls": ["path"],
+    "vault_ls": ["path", "cursor"],
     "vault_create": ["path", "content"],
     "vault_read": ["path", "full", "range"],
     "vault_scan": ["path", "start_line", "cursor"],
