@@ -129,7 +129,7 @@ class LinePage:
         around = {n: lines[n - 1] for n in range(max(1, first), min(len(lines), last) + 1)}
         around[match.number] = _GOES_ON.join(
             line.strip() if place else line.rstrip()
-            for place, line in enumerate(match.text(lines).split("\n"))
+            for place, line in enumerate(match.written(lines))
         )
         return around
 

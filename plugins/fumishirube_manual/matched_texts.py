@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
 from fumishirube_manual.line_pages import LinePlace
-from fumishirube_manual.matching_lines import LineMatcher, MatchingLine
+from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, on_one_line
 
 _LONGEST = 200
 _BESIDE = 50
@@ -50,7 +50,7 @@ class MatchedTexts:
     def add(self, manual_id: str, text: FileText, matches: Sequence[MatchingLine]) -> None:
         """Take in the matching lines of a file."""
         lines = text.text.split("\n")
-        written = [_joined(match.text(lines)) for match in matches]
+        written = [on_one_line(match.written(lines)) for match in matches]
         for match, line, spans in zip(
             matches, written, self._matcher.spans_of(written), strict=True
         ):
@@ -86,11 +86,6 @@ class MatchedTexts:
             for (manual_id, path), texts in grouped
         ]
         return files, len(self) - offset - len(rows)
-
-
-def _joined(text: str) -> str:
-    first, *rest = text.split("\n")
-    return " ".join([first.rstrip(), *(line.strip(" \t>") for line in rest)]) if rest else first
 
 
 def _stretch(line: str, start: int, end: int) -> str:

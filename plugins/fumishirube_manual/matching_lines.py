@@ -54,9 +54,15 @@ class MatchingLine(NamedTuple):
     texts: tuple[int, ...]
     last: int
 
-    def text(self, lines: Sequence[str]) -> str:
-        """Return what is written in it, of the lines of its file."""
-        return "\n".join(lines[self.number - 1 : self.last])
+    def written(self, lines: Sequence[str]) -> Sequence[str]:
+        """Return what is written in it, of the lines of its file, and in those it goes on in."""
+        return lines[self.number - 1 : self.last]
+
+
+def on_one_line(written: Sequence[str]) -> str:
+    """Return lines of running text as one, without the marks of a quotation at each."""
+    first, *rest = written
+    return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
 
 
 class LineMatcher(Protocol):
@@ -133,7 +139,7 @@ class PatternMatcher:
     def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
         """Return the lines with a match that ends in the next one, and that one's number."""
         pairs = [
-            f"{line.rstrip()} {following.strip(_QUOTED)}" if wraps(line, following) else ""
+            on_one_line((line, following)) if wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
         numbers = [hit.passage.start_line for hit in self._ranking(_Lines(path, pairs)).hits]

@@ -36,7 +36,7 @@ def find_text(answer: Json) -> str:
     terms: Any = answer.get("terms") or ()
     said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
     known = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
-    known |= {"terms", "inline_hits"}
+    known |= {"unmet", "terms", "inline_hits"}
     lines = ["; ".join(said), *_rest(answer, known)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")

@@ -59,6 +59,13 @@ def test_what_is_amiss_is_never_left_out(server: Fumishirube) -> None:
     assert "in none of the best sections: zeppelin" in text
 
 
+def test_wordings_that_are_not_met_are_named_once(server: Fumishirube) -> None:
+    text, answer = both(server, "manual_find", **FIND, alternatives=["turnstile biometrics"])
+    assert answer["unmet"] == [1]
+    assert "no section holds most of alternative 1" in text
+    assert "unmet" not in text
+
+
 def test_every_place_of_several_manuals_is_a_citation(server: Fumishirube) -> None:
     text, _ = both(server, "manual_grep", any=["yen", "延滞料"], manual_id="*")
     lines = text.split("\n")

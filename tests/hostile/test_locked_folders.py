@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from manuals import write
+from warm_start import installed_script
 
 POWERS = "-dac_override,-dac_read_search"
 """What lets the root user enter any folder."""
@@ -31,10 +32,8 @@ def weakened() -> list[str]:
 
 def run(*words: str, workspace: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as somebody who is subject to permissions."""
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script
     return subprocess.run(
-        [*weakened(), script, *words, "--workspace", str(workspace)],
+        [*weakened(), installed_script(), *words, "--workspace", str(workspace)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",

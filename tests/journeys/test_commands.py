@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +53,10 @@ def _stranger(folder: Path, name: str, code: str, *, claim: str = "stranger-hell
     return folder
 
 
-def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    folder: Path, *words: str, path: Path | str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, with what is importable from there, or from another path."""
     return subprocess.run(
         [warm_script(), *words],
         capture_output=True,
@@ -60,7 +64,7 @@ def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=60,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": str(path or folder)},
     )
 
 
@@ -166,19 +170,8 @@ def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
     (tmp_path / "manuals" / "m" / "a.md").write_text("# Leave\nSick leave is paid.\n")
     (tmp_path / "vault").mkdir()
 
-    environ = {**os.environ, "PYTHONPATH": str(_distribution_without(tmp_path / "site", name))}
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [warm_script(), *words],
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=60,
-            cwd=tmp_path,
-            env=environ,
-        )
-
+    path = _distribution_without(tmp_path / "site", name)
+    run = partial(_run, tmp_path, path=path)
     listed = run("plugins", "--json")
     assert listed.returncode == 0, listed.stderr
     plugins = {report["plugin"]: report["status"] for report in json.loads(listed.stdout)}

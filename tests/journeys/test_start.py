@@ -12,6 +12,7 @@ import manuals
 import pytest
 from manuals import appears, stranger
 from stdio import HELLO, Wire, command_line
+from warm_start import installed_script
 
 UNUSED = frozenset(
     {
@@ -128,9 +129,7 @@ def test_hanging_up_does_not_wait_for_an_index(tmp_path: Path, stuck: dict[str, 
 
 def test_who_asks_for_one_manual_does_not_index_another(tmp_path: Path) -> None:
     manuals.write(tmp_path, {"a/a.md": "# 給付\n日額。\n", "b/b.md": "# 給付\n条件。\n"})
-    script = shutil.which("fumishirube", path=str(Path(sys.executable).parent))
-    assert script is not None
-    words = [script, "find", "日額", "--manual", "a"]
+    words = [installed_script(), "find", "日額", "--manual", "a"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
     assert [one.name for one in (tmp_path / ".fumishirube" / "index").iterdir()] == ["a"]
 

@@ -52,11 +52,12 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
     """
     noted = trace.annotations.get(ANNOTATION)
     wordings: Sequence[Any] = noted if isinstance(noted, list) else []
-    return [
-        [(text, weight or max((other for _, other, _ in wording), default=0.0) or 1.0)
-         for text, weight, _ in wording]
-        for wording in wordings
-    ]  # fmt: skip
+    return [_worths(wording) for wording in wordings]
+
+
+def _worths(wording: Sequence[Any]) -> Sequence[tuple[str, float]]:
+    best = max((weight for _, weight, _ in wording), default=0.0) or 1.0
+    return [(text, weight or best) for text, weight, _ in wording]
 
 
 def wording_of(row: TraceRow) -> int:

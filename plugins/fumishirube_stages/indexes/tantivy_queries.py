@@ -39,9 +39,9 @@ What stands here nowhere is a word wherever it is a term.
 
 _CACHED_CLAUSES = 256
 _COUNTED = "freq"
+"""How often a term stands is read, and not where, which the engine's own default is."""
 _LONGEST_PART = 128
 """Characters of a pattern: the engine takes a thousand states, up to four a character."""
-"""How often a term stands is read, and not where, which the engine's own default is."""
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """What means something to the engine's expressions; it refuses to have anything else escaped."""
 
@@ -129,7 +129,7 @@ class Translator(ABC):
         starts = range(0, len(text), _LONGEST_PART)
         patterns = [f".*{_escaped(text[start : start + _LONGEST_PART])}.*" for start in starts]
         pieces = [Query.regex_query(self._schema, name, pattern) for pattern in patterns]
-        return _every(pieces)
+        return _joined(pieces, Occur.Must)
 
     @abstractmethod
     def _stands(self, field: str, term: str) -> bool:
@@ -184,17 +184,15 @@ def _weighed(query: Query, boost: float) -> Query:
 
 
 def _either(queries: Sequence[Query]) -> Query:
+    return _joined(queries, Occur.Should)
+
+
+def _joined(queries: Sequence[Query], occur: Occur) -> Query:
     if len(queries) == 1:
         return queries[0]
     if not queries:
         return Query.empty_query()
-    return Query.boolean_query([(Occur.Should, query) for query in queries])
-
-
-def _every(queries: Sequence[Query]) -> Query:
-    if len(queries) == 1:
-        return queries[0]
-    return Query.boolean_query([(Occur.Must, query) for query in queries])
+    return Query.boolean_query([(occur, query) for query in queries])
 
 
 def _escaped(text: str) -> str:
