@@ -6,13 +6,13 @@ from fumishirube_graph.surface import GraphSurface
 
 @hook
 def register_surfaces(register: Register[Surface]) -> None:
-    """Offer the tools over linked documents."""
+    """Register the surface ``graph``."""
     register("graph", GraphSurface)
 
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer ``docs``."""
+    """Register the command ``docs``."""
     register(
         Command(
             "docs",

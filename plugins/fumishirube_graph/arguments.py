@@ -1,4 +1,4 @@
-"""Arguments and parts of answers that several of these tools share."""
+"""Arguments and parts of answers that several ``ubp_*`` tools share."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:")
 
 
 class NonNullParams(Params):
-    """Arguments of which none may be null."""
+    """Arguments that must not be null."""
 
     null_is_absent: ClassVar[bool] = False
 
 
 class UntrustedAnswer(Answer):
-    """An answer with text from documents, marked as such; warnings come when there are any."""
+    """An answer with text from documents, marked as untrusted; ``warnings`` are optional."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"warnings"})
 
@@ -46,11 +46,11 @@ class UntrustedAnswer(Answer):
 
     @model_serializer(mode="wrap")
     def _trusting(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Put what every answer has behind what this one says."""
-        said = handler(self)
-        last = {key: said.pop(key) for key in ("content_trust", "warnings")}
-        said |= last
-        return {k: v for k, v in said.items() if v is not None or k not in self.omitted}
+        """Move the inherited keys behind the keys of the subclass."""
+        dumped = handler(self)
+        last = {key: dumped.pop(key) for key in ("content_trust", "warnings")}
+        dumped |= last
+        return {k: v for k, v in dumped.items() if v is not None or k not in self.omitted}
 
 
 def _not_null(value: Any) -> Any:
@@ -60,10 +60,10 @@ def _not_null(value: Any) -> Any:
 
 
 def checked_path(value: str, name: str) -> str:
-    """Return a path as it was given.
+    """Return a path unchanged after checking it.
 
     Raises:
-        InvalidParameter: for what is no relative path below a folder.
+        InvalidParameter: when it is not a relative path below a folder.
     """
     steps = value.replace("\\", "/").split("/")
     wrong = (
@@ -133,10 +133,10 @@ class LinkedPage(LeanAnswer):
 
 
 class GraphRuntime:
-    """What these tools work with: the documents, and the surface's settings.
+    """What the tools share: the documents and the surface's settings.
 
-    ``served`` is whether a client is served, who should not wait long for a first index;
-    ``closing`` has what is to end with the room.
+    ``served`` is true while a client is served: its calls wait only briefly for a first index.
+    ``closing`` ends with the runtime.
     """
 
     def __init__(self, docs: Docs, settings: GraphSettings, *, refreshing: bool = True) -> None:
@@ -147,11 +147,11 @@ class GraphRuntime:
         self._refreshing = refreshing
 
     def unrefreshed(self) -> GraphRuntime:
-        """Return the same room, in which the folder is not looked at."""
+        """Return the same runtime without refreshing: it does not look for changed files."""
         return GraphRuntime(self.docs, self.settings, refreshing=False)
 
     def close(self) -> None:
-        """End what goes on beside the calls, and let go of the documents."""
+        """Stop the background work and close the documents."""
         self.closing.close()
         self.docs.close()
 
@@ -159,22 +159,22 @@ class GraphRuntime:
         """Return the newest generation."""
         return self.docs.current(served=self.served) if self._refreshing else self.docs.view()
 
-    def page(self, snapshot: GraphSnapshot, wanted: str, parameter: str) -> Doc:
+    def page(self, snapshot: GraphSnapshot, name: str, parameter: str) -> Doc:
         """Return the page that an argument names.
 
         Raises:
-            Refused: when there is none.
+            Refused: when there is no such page.
         """
-        doc = snapshot.named(wanted, self.docs.root_name)
+        doc = snapshot.named(name, self.docs.root_name)
         if doc is None:
-            unread = snapshot.named_skipped(wanted, self.docs.root_name)
+            unread = snapshot.named_skipped(name, self.docs.root_name)
             if unread is not None:
                 raise skipped_page(unread, parameter, *skipped(snapshot, unread))
-            raise unknown_page(wanted, parameter, snapshot.near(wanted))
+            raise unknown_page(name, parameter, snapshot.near(name))
         return doc
 
     def staleness(self, doc: Doc, *, verify: bool = False) -> Staleness:
-        """Return how a document stands to its sources now."""
+        """Return the staleness of a document against its sources now."""
         days = self.settings.threshold_days
         return self.docs.baselines.staleness(doc.path, doc.record, days, verify=verify)
 
@@ -185,9 +185,9 @@ class GraphRuntime:
         return frozenset(p for p, doc in snapshot.docs.items() if doc.record.doc_type == doc_type)
 
     def warned(self, snapshot: GraphSnapshot, *more: str) -> tuple[str, ...] | None:
-        """Return the warnings of an answer, if there are any."""
+        """Return the warnings of an answer, or ``None``."""
         return (*snapshot.behind, *more) or None
 
     def warned_of(self, snapshot: GraphSnapshot, *more: str) -> tuple[str, ...] | None:
-        """Return the warnings of an answer that is drawn from all documents."""
+        """Return the warnings of an answer that is computed from all documents, or ``None``."""
         return self.warned(snapshot, *more, *left_out(snapshot))

@@ -1,4 +1,4 @@
-"""What the surface ``graph`` offers, and the room in which its tools work."""
+"""The tools of the surface ``graph``, and the runtime that they share."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from fumishirube_graph.suggestions import suggest_tool
 def graph_runtime(
     context: SurfaceContext, settings: GraphSettings, baseline_file: str
 ) -> GraphRuntime:
-    """Return the one room of a desk, which all of its tools share."""
+    """Return the one runtime of a context, which all of its tools share."""
     return context.keep("room", lambda: GraphRuntime(Docs(context, baseline_file), settings))
 
 
 def tools(runtime: GraphRuntime) -> Sequence[Tool[Any, Any]]:
-    """Return the six tools, in the order in which an agent meets them."""
+    """Return the six tools, in the order in which clients list them."""
     return (
         search_tool(runtime),
         page_tool(runtime),
@@ -43,7 +43,7 @@ def tools(runtime: GraphRuntime) -> Sequence[Tool[Any, Any]]:
 
 
 def commands(runtime: GraphRuntime) -> Sequence[Tool[Any, Any]]:
-    """Return what only the command line is offered; the six tools as they stand, too."""
+    """Return the tools that only the command line offers, and the six tools without refreshing."""
     return (
         *tools(runtime.unrefreshed()),
         index_tool(runtime),

@@ -1,4 +1,4 @@
-"""``fumishirube docs check``: links that lead nowhere, to several pages, or past a heading."""
+"""``fumishirube docs check``: lists dangling and ambiguous links, and missing headings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from fumishirube_graph.errors import refusing
 
 
 class CheckParams(NonNullParams):
-    """Nothing."""
+    """No arguments."""
 
 
 class CheckedLink(Answer):
-    """A link, and where it stands."""
+    """A link and its position."""
 
     filepath: str
     line: int
@@ -20,13 +20,13 @@ class CheckedLink(Answer):
 
 
 class AmbiguousLink(CheckedLink):
-    """A link that may mean several pages."""
+    """A link that matches several pages."""
 
     candidates: tuple[str, ...]
 
 
 class CheckAnswer(Answer):
-    """What is not as it should be; orphans have no link either way."""
+    """The broken links; ``orphans`` are pages without links in or out."""
 
     dangling: tuple[CheckedLink, ...]
     ambiguous: tuple[AmbiguousLink, ...]

@@ -1,4 +1,4 @@
-"""``.ubp/config.json``: what an earlier configuration says, in the words of this one."""
+"""Reads ``.ubp/config.json``, the configuration file of an earlier program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCE = ".ubp/config.json"
 
 
 class _ConfigPart(BaseModel):
-    """What is not named here is nobody's."""
+    """A part of the file; unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -43,10 +43,10 @@ class _File(_ConfigPart):
 
 
 def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> ClassicSettings:
-    """Return what the file says, over the surface's default pipeline.
+    """Return the settings of the file, merged over the surface's default pipeline.
 
     Raises:
-        ConfigError: when it is no JSON object, or says what cannot be.
+        ConfigError: when it is not a JSON object, or holds an invalid value.
     """
     try:
         classic = _File.model_validate(json.loads(workspace.read_bytes(SOURCE)))

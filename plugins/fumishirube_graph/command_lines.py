@@ -1,4 +1,4 @@
-"""What the commands over documents print for people."""
+"""Formats the answers of ``fumishirube docs`` for people."""
 
 from __future__ import annotations
 
@@ -135,4 +135,4 @@ RENDERERS: Mapping[str, Callable[[Any], Iterator[str]]] = MappingProxyType(
         "suggest-links": _suggested,
     }
 )
-"""What prints an answer, by command."""
+"""The formatter of each command's answer."""

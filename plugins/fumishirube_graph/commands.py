@@ -31,13 +31,13 @@ from fumishirube_graph.command_lines import RENDERERS
 SURFACE = "graph"
 
 OK, FINDINGS, USAGE_ERROR, INTERNAL_FAILURE = 0, 1, 2, 3
-"""Exit codes: all well; something is stale or broken; wrong arguments; our own failure."""
+"""Exit codes: success; stale or broken documents; wrong arguments; internal error."""
 
 _INTERNAL = -32603
 
 
 class Option(NamedTuple):
-    """An option, the argument that it gives to the tool, and how its word is read."""
+    """An option, the tool argument that it sets, and how its value is parsed."""
 
     flag: str
     name: str
@@ -47,7 +47,7 @@ class Option(NamedTuple):
 
 
 class DocsCommand(NamedTuple):
-    """A command: the tool behind it, what is given to that tool, and what it does."""
+    """A command: the tool it calls, the arguments it fixes, and its help."""
 
     tool: str
     help: str
@@ -57,7 +57,7 @@ class DocsCommand(NamedTuple):
 
 
 def _number(word: str) -> JsonValue:
-    """Return a number as it would stand in JSON; anything else is for the tool to refuse."""
+    """Return a number as JSON would hold it; leave anything else to the tool's validation."""
     try:
         value = json.loads(word)
     except (ValueError, RecursionError):
@@ -148,11 +148,11 @@ _DOCS_COMMANDS = {
 }
 _SWITCHES = frozenset({"full", "include_linked", "fulltext", "exit_code", "verify"})
 _OWN = frozenset({"fulltext", "exit_code", "format"})
-"""Options that the command itself looks at."""
+"""Options that the command handles itself."""
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add its own commands."""
+    """Add the subcommands of ``docs``."""
     chosen = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name, verb in _DOCS_COMMANDS.items():
         added = add_subcommand(chosen, name, _run, verb.help)
@@ -178,7 +178,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Say which commands there are."""
+    """List the subcommands."""
     options.parser.print_help()
     return OK
 
@@ -190,7 +190,7 @@ def _serve(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
-    """Ask the tool behind a command, and print what it answers."""
+    """Call the tool behind a command, and print its answer."""
     if getattr(options, "format", None) not in (None, "json", "dot", "mermaid", "html"):
         known = ("json", "dot", "mermaid", "html")
         options.parser.error(f"--format: {not_known('format', options.format, known)}")
@@ -221,7 +221,7 @@ def _tool(application: Application, options: Namespace) -> Tool[Any, Any]:
     refreshed = _DOCS_COMMANDS[options.verb].fresh and not options.no_refresh
     offered = application.tools if refreshed else application.commands
     if refreshed and name not in offered:
-        # What only the command line is offered answers of the index as it stands.
+        # Tools of the command line alone never refresh the index themselves.
         call_tool(application.commands["docs_index"], {}, Call())
         offered = application.commands
     if name not in offered:
@@ -246,7 +246,7 @@ def _arguments(options: Namespace) -> dict[str, JsonValue]:
 
 
 def _refused(error: ToolError, options: Namespace) -> int:
-    """Say what was refused, as the tool does or in a line."""
+    """Print a tool's error, as JSON or as one line."""
     payload = error_payload(error)
     if options.json:
         print_json(payload, compact=True)
@@ -273,6 +273,6 @@ def _line(warning: Any) -> str:
 
 
 def ubp() -> int:
-    """Run these commands by the name that other programs call them by."""
+    """Run these commands under the name ``ubp``, which other programs call."""
     sys.argv[1:1] = ["docs"]
     return main()

@@ -1,4 +1,4 @@
-"""``ubp_get_context``: a document, and the beginnings of those around it."""
+"""``ubp_get_context``: a document with the beginnings of its neighbours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SIZE = 50_000
 
 
 class ContextParams(NonNullParams):
-    """Around which page, how far, and how much."""
+    """The page in the middle, the depth, and the size."""
 
     filepath: FilePath
     depth: Depth3 = None
@@ -35,7 +35,7 @@ class ContextParams(NonNullParams):
 
 
 class ContextCenter(Answer):
-    """The page in the middle, whole."""
+    """The page in the middle, complete."""
 
     doc_id: str
     filepath: str
@@ -44,7 +44,7 @@ class ContextCenter(Answer):
 
 
 class RelatedPage(Answer):
-    """A page around it: how it was reached, and how it begins."""
+    """A neighbour: the link that reached it, and its beginning."""
 
     doc_id: str
     filepath: str
@@ -56,7 +56,7 @@ class RelatedPage(Answer):
 
 
 class ContextAnswer(UntrustedAnswer):
-    """A page and its neighbourhood, nearest first."""
+    """A page and its neighbours, nearest first."""
 
     center: ContextCenter
     related: tuple[RelatedPage, ...]

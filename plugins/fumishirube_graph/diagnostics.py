@@ -1,4 +1,4 @@
-"""What keeps documents from being found: files that cannot be read."""
+"""Reports files that could not be read, and so cannot be searched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
 
 
 def unread_documents(commands: Sequence[Tool[Any, Any]], root: str) -> Sequence[Diagnostic]:
-    """Bring the index up to date, and return a finding for each reason, with its files."""
+    """Update the index, and return one diagnostic a reason, with its files."""
     subject = f"root {root}"
     index = next(tool for tool in commands if tool.name == "docs_index")
     try:

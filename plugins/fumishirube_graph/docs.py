@@ -1,4 +1,4 @@
-"""The documents of a folder, and the index that follows them: one generation after the other."""
+"""The documents of a folder: keeps an index in step with the files, one generation at a time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from fumishirube_graph.vectors import EmbeddingCounts, Vectors
 PATIENCE = 5.0
 """Seconds that a call waits for the first index."""
 FRESH = 0.3
-"""Seconds for which the folder is not looked at again; changes in quick succession are one."""
+"""Seconds after a look at the folder in which no new one starts."""
 
 _NAME = "docs"
 
@@ -46,7 +46,7 @@ _log = logging.getLogger("fumishirube")
 
 
 class IndexChange(NamedTuple):
-    """What one look at the folder brought."""
+    """The result of one update of the index."""
 
     added: int = 0
     updated: int = 0
@@ -61,7 +61,7 @@ class IndexChange(NamedTuple):
 
 
 class FolderComparison(NamedTuple):
-    """What is in the index and no more in the folder, what is to be read, and what is neither."""
+    """The paths to remove from the index, the files to read, and the number of unchanged ones."""
 
     gone: Sequence[str]
     changed: Sequence[ClaimedFile]
@@ -69,10 +69,10 @@ class FolderComparison(NamedTuple):
 
 
 class Docs:
-    """The documents of a desk's root. Calls from several threads take turns at updating.
+    """The documents below a context's root; updates from several threads run one after the other.
 
-    A follower only reads what others have written. ``news`` is set by every change taken in, and
-    ``marked`` says that the system marks changes of the folder.
+    A follower reads the index but never writes it. ``news`` is set after every change. ``marked``
+    is true where the operating system reports changes of the folder.
     """
 
     def __init__(self, context: SurfaceContext, baseline_file: str) -> None:
@@ -82,7 +82,7 @@ class Docs:
         self._lock = RLock()
         self._embedding = Lock()
         self._index: SurfaceIndex | None = None
-        self._seen: tuple[Mapping[str, IndexedFile], GraphSnapshot] | None = None
+        self._newest: tuple[Mapping[str, IndexedFile], GraphSnapshot] | None = None
         self._docs: dict[str, tuple[IndexedFile, Doc]] = {}
         self._unwritten: Mapping[str, IndexedFile] = {}
         self._looked = -1.0
@@ -100,10 +100,10 @@ class Docs:
         return self.context.root.path.name
 
     def current(self, *, served: bool = False) -> GraphSnapshot:
-        """Return the newest generation; changes on disk are taken in first.
+        """Return the newest generation, after taking in changes on disk.
 
         Raises:
-            Refused: when there is no folder, or a served first index is not ready in time.
+            Refused: when there is no folder, or the first index is not ready in time.
         """
         if not self.context.root.exists:
             raise docs_missing(self.root_name)
@@ -119,7 +119,7 @@ class Docs:
         return self._noting_recovery(self.view())
 
     def _noting_recovery(self, snapshot: GraphSnapshot) -> GraphSnapshot:
-        """Let one answer say that the index had to be built anew."""
+        """Add a warning to one answer after the index was rebuilt."""
         with self._lock:
             if not self._rebuilt:
                 return snapshot
@@ -129,9 +129,9 @@ class Docs:
             return noted
 
     def catch_up(self, *, at_call: bool = False) -> bool:
-        """Look at the folder, unless nothing can have changed; tell whether that was done.
+        """Look for changes, unless there can be none; return whether it looked.
 
-        At a call this is done only where the system marks changes: a look at every file takes long.
+        During a call, look only where the system reports changes: checking every file takes long.
         """
         with self._lock:
             if self._watch.quiet() or (at_call and not self.marked) or self.refresh().busy:
@@ -141,7 +141,7 @@ class Docs:
             return True
 
     def _catch_up_at_call(self) -> None:
-        """Take in what has just changed; if that fails, the answer is of the index before."""
+        """Take in recent changes; when that fails, answer from the index as it was."""
         try:
             self.catch_up(at_call=True)
         except ToolError:
@@ -151,30 +151,30 @@ class Docs:
             self.view().behind = ("the folder could not be indexed; this is the state before",)
 
     def _followed(self) -> GraphSnapshot:
-        """Return what others have indexed, or what the folder holds while nobody has."""
+        """Return what another process indexed, or index the folder while no process has."""
         with self._lock:
             if self._index is not None or self.context.stored(_NAME):
                 snapshot = self.view()
                 snapshot.behind = tuple(self._unfollowed())
                 return self._noting_recovery(snapshot)
             claimed = self._reader.files.sweep()
-            known = self._compared(self._unwritten, claimed)
-            if known.gone or known.changed:
+            comparison = self._compared(self._unwritten, claimed)
+            if comparison.gone or comparison.changed:
                 pages = {p: page for p, page in self._unwritten.items() if p in claimed}
-                for file in known.changed:
+                for file in comparison.changed:
                     path = file.source.path
                     pages[path] = self._reader.page(file, pages.get(path))
                 self._unwritten = pages
             return self._viewed(self._unwritten)
 
     def _unfollowed(self) -> Iterator[str]:
-        """Yield how far the index is behind the folder, when no other process follows that."""
+        """Yield a warning with the number of changed files, when no process follows the folder."""
         lock = self.context.folder("workspace").path / FOLDER / NAME
         if holder(lock) not in (None, os.getpid()):
             return
-        known = self._compared(self._opened().pages(), self._reader.files.sweep())
-        if known.gone or known.changed:
-            differing = len(known.gone) + len(known.changed)
+        comparison = self._compared(self._opened().pages(), self._reader.files.sweep())
+        if comparison.gone or comparison.changed:
+            differing = len(comparison.gone) + len(comparison.changed)
             yield (
                 "these answers are of an older index, and no server follows the folder: "
                 f"{differing} {'file differs' if differing == 1 else 'files differ'}; "
@@ -182,7 +182,7 @@ class Docs:
             )
 
     def view(self) -> GraphSnapshot:
-        """Return the newest generation that is committed, without a look into the folder."""
+        """Return the newest committed generation, without looking at the folder."""
         if not self.context.root.exists:
             raise docs_missing(self.root_name)
         with self._lock:
@@ -194,13 +194,13 @@ class Docs:
             return self._viewed(index.pages(), index)
 
     def _take_note(self, index: SurfaceIndex) -> None:
-        """Take over what the next answer has to say of the index."""
+        """Remember the warnings of the index for the next answer."""
         self._rebuilt, index.rebuilt = index.rebuilt or self._rebuilt, ""
 
     def _viewed(
         self, pages: Mapping[str, IndexedFile], index: OpenIndex | None = None
     ) -> GraphSnapshot:
-        if self._seen is None or self._seen[0] is not pages:
+        if self._newest is None or self._newest[0] is not pages:
             with _uncollected():
                 self._docs = dict(self._documents(pages))
                 docs = {path: doc for path, (_, doc) in self._docs.items()}
@@ -209,13 +209,13 @@ class Docs:
                 snapshot = GraphSnapshot(
                     _NAME, docs, self.vectors, skipped, narrowing, self.context.tokenizer()
                 )
-                self._seen = (pages, snapshot)
-        return self._seen[1]
+                self._newest = (pages, snapshot)
+        return self._newest[1]
 
     def refresh(self, *, full: bool = False, only: str | None = None) -> IndexChange:
         """Bring the index up to date with the folder, in one commit; wait for another writer.
 
-        With ``only`` no other file is looked at.
+        With ``only``, look at that file alone.
         """
         if not self.context.root.exists:
             raise docs_missing(self.root_name)
@@ -225,9 +225,9 @@ class Docs:
             claimed = self._reader.files.sweep()
             index.refresh()
             self._take_note(index)
-            known = self._compared(index.pages(), claimed, full=full, only=only)
-            change = IndexChange(unchanged=known.unchanged)
-            if known.gone or known.changed:
+            comparison = self._compared(index.pages(), claimed, full=full, only=only)
+            change = IndexChange(unchanged=comparison.unchanged)
+            if comparison.gone or comparison.changed:
                 with index.writing(Budget()) as mine:
                     if not mine:
                         before = self._viewed(index.pages(), index)
@@ -252,7 +252,7 @@ class Docs:
         full: bool = False,
         only: str | None = None,
     ) -> FolderComparison:
-        """Compare the index with the folder; with ``full`` everything is to be read."""
+        """Compare the index with the folder; with ``full``, read every file again."""
         gone, changed = self._reader.files.changes(pages, claimed)
         changed = [*claimed.values()] if full else changed
         if only is not None:
@@ -269,25 +269,25 @@ class Docs:
         only: str | None,
     ) -> IndexChange:
         pages = index.pages()
-        known = self._compared(pages, claimed, full=full, only=only)
+        comparison = self._compared(pages, claimed, full=full, only=only)
         done = Counter[str]()
 
         def read() -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
-            # One at a time, so that the index works on a page while the next is read.
-            for file in known.changed:
+            # Lazily, so that the index adds one page while the next is read.
+            for file in comparison.changed:
                 before = pages.get(file.source.path)
                 page = self._reader.page(file, before, full=full)
                 done["added"] += before is None
                 done["updated"] += before is not None and sha_of(before) != sha_of(page)
                 yield page, self._narrower.passages(page)
 
-        index.sync(known.gone, read())
+        index.sync(comparison.gone, read())
         return IndexChange(
-            done["added"], done["updated"], len(known.gone), len(claimed) - done.total()
+            done["added"], done["updated"], len(comparison.gone), len(claimed) - done.total()
         )
 
     def embed(self, go_on: Callable[[], bool] = lambda: True) -> EmbeddingCounts:
-        """Make the vectors that are missing, one thread at a time; a failure becomes a warning."""
+        """Make the missing vectors, in one thread at a time; turn a failure into a warning."""
         with self._embedding:
             try:
                 return self.vectors.bring_up_to_date(self.view().docs.values(), go_on)
@@ -303,13 +303,13 @@ class Docs:
 
     @property
     def embedder_name(self) -> str:
-        """The name of the embedder; ``none`` for one whose vectors have no dimensions."""
+        """The name of the embedder; ``none`` for an embedder without dimensions."""
         named = self.context.embedder()
         gives = self.vectors.active or self.vectors.failure
         return named.name if named and gives else "none"
 
     def likeness_vectors(self) -> Vectors:
-        """Return complete vectors; where the pipeline has none, those of hashed characters."""
+        """Return the pipeline's vectors when complete; else those of the ``hashing`` embedder."""
         if self.vectors.active:
             self.embed()
             return self.vectors
@@ -325,16 +325,16 @@ class Docs:
 
     @cached_property
     def baselines(self) -> Baselines:
-        """The baselines of the sources that the documents describe."""
+        """The baselines of the documents' sources."""
         return Baselines(self.context.folder("workspace"), self._baseline_file)
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         with self._lock:
             self._watch.close()
             if self._index is not None:
                 self._index.close()
-            self._index, self._seen = None, None
+            self._index, self._newest = None, None
 
     # --- the index ---------------------------------------------------------------------------
 
@@ -346,13 +346,13 @@ class Docs:
     def _documents(
         self, pages: Mapping[str, IndexedFile]
     ) -> Iterator[tuple[str, tuple[IndexedFile, Doc]]]:
-        """Yield a document a page; those that have not changed are the same objects."""
+        """Yield one document a page; an unchanged page yields the same object as before."""
         for path, page in pages.items():
             if page.about is None:
                 continue
-            known = self._docs.get(path)
-            if known is not None and known[0].about is page.about:
-                yield path, known
+            cached = self._docs.get(path)
+            if cached is not None and cached[0].about is page.about:
+                yield path, cached
             else:
                 row: Any = page.about
                 yield path, (page, Doc(path, Record.read(row)))
@@ -360,7 +360,7 @@ class Docs:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector from looking at what is being made here: it took half the time."""
+    """Pause the garbage collector while many objects are made: it took half of the time."""
     was = gc.isenabled()
     gc.disable()
     try:

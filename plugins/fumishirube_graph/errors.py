@@ -1,4 +1,4 @@
-"""How these tools refuse: JSON-RPC codes, and a message that names the parameter and the value."""
+"""The errors of the ``ubp_*`` tools: a JSON-RPC code and a message with parameter and value."""
 
 from __future__ import annotations
 
@@ -17,40 +17,44 @@ _NOUNS = {"string": "a string", "boolean": "true or false", "array": "a list"}
 
 
 class JsonRpcError(ToolError):
-    """A call that is answered with a JSON-RPC error code."""
+    """A failed call with a JSON-RPC error code."""
 
     code = "invalid_parameter"
     number = INVALID_PARAMS
 
     def payload(self) -> dict[str, JsonValue]:
-        """``{"code", "message", "details"}``, with the number for the code."""
-        said = super().payload()
-        return {"code": self.number, "message": said["message"], "details": said.get("details", {})}
+        """Return ``{"code", "message", "details"}``; the code is a number."""
+        payload = super().payload()
+        return {
+            "code": self.number,
+            "message": payload["message"],
+            "details": payload.get("details", {}),
+        }
 
 
 class JsonRpcInternalError(JsonRpcError):
-    """A call that cannot be answered, through no fault of the caller."""
+    """A call that failed for a reason other than its arguments."""
 
     code = "internal_error"
     number = INTERNAL
 
 
 def docs_missing(name: str) -> JsonRpcInternalError:
-    """Say that there is no folder of documents."""
+    """Return the error for a missing folder of documents."""
     message = f"there is no folder '{name}'; create it, or name the right one in roots.docs"
     return JsonRpcInternalError(message, reason="docs_missing")
 
 
 def still_indexing() -> JsonRpcInternalError:
-    """Say that the first index is not ready."""
+    """Return the error for a first index that is not ready."""
     return JsonRpcInternalError(
         "the first index is still being made; try again soon", reason="indexing"
     )
 
 
-def unknown_page(wanted: str, parameter: str, near: list[str]) -> JsonRpcError:
-    """Say that there is no such page, and what is spelled alike."""
-    shown = wanted if len(wanted) <= _GOT else wanted[: _GOT - 1] + "…"
+def unknown_page(name: str, parameter: str, near: list[str]) -> JsonRpcError:
+    """Return the error for an unknown page, with similar paths."""
+    shown = name if len(name) <= _GOT else name[: _GOT - 1] + "…"
     hint = f" Did you mean '{near[0]}'?" if near else ""
     listed: Any = near
     return JsonRpcError(
@@ -59,7 +63,7 @@ def unknown_page(wanted: str, parameter: str, near: list[str]) -> JsonRpcError:
 
 
 def skipped_page(path: str, parameter: str, code: str, message: str) -> JsonRpcError:
-    """Say that there is such a file, and why it is no page."""
+    """Return the error for a file that was skipped, with the reason."""
     none: Any = []
     return JsonRpcError(
         f"No page '{path}': {message}", parameter=parameter, reason="not_found", near=none, why=code
@@ -67,7 +71,7 @@ def skipped_page(path: str, parameter: str, code: str, message: str) -> JsonRpcE
 
 
 def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
-    """Return what puts any failure of a tool with these arguments into the words used here."""
+    """Return a function that restates any failure of a tool with these arguments."""
     properties: dict[str, Any] = {}
 
     def refused(error: ToolError, arguments: object) -> ToolError:
@@ -88,7 +92,7 @@ def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
 def _restated(
     name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any], error: ToolError
 ) -> JsonRpcError:
-    """Say what an argument must be, and what it was."""
+    """Return an error with the expected value and the actual one."""
     if name.partition("[")[0] not in arguments:
         return JsonRpcError(f"{name} is required", parameter=name, reason="missing")
     got = arguments.get(name.partition("[")[0])
@@ -103,7 +107,7 @@ def _restated(
 
 
 def _arm(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a schema that says what may be given; null never is."""
+    """Return the branch of a schema for a value that is not null."""
     arms = [arm for arm in schema.get("anyOf", [schema]) if arm.get("type") != "null"]
     return arms[0] if arms else schema
 

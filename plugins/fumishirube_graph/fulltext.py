@@ -1,4 +1,4 @@
-"""``ubp_fulltext_search``: the sections in which words stand, letter by letter."""
+"""``ubp_fulltext_search``: the sections that contain the words of a query, letter by letter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fumishirube_graph.texts import beginning, snippet, units
 
 
 class FulltextParams(NonNullParams):
-    """What to look for."""
+    """The query, and how many sections to return."""
 
     query: Annotated[
         str, Field(description='Words that must all stand in a section; "a phrase" in quotes.')
@@ -36,7 +36,7 @@ class FulltextParams(NonNullParams):
 
 
 class FulltextHit(Answer):
-    """A section; the lower the rank, the better."""
+    """A section; a lower rank is better."""
 
     doc_id: str
     filepath: str
@@ -49,7 +49,7 @@ class FulltextHit(Answer):
 
 
 class FulltextAnswer(UntrustedAnswer):
-    """The best sections, and how many there are."""
+    """The best sections, and the total."""
 
     results: tuple[FulltextHit, ...]
     total_found: int
@@ -88,10 +88,10 @@ def fulltext_tool(runtime: GraphRuntime) -> Tool[FulltextParams, FulltextAnswer]
     )
 
 
-def _hit(scored: ScoredSection, wanted: tuple[str, ...]) -> FulltextHit:
+def _hit(scored: ScoredSection, query_units: tuple[str, ...]) -> FulltextHit:
     doc, number = scored.place
     heading, text, section_id, line = _section(doc, number)
-    shown = snippet(text, wanted)
+    shown = snippet(text, query_units)
     if shown is None:
         shown = beginning(text or heading or doc.title)
     return FulltextHit(
@@ -107,7 +107,7 @@ def _hit(scored: ScoredSection, wanted: tuple[str, ...]) -> FulltextHit:
 
 
 def _section(doc: Doc, number: int) -> tuple[str | None, str, str, int]:
-    """Return heading, content, id and first line; of an empty document, of the one it counts as."""
+    """Return heading, content, id and first line of a section, or of an empty document."""
     if not doc.record.parts:
         return None, "", f"{doc.id}.e3b0c442", 1
     part = doc.record.parts[number]

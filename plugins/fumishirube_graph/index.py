@@ -1,4 +1,4 @@
-"""``fumishirube docs index``: bringing the index and the vectors up to date."""
+"""``fumishirube docs index``: updates the index and the vectors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fumishirube_graph.warnings import FileWarning, warnings
 
 
 class IndexParams(NonNullParams):
-    """Everything anew, or one file only."""
+    """Whether to read every file again, or one file only."""
 
     full: bool = False
     file: Annotated[str | None, NotNull, Field(description="Only this file.")] = None
 
 
 class IndexLinks(Answer):
-    """How many links lead where."""
+    """The number of links by result."""
 
     resolved: int
     dangling: int
@@ -30,7 +30,7 @@ class IndexLinks(Answer):
 
 
 class IndexEmbeddings(LeanAnswer):
-    """What became of the vectors; ``failure`` says why there are none."""
+    """The state of the vectors; ``failure`` is the reason when there are none."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"failure"})
 
@@ -105,7 +105,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
 
 
 def _only(runtime: GraphRuntime, file: str | None) -> str | None:
-    """Return the one file that is meant, below the docs folder or below the workspace."""
+    """Return the one file to index, given relative to the docs folder or to the workspace."""
     if file is None:
         return None
     path = checked_path(file, "file").replace("\\", "/")

@@ -1,4 +1,4 @@
-"""The lock of the server: one process at a time follows a workspace's documents."""
+"""The lock of the server: one process at a time follows the documents of a workspace."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FOLDER, NAME = ".ubp", "serve.lock"
 _READING = "'fumishirube docs serve --no-lock', or {use: graph, with: {lock: false}}"
 _PATIENCE = 1.0
 _FAR = 1 << 30
-"""Where Windows locks a byte: what is locked there cannot be read either."""
+"""The byte that Windows locks; a locked byte cannot be read, so it lies behind the text."""
 
 
 class ServeLock:
-    """``.ubp/serve.lock``: the process number on line 1, the time it began on line 2.
+    """``.ubp/serve.lock``: the process number on line 1, the start time of the process on line 2.
 
-    It is held while the operating system's lock on it is, or while a process of that number lives
-    that began then: other programs write the number only.
+    The lock is taken while the operating system's lock is, or while a process with that number and
+    start time runs: other programs write the number only.
     """
 
     def __init__(self, workspace: Root) -> None:
@@ -49,7 +49,7 @@ class ServeLock:
                 raise _already_served(self._named())
             if self._is_still(handle):
                 break
-            os.close(handle)  # its last holder has just removed it
+            os.close(handle)  # its last owner has just removed it
         other = holder(self._path)
         if other is not None and other != os.getpid():
             os.close(handle)
@@ -59,7 +59,7 @@ class ServeLock:
         self._handle = handle
 
     def release(self) -> None:
-        """Remove the lock, if it is still ours."""
+        """Remove the lock file, if this process still owns it."""
         handle, self._handle = self._handle, None
         if handle is None:
             return
@@ -89,7 +89,7 @@ class ServeLock:
             return False
 
     def _named(self) -> int | None:
-        """Return who has just taken the lock; the number is written a moment later."""
+        """Return the process that has just taken the lock; it writes its number a moment later."""
         deadline = time.monotonic() + _PATIENCE
         while (number := _read(self._path)[0]) is None and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -97,7 +97,7 @@ class ServeLock:
 
 
 def holder(path: Path) -> int | None:
-    """Return the process that a lock file names, if that is the one which wrote it."""
+    """Return the process that owns a lock file, if it still runs."""
     number, start = _read(path)
     if number is None or not _lives(number):
         return None
@@ -105,7 +105,7 @@ def holder(path: Path) -> int | None:
 
 
 def began(number: int) -> str:
-    """Return when a process began, in the words of the system; empty where that is not told."""
+    """Return the system's own text for the start time of a process; empty where unavailable."""
     with suppress(OSError, IndexError):
         fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
         return fields[19]
@@ -156,14 +156,14 @@ def _lives(number: int) -> bool:
     except OSError:
         return True
     with suppress(OSError):
-        # What has ended and was not yet waited for holds nothing.
+        # A process that has ended but was not waited for owns no lock.
         state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
         return state[0] != "Z"
     return True
 
 
 def _locked(handle: int) -> bool:
-    """Take the operating system's lock, which goes with the process however it ends."""
+    """Take the operating system's lock, which ends with the process."""
     os.lseek(handle, _FAR, os.SEEK_SET)
     taken = take_lock(handle, 0)
     os.lseek(handle, 0, os.SEEK_SET)

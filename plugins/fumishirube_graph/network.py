@@ -28,7 +28,7 @@ from fumishirube_graph.traversal import walk
 
 
 class GraphParams(NonNullParams):
-    """Around which page, and how far; or the whole graph, page by page."""
+    """The page in the middle and the depth; without it, the whole graph in pages."""
 
     center: Center = None
     depth: Depth5 = None
@@ -45,7 +45,7 @@ class Node(Answer):
 
 
 class GraphEdge(Answer):
-    """A link, by the ids of its ends."""
+    """A link between two nodes, by their ids."""
 
     source: str
     target: str
@@ -53,7 +53,7 @@ class GraphEdge(Answer):
 
 
 class GraphAnswer(UntrustedAnswer):
-    """Nodes and edges; the counts, or where to go on, come when something was left out."""
+    """Nodes and edges; when some were left out, also the totals or a cursor."""
 
     omitted: ClassVar[frozenset[str]] = frozenset(
         {"warnings", "truncated", "total_nodes", "total_edges", "next_cursor"}
@@ -91,10 +91,10 @@ def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
 
 
 def graph_page(runtime: GraphRuntime, params: GraphParams, chars: float) -> GraphAnswer:
-    """Return a page of the graph: as many nodes and edges as the bounds and ``chars`` allow.
+    """Return a page of the graph: as many nodes and edges as the limits and ``chars`` allow.
 
     Raises:
-        JsonRpcError: when there is no such center, or the cursor is not of these arguments.
+        JsonRpcError: when the center is unknown, or the cursor belongs to other arguments.
     """
     snapshot = runtime.view()
     if params.center is None:
@@ -110,7 +110,7 @@ def _whole(
     order = list(snapshot.docs)
     start = _decoded(cursor, "graph")
     if start is not None:
-        # What was delivered last may be gone since.
+        # The last node of the previous page may be gone by now.
         start = _GraphPlace(bisect_right(order, start.path), start.path, start.edges)
     part = _part(runtime, snapshot, order, start, chars)
     if start is None and part.complete:
@@ -154,9 +154,9 @@ def _around(
 
 
 class _GraphPlace(NamedTuple):
-    """Where a page starts: after so many nodes, the last of which has so many edges delivered.
+    """Where a page starts: the nodes delivered so far, and the edges of the last of them.
 
-    All edges of that node are delivered where ``edges`` is 0.
+    With ``edges`` 0, all edges of that node were delivered.
     """
 
     nodes: int
@@ -165,7 +165,7 @@ class _GraphPlace(NamedTuple):
 
 
 class _GraphPart(NamedTuple):
-    """The nodes and edges of a page, whether nothing is left, and where it goes on."""
+    """The nodes and edges of a page, whether they are the last, and where the next page starts."""
 
     paths: list[str]
     edges: list[LinkEdge]
@@ -180,7 +180,7 @@ def _part(
     start: _GraphPlace | None,
     chars: float,
 ) -> _GraphPart:
-    """Return a page of nodes in an order, each with the edges to itself and those before it."""
+    """Return a page of nodes in order, each with its edges to itself and to earlier nodes."""
     first = start.nodes if start else 0
     taken = set(order[:first])
     paths: list[str] = []
@@ -217,7 +217,7 @@ def _part(
 def _fitting(
     snapshot: GraphSnapshot, edges: Sequence[LinkEdge], chars: float
 ) -> tuple[list[LinkEdge], float]:
-    """Return the first edges that fit, at least one, and how many characters remain."""
+    """Return the first edges that fit, at least one, and the characters that remain."""
     fitting: list[LinkEdge] = []
     for edge in edges:
         size = json_chars(_edge(snapshot, edge))
@@ -233,10 +233,10 @@ def _encoded(request: JsonValue, end: _GraphPlace) -> str:
 
 
 def _decoded(cursor: str | None, request: JsonValue) -> _GraphPlace | None:
-    """Return where a page starts, or ``None`` at the beginning.
+    """Return where a page starts, or ``None`` for the first.
 
     Raises:
-        JsonRpcError: when the cursor was not issued for these arguments.
+        JsonRpcError: when the cursor was issued for other arguments.
     """
     if cursor is None:
         return None
@@ -247,7 +247,7 @@ def _decoded(cursor: str | None, request: JsonValue) -> _GraphPlace | None:
 
 
 def _completing(snapshot: GraphSnapshot, path: str, taken: Collection[str]) -> list[LinkEdge]:
-    """Return the edges between a page and itself or those taken before."""
+    """Return the edges between a page and itself, or a page taken earlier."""
     out = [e for e in snapshot.out[path] if e.target == path or e.target in taken]
     back = [e for e in snapshot.back.get(path, ()) if e.source != path and e.source in taken]
     return sorted([*out, *back])

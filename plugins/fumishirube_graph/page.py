@@ -22,13 +22,13 @@ from fumishirube_graph.staleness import Level
 
 
 class PageParams(NonNullParams):
-    """Which page."""
+    """The page to read."""
 
     filepath: FilePath
 
 
 class PageSection(Answer):
-    """A section, as it is written."""
+    """A section, as written."""
 
     heading: str | None
     content: str
@@ -40,7 +40,7 @@ class PageSection(Answer):
 
 
 class LinkIssue(LeanAnswer):
-    """A link that is not as it should be."""
+    """A link with a problem."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"candidates"})
 

@@ -30,7 +30,7 @@ Order = Literal["asc", "desc"]
 
 
 class ListParams(NonNullParams):
-    """Which documents, in which order."""
+    """Which documents, and in which order."""
 
     doc_type: OptionalDocType = None
     sort: Annotated[Sort | None, NotNull, Field(description="Default title.")] = None
@@ -39,7 +39,7 @@ class ListParams(NonNullParams):
 
 
 class ListedPage(Answer):
-    """A document, in short."""
+    """A summary of a document."""
 
     doc_id: str
     filepath: str
@@ -50,7 +50,7 @@ class ListedPage(Answer):
 
 
 class ListAnswer(UntrustedAnswer):
-    """Documents, and how many there are in all."""
+    """A page of documents, and their total."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"warnings", "next_cursor"})
 
@@ -101,29 +101,29 @@ def list_tool(runtime: GraphRuntime) -> Tool[ListParams, ListAnswer]:
 
 
 def encoded_cursor(request: Any, last: Any) -> str:
-    """Return a cursor: what it was issued for, and the last item that was delivered."""
+    """Return a cursor: the arguments it was issued for, and the last delivered item."""
     text = json.dumps([request, last], ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
 def decoded_cursor(cursor: str, request: Any) -> Any:
-    """Return the last item that a cursor names.
+    """Return the last delivered item of a cursor.
 
     Raises:
-        Refused: when it was not issued for these arguments.
+        Refused: when the cursor was issued for other arguments.
     """
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        known, last = json.loads(text)
+        issued_for, last = json.loads(text)
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        known, last = None, None
-    if known != request or not isinstance(last, list) or len(last) != 2:  # noqa: PLR2004 - a pair
+        issued_for, last = None, None
+    if issued_for != request or not isinstance(last, list) or len(last) != 2:  # noqa: PLR2004 - a pair
         raise foreign_cursor(cursor)
     return last
 
 
 def foreign_cursor(cursor: str) -> JsonRpcError:
-    """Return the error of a cursor that was not issued for a call's arguments."""
+    """Return the error for a cursor that was issued for other arguments."""
     message = "cursor was not issued for these arguments; take next_cursor as it was answered"
     return JsonRpcError(message, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
 
@@ -137,13 +137,13 @@ def _key(doc: Doc, sort: str) -> str:
 
 
 def _sorted(snapshot: GraphSnapshot, doc_type: str | None, sort: str, order: str) -> list[Doc]:
-    """Return the documents in order; ties are by ascending path in either direction."""
+    """Return the documents in order; ties are sorted by ascending path in either direction."""
     docs = [d for d in snapshot.docs.values() if doc_type in (None, d.record.doc_type)]
     return sorted(docs, key=lambda doc: _key(doc, sort), reverse=order == "desc")
 
 
 def _after(docs: list[Doc], sort: str, order: str, key: str, path: str) -> Iterator[Doc]:
-    """Yield what comes after an item, whether or not that is still there."""
+    """Yield the documents after an item, even when that item is gone."""
     for doc in docs:
         mine = _key(doc, sort)
         beyond = mine > key if order == "asc" else mine < key

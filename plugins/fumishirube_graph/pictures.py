@@ -1,4 +1,4 @@
-"""``fumishirube docs get-graph --format``: the graph as a picture for other programs, or a page."""
+"""``fumishirube docs get-graph --format``: draws the graph as DOT, Mermaid or HTML."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ARROWS = {
 
 
 class PictureParams(GraphParams):
-    """The graph to draw, and for whom."""
+    """The graph to draw, and the format."""
 
     format: Annotated[Format, Field(description="dot, mermaid or html.")]
 
@@ -94,14 +94,14 @@ def _mermaid(graph: GraphAnswer) -> Iterator[str]:
 
 
 def _entities(text: str) -> str:
-    """Return a text in which nothing means anything to mermaid: by numbers of characters."""
+    """Escape a text for Mermaid: every special character becomes a numeric entity."""
     return "".join(c if c.isalnum() or c in " -_./" else f"#{ord(c)};" for c in text)
 
 
 def _html(graph: GraphAnswer) -> Iterator[str]:
     page = resources.files(__package__).joinpath(_PAGE).read_text(encoding="utf-8")
     data = json.dumps(graph.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
-    # Inside a script element only the tag's own characters could end it.
+    # In a script element only "<" could begin the closing tag.
     for character in "<>&\u2028\u2029":
         data = data.replace(character, f"\\u{ord(character):04x}")
     yield page.replace(_DATA, data).rstrip("\n")

@@ -1,4 +1,4 @@
-"""What the index is to keep of each file of a folder: read anew only when its bytes changed."""
+"""Reads files into index records, and reuses the record of a file whose bytes did not change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_BYTES = 8 * 1024 * 1024
 
 
 class DocumentReader:
-    """Reads the files that the context's folder holds."""
+    """Reads the files of the context's folder."""
 
     def __init__(self, context: SurfaceContext) -> None:
         self._context = context
@@ -31,7 +31,7 @@ class DocumentReader:
     def page(
         self, claim: ClaimedFile, before: IndexedFile | None, *, full: bool = False
     ) -> IndexedFile:
-        """Read one file; what has only been touched stays what it was."""
+        """Read one file; return the old record when only its time changed."""
         path, stamp = claim.source.path, self.files.stamp(claim)
         if claim.size > min(MOST_BYTES, self._context.root.limits.file_bytes):
             return IndexedFile(path, stamp, "too_large")
@@ -67,12 +67,12 @@ class DocumentReader:
         workspace = self._context.folder("workspace").path
         try:
             return (workspace / path).resolve().is_relative_to(workspace.resolve())
-        except (OSError, RuntimeError):  # links in a circle
+        except (OSError, RuntimeError):  # a loop of symbolic links
             return False
 
 
 def _with_sections(document: Document) -> Document:
-    """Return what a loader gave that tells no links, with one section at least."""
+    """Complete a document of a loader without links, so that it has at least one section."""
     if document.sections:
         return document
     text = document.text
@@ -81,6 +81,6 @@ def _with_sections(document: Document) -> Document:
 
 
 def sha_of(page: IndexedFile) -> str:
-    """Return the hash of the bytes that a page was read from; empty for a skipped one."""
+    """Return the hash of the bytes of a page; empty for a skipped page."""
     row: Any = page.about
     return str(row[-2]) if row else ""

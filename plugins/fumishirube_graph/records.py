@@ -1,4 +1,4 @@
-"""What the index keeps of one document: its text, its sections, its links as written."""
+"""The index record of one document: its text, sections, and links as written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_SLUG = re.compile(r"[^\w\- ]")
 
 
 class DocSection(NamedTuple):
-    """A section: its heading, its lines in the file, and where it stands in the content."""
+    """A section: its heading, its lines in the file, and its offsets in the content."""
 
     heading: str | None
     level: int
@@ -35,7 +35,7 @@ class DocSection(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A document, as it is kept; ``sha`` is of its bytes, ``updated_ms`` when they were first."""
+    """A stored document; ``updated_ms`` is when its bytes, of hash ``sha``, were first seen."""
 
     title: str
     doc_type: DocType
@@ -50,7 +50,7 @@ class Record(NamedTuple):
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> Record:
-        """Return a record from the index, which keeps it as JSON."""
+        """Build a record from a row of the index, which is JSON."""
         title, doc_type, aliases, refs, content, parts, links, remarks, sha, updated_ms = row
         return cls(
             title,
@@ -67,10 +67,10 @@ class Record(NamedTuple):
 
 
 class FoldedTexts(NamedTuple):
-    """What a document is searched by: its texts as they are compared, in UTF-8.
+    """The searchable texts of a document, folded, in UTF-8.
 
-    Bytes are half as long as text that holds some Japanese, and looked through in half the time.
-    ``lengths`` are the contents' in characters, ``characters`` those of everything with a line
+    Bytes take half the memory of text with Japanese, and half the time to search. ``lengths`` are
+    the characters of each content; ``characters`` is their sum with titles, headings and a line
     end between two texts.
     """
 
@@ -82,13 +82,13 @@ class FoldedTexts(NamedTuple):
 
     @property
     def lines(self) -> list[bytes]:
-        """The title, and in turn a heading and its content."""
+        """The title, then each heading and its content."""
         inner = zip(self.headings, self.contents, strict=True)
         return [self.title, *(line for section in inner for line in section)]
 
 
 class Doc:
-    """A document of one generation, under its path and its id."""
+    """A document of one generation, with its path and id."""
 
     def __init__(self, path: str, record: Record) -> None:
         self.path = path
@@ -99,18 +99,18 @@ class Doc:
 
     @cached_property
     def section_ids(self) -> tuple[str, ...]:
-        """The sections' ids: of their headings, so that they survive edits."""
-        seen: dict[str, int] = {}
+        """The ids of the sections, derived from headings, so that they survive edits."""
+        counts: dict[str, int] = {}
         ids = []
         for part in self.record.parts:
             mark = _digest("\n".join(part.heading_path), 8)
-            seen[mark] = seen.get(mark, 0) + 1
-            ids.append(f"{self.id}.{mark}" + (f"-{seen[mark]}" if seen[mark] > 1 else ""))
+            counts[mark] = counts.get(mark, 0) + 1
+            ids.append(f"{self.id}.{mark}" + (f"-{counts[mark]}" if counts[mark] > 1 else ""))
         return tuple(ids)
 
     @cached_property
     def searched(self) -> FoldedTexts:
-        """What this document is searched by; one without sections has an empty one."""
+        """The searchable texts; a document without sections has one empty section."""
         title = folded(self.title)
         headings = [folded(part.heading or "") for part in self.record.parts] or [""]
         contents = [folded(self.text(part)) for part in self.record.parts] or [""]
@@ -130,12 +130,12 @@ class Doc:
 
     @cached_property
     def anchors(self) -> dict[str, str]:
-        """The id of the section that each heading opens or stands in, by text and by slug."""
+        """The section id of each heading, by its text and by its slug."""
         section_of: dict[str, str] = {}
         repeats: dict[str, int] = {}
         for part, section_id in zip(self.record.parts, self.section_ids, strict=True):
             for heading in filter(None, (part.heading, *_DEEPER.findall(self.text(part)))):
-                # As GitHub numbers them: a number that another heading is called by is left out.
+                # GitHub's numbering: it skips a number that is the slug of another heading.
                 plain = slug = _slug(heading)
                 while slug in repeats:
                     repeats[plain] += 1
@@ -147,7 +147,7 @@ class Doc:
         return section_of
 
     def anchor(self, anchor: str) -> str | None:
-        """Return the id of the section that an anchor means, if there is one."""
+        """Return the id of the section that an anchor points to, or ``None``."""
         return self.anchors.get(folded(anchor)) or self.anchors.get(anchor.casefold())
 
     @property
@@ -160,9 +160,9 @@ class Doc:
 def record_of(
     document: Document, sha: str, updated_ms: int, inside: Callable[[str], bool]
 ) -> Record:
-    """Return what is kept of a document that a loader has studied.
+    """Return the record of a document that a loader parsed.
 
-    ``inside`` tells whether a path below the workspace stays there, links followed.
+    ``inside`` returns whether a path, with links followed, stays below the workspace.
     """
     begin, end = _trimmed(document.text, document.content, len(document.text))
     remarks = list(document.remarks)
@@ -198,7 +198,7 @@ def _parts(document: Document, origin: int) -> Iterator[DocSection]:
 
 
 def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
-    """Return the bounds of a text without the blank lines around it."""
+    """Return the bounds of a text without leading and trailing blank lines."""
     piece = text[begin:end]
     if not piece.strip():
         return begin, begin
@@ -213,9 +213,9 @@ def _doc_type(stated: Any, remarks: list[LoaderRemark]) -> DocType:
     if stated is None:
         return "other"
     word = stated.strip().casefold() if isinstance(stated, str) else ""
-    for known in DOC_TYPES:
-        if known == word:
-            return known
+    for doc_type in DOC_TYPES:
+        if doc_type == word:
+            return doc_type
     shown = word[:40] or "a value that is no text"
     allowed = ", ".join(DOC_TYPES)
     remarks.append(LoaderRemark("doc_type_unknown", 1, f"doc_type {shown!r} is none of {allowed}"))
@@ -223,7 +223,7 @@ def _doc_type(stated: Any, remarks: list[LoaderRemark]) -> DocType:
 
 
 def _texts(stated: Any) -> list[str]:
-    """Return the texts of a text or a list; what else may stand there is passed over."""
+    """Return the strings in a string or a list; ignore other values."""
     listed = stated if isinstance(stated, list) else [stated]
     return list(dict.fromkeys(nfc(t.strip()) for t in listed if isinstance(t, str) and t.strip()))
 
@@ -231,7 +231,7 @@ def _texts(stated: Any) -> list[str]:
 def _source_refs(
     stated: Any, remarks: list[LoaderRemark], inside: Callable[[str], bool]
 ) -> Iterator[str]:
-    """Yield the paths below the workspace that a document says it describes, each once."""
+    """Yield the source paths that a document declares, relative to the workspace, each once."""
     seen: set[str] = set()
     for reference in stated if isinstance(stated, list) else [] if stated is None else [stated]:
         path = nfc(reference.strip()).replace("\\", "/") if isinstance(reference, str) else ""
@@ -257,5 +257,5 @@ def _digest(text: str, digits: int) -> str:
 
 
 def _slug(heading: str) -> str:
-    """Return the anchor that GitHub gives a heading."""
+    """Return the anchor that GitHub makes of a heading."""
     return _NO_SLUG.sub("", heading.strip().casefold()).replace(" ", "-")

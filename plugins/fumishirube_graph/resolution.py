@@ -1,4 +1,4 @@
-"""From links as written to edges between documents, and what is wrong with the rest."""
+"""Resolves links as written to edges between documents, and reports the rest as issues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RELATIVE = ("./", "../")
 
 
 class LinkEdge(NamedTuple):
-    """A link from one page to another, by their paths; ``section_id`` is what its anchor means."""
+    """A link between two pages, by path; ``section_id`` is the section of its anchor."""
 
     source: str
     target: str
@@ -25,7 +25,7 @@ class LinkEdge(NamedTuple):
 
 
 class Issue(NamedTuple):
-    """A link that leads nowhere, to several pages, or to a heading that is not there."""
+    """A link that matches no page, several pages, or a missing heading."""
 
     target: str
     kind: LinkKind
@@ -36,14 +36,14 @@ class Issue(NamedTuple):
 
 
 class ResolvedLinks(NamedTuple):
-    """What became of one document's links."""
+    """The edges and issues of one document."""
 
     edges: tuple[LinkEdge, ...]
     issues: tuple[Issue, ...]
 
 
 class LinkTargets:
-    """The documents by everything that a link may call them: path, name, title, alias."""
+    """An index of documents by what a link may name: path, name, title, alias."""
 
     def __init__(self, docs: Mapping[str, Doc]) -> None:
         self._docs = docs
@@ -59,7 +59,7 @@ class LinkTargets:
                 self._aliases.add(alias, path)
 
     def resolved(self, path: str) -> ResolvedLinks:
-        """Return the edges and issues of one document's links."""
+        """Return the edges and issues of one document."""
         edges: dict[tuple[str, str], LinkEdge] = {}
         issues: list[Issue] = []
         by_wiki: set[str] = set()
@@ -82,14 +82,14 @@ class LinkTargets:
                 by_wiki.add(target)
             elif target in by_wiki:
                 continue
-            known = edges.get((target, link.kind))
-            if known is None or known.section_id is None:
+            edge = edges.get((target, link.kind))
+            if edge is None or edge.section_id is None:
                 edges[target, link.kind] = LinkEdge(path, target, link.kind, section_id)
         issues.sort(key=lambda issue: issue.line)
         return ResolvedLinks(tuple(edges.values()), tuple(issues))
 
     def _candidates(self, source: str, link: Link) -> tuple[tuple[str, ...], bool]:
-        """Return the pages that a link may mean, the best first, and whether it leads outside."""
+        """Return the pages that a link may mean, best first, and whether it leaves the folder."""
         target = nfc(link.target)
         relative = target.startswith(_RELATIVE)
         if not target.startswith("/"):
@@ -117,16 +117,16 @@ class LinkTargets:
         return (), False
 
     def _trailing(self, target: str) -> tuple[str, ...]:
-        """Return the pages whose last segments are the target's."""
+        """Return the pages whose last path segments equal the target's."""
 
-        def ends(path: str, wanted: str) -> bool:
-            return f"/{path}".endswith(f"/{wanted}")
+        def ends(path: str, ending: str) -> bool:
+            return f"/{path}".endswith(f"/{ending}")
 
         return self._names.spelled(target, ends)
 
 
 class _Names:
-    """Names and the paths that go by them, in their own case and in none."""
+    """Names and their paths, with exact case and with folded case."""
 
     def __init__(self) -> None:
         self._exact: defaultdict[str, list[str]] = defaultdict(list)
@@ -140,22 +140,22 @@ class _Names:
         self._bare.update(folded.removesuffix(extension) for extension in _EXTENSIONS)
 
     def spelled(self, name: str, fits: Callable[[str, str], bool] | None = None) -> tuple[str, ...]:
-        """Return who goes by a name: exactly before in other case, as written before extended."""
+        """Return the paths of a name: exact case first, exact path before extensions."""
         bare = name.casefold()
         if (posixpath.basename(bare) if fits else bare) not in self._bare:
-            return ()  # which holds of most names that are tried
-        for known, case in ((self._exact, str), (self._folded, str.casefold)):
+            return ()  # the usual case: no document has this name
+        for names, case in ((self._exact, str), (self._folded, str.casefold)):
             for extension in _EXTENSIONS:
-                wanted = case(name + extension)
-                paths = known.get(posixpath.basename(wanted) if fits else wanted, ())
-                fitting = [path for path in paths if not fits or fits(case(path), wanted)]
+                spelling = case(name + extension)
+                paths = names.get(posixpath.basename(spelling) if fits else spelling, ())
+                fitting = [path for path in paths if not fits or fits(case(path), spelling)]
                 if fitting:
                     return tuple(dict.fromkeys(fitting))
         return ()
 
 
 def _joined(folder: str, target: str) -> str | None:
-    """Return the path that a relative one leads to, or ``None`` when it leaves the root."""
+    """Return the target of a relative path, or ``None`` when it leaves the root."""
     steps: list[str] = folder.split("/") if folder else []
     for step in target.split("/"):
         if step == "..":

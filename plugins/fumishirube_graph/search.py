@@ -1,4 +1,4 @@
-"""``ubp_search``: documents by meaning, links and words together."""
+"""``ubp_search``: searches documents by meaning, links and words together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fumishirube_graph.traversal import WalkStep, walk
 
 
 class SearchParams(NonNullParams):
-    """What to search for, and how far to look around."""
+    """The query, and how many links to follow."""
 
     query: Annotated[str, Field(description="A question or words, in any language.")]
     limit: Annotated[
@@ -52,9 +52,9 @@ class SearchParams(NonNullParams):
 
 
 class SearchAnswer(UntrustedAnswer):
-    """The best documents, and how many there are.
+    """The best documents, and the total.
 
-    With ``content_truncated`` texts are shorter than usual, so that the answer stays in its bounds.
+    With ``content_truncated``, texts are shorter than usual to keep the answer within its limit.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset(
@@ -93,7 +93,7 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
             ranking = outcome.ranking
             warnings += [outcome.trace.degraded] if outcome.trace.degraded else []
             warnings += _unfinished(runtime, snapshot)
-        # What no scorer named has no score that could be broken down.
+        # A hit without a named scorer has no score to break down.
         named = [hit for hit in ranking.hits if hit.signals]
         groups = [(p, list(hits)) for p, hits in groupby(named, lambda h: h.passage.path)]
         limit = params.limit or runtime.settings.default_limit
@@ -150,7 +150,7 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
 
 
 def _unfinished(runtime: GraphRuntime, snapshot: GraphSnapshot) -> Iterator[str]:
-    """Yield how far the vectors are, when they are not complete."""
+    """Yield a warning while the vectors are incomplete."""
     if failure := runtime.docs.vectors.failure:
         yield f"words alone decide: {failure}"
     done, total = runtime.docs.vectors.progress(snapshot.docs)

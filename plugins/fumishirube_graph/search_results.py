@@ -1,4 +1,4 @@
-"""What ``ubp_search`` shows of a document: its best sections, in as much text as there is room."""
+"""The results of ``ubp_search``: a document's best sections, shortened to fit the answer."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fumishirube_graph.staleness import Level
 from fumishirube_graph.traversal import WalkStep
 
 WINDOW = 2_000
-"""Characters of a section that are shown."""
+"""The most characters of a section in an answer."""
 LINKED = 10
-"""Linked pages of a document that are shown."""
+"""The most linked pages of a document in an answer."""
 
 _SECTIONS = 3
 _LEAST = 100
@@ -25,7 +25,7 @@ _SUMMARY = 500
 
 
 class SearchSection(Answer):
-    """One of a document's best sections."""
+    """One of the best sections of a document."""
 
     section_id: str
     heading: str | None
@@ -38,7 +38,7 @@ class SearchSection(Answer):
 
 
 class SearchBreakdown(Answer):
-    """What a score is made of, before weighting."""
+    """The parts of a score, before weighting."""
 
     vector_similarity: float
     graph_proximity: float
@@ -46,7 +46,7 @@ class SearchBreakdown(Answer):
 
 
 class SearchLinked(Answer):
-    """A page linked with a result."""
+    """A page linked to a result."""
 
     doc_id: str
     filepath: str
@@ -80,10 +80,10 @@ def document_result(
     first_match: Callable[[str], int],
     chars: int,
 ) -> DocumentResult:
-    """Return what is shown of a document, with so many characters of each section.
+    """Return the result for a document, with up to ``chars`` characters of each section.
 
-    ``first_match`` says where a section is shown from; answers are cut to several lengths until
-    they fit, so it had better remember.
+    ``first_match`` returns the offset to show a text from. It should cache: results are built at
+    several lengths until they fit.
     """
     doc = snapshot.docs[path]
     parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
@@ -125,7 +125,7 @@ def _section(
 
 
 def _window(text: str, first_match: Callable[[str], int], chars: int) -> str:
-    """Return the text, or so much of it around its first match."""
+    """Return the text, or ``chars`` characters of it around its first match."""
     if len(text) <= chars:
         return text
     start = max(0, min(first_match(text) - chars // 4, len(text) - chars))
@@ -135,7 +135,7 @@ def _window(text: str, first_match: Callable[[str], int], chars: int) -> str:
 def bounded(
     whole: list[DocumentResult], results: Callable[[int, int], list[DocumentResult]]
 ) -> list[DocumentResult]:
-    """Return results with as much text as an answer may have; then with fewer linked pages."""
+    """Return results whose texts fit the answer; if none do, fewer linked pages too."""
     if _fits(whole):
         return whole
     chars = bisect_left(range(_LEAST, WINDOW), 1, key=lambda n: not _fits(results(n, LINKED)))
@@ -168,7 +168,7 @@ def with_linked(
     chars: int,
     most: int,
 ) -> DocumentResult:
-    """Return a result with its nearest linked pages, with so many characters of each."""
+    """Return a result with its nearest linked pages, up to ``chars`` characters of each."""
     pages = tuple(
         SearchLinked(
             doc_id=snapshot.docs[step.path].id,

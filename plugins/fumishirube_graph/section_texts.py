@@ -1,4 +1,4 @@
-"""Full text over one generation: any substring is found, and what it is worth is exact."""
+"""Full-text search over one generation: finds any substring, with an exact BM25."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _CACHED_UNITS = 64
 
 
 class SectionPlace(NamedTuple):
-    """A section: its document, and its number there."""
+    """A section: its document, and its number in it."""
 
     doc: Doc
     number: int
 
 
 class ScoredSection(NamedTuple):
-    """A section and its BM25."""
+    """A section and its BM25 score."""
 
     place: SectionPlace
     score: float
 
 
 class SectionTexts:
-    """The folded texts of all sections, in the order of paths and lines.
+    """The folded texts of all sections, ordered by path and line.
 
-    Where the index can say which documents may hold a text, only those are looked at. What stands
-    almost everywhere is counted in all texts, which takes some ten milliseconds.
+    Where the index can name the documents that may contain a text, only those are searched. A text
+    in almost every section is counted in all texts, which takes some ten milliseconds.
     """
 
     def __init__(self, docs: Sequence[Doc], narrowing: DocumentPrefilter | None = None) -> None:
@@ -53,7 +53,7 @@ class SectionTexts:
                 SectionPlace(doc, number) for number in range(len(doc.record.parts) or 1)
             ]
             self._numbers[doc.path] = range(start, len(self._places))
-        self._known: dict[str, _UnitMatches] = {}
+        self._unit_cache: dict[str, _UnitMatches] = {}
         self._lock = Lock()
 
     @cached_property
@@ -65,7 +65,7 @@ class SectionTexts:
 
     @cached_property
     def _mean(self) -> float:
-        """How many characters there are a section, titles and headings included."""
+        """The mean number of characters of a section, titles and headings included."""
         if self._narrowing is not None:
             total = self._narrowing.characters
         else:
@@ -74,18 +74,18 @@ class SectionTexts:
 
     @property
     def size(self) -> int:
-        """How many sections there are."""
+        """The number of sections."""
         return len(self._places)
 
     def search_texts(
-        self, wanted: Sequence[str], within: frozenset[str] | None, share: float
+        self, units: Sequence[str], within: frozenset[str] | None, share: float
     ) -> SectionMatches:
-        """Return the sections in which the units stand.
+        """Return the sections that contain the units.
 
-        All of them, in whatever field, one of them in content or heading unless the section is its
-        document's first; with a share below 1 that share of them is enough.
+        A section must contain all units, or the given share of them, in any field. At least one
+        must be in its content or heading, unless it is the first section of its document.
         """
-        each = [self._unit_matches(unit) for unit in dict.fromkeys(wanted)]
+        each = [self._unit_matches(unit) for unit in dict.fromkeys(units)]
         if not each:
             return SectionMatches(self._places, (), ())
         scored = _all_of(each) if share >= 1 else _share_of(each, share)
@@ -97,18 +97,18 @@ class SectionTexts:
         return SectionMatches(self._places, *scored)
 
     def _unit_matches(self, unit: str) -> _UnitMatches:
-        """Return what is known of a unit, or look."""
-        matches = self._known.get(unit)
+        """Return the matches of a unit, from memory or by a search."""
+        matches = self._unit_cache.get(unit)
         if matches is None:
             matches = self._look(unit)
             with self._lock:
-                self._known[unit] = matches
-                if len(self._known) > _CACHED_UNITS:
-                    del self._known[next(iter(self._known))]
+                self._unit_cache[unit] = matches
+                if len(self._unit_cache) > _CACHED_UNITS:
+                    del self._unit_cache[next(iter(self._unit_cache))]
         return matches
 
     def _look(self, unit: str) -> _UnitMatches:
-        """Return where a unit stands, and what that is worth."""
+        """Search a unit in the texts, and score its matches."""
         paths = self._narrowing.holding(unit) if self._narrowing else None
         if paths is None:
             side = self.everything
@@ -118,7 +118,7 @@ class SectionTexts:
             side = _SectionColumns.of(docs, self._mean)
         weights, by_title = side.weights(encoded(unit))
         count = len(weights) - weights.count(0)
-        # More sections than hold it cannot be; one more inside keeps the logarithm positive.
+        # No frequency exceeds the number of sections; the 1 inside keeps the logarithm positive.
         rarity = math.log(1 + (self.size - count + 0.5) / (count + 0.5)) * (_K1 + 1)
         norms = zip(weights, side.norms, strict=True)
         return _UnitMatches(
@@ -129,7 +129,7 @@ class SectionTexts:
 
 
 class _SectionColumns(NamedTuple):
-    """The folded texts of some sections side by side, their numbers, and BM25's norms of them."""
+    """The folded texts of some sections in columns, their numbers, and their BM25 norms."""
 
     numbers: list[int]
     norms: list[float]
@@ -159,7 +159,7 @@ class _SectionColumns(NamedTuple):
         return cls(numbers, norms, contents, headings, b"\n".join(headings), titles, all_titles)
 
     def weights(self, unit: bytes) -> tuple[list[int], list[int]]:
-        """Return how much of a unit stands in each section, and where only the title has it."""
+        """Return the weighted count of a unit by section, and the sections with title matches."""
         weights = [text.count(unit) for text in self.contents]
         if unit in self.all_headings:
             named = [place for place, heading in enumerate(self.headings) if unit in heading]
@@ -177,7 +177,7 @@ class _SectionColumns(NamedTuple):
 
 
 class _UnitMatches(NamedTuple):
-    """Where a unit stands, in order, its worth in each section, and where only the title has it."""
+    """The sections that match a unit, in order, their scores, and those with title matches only."""
 
     numbers: array[int]
     values: array[float]
@@ -185,44 +185,44 @@ class _UnitMatches(NamedTuple):
 
 
 _ScoredSections: TypeAlias = tuple[Sequence[int], Sequence[float]]
-"""The numbers of sections, in order, and what each is worth."""
+"""The numbers of sections, in order, and the score of each."""
 
 
 def _all_of(each: Sequence[_UnitMatches]) -> _ScoredSections:
-    """Return the sections in which all units stand."""
+    """Return the sections that contain all units."""
     first, *rest = sorted(each, key=lambda matches: len(matches.numbers))
     numbers: Sequence[int] = first.numbers
     values: Sequence[float] = first.values
     for matches in rest:
-        known = dict(zip(matches.numbers, matches.values, strict=True))
-        more = [*map(known.get, numbers)]  # no worth is zero
+        by_number = dict(zip(matches.numbers, matches.values, strict=True))
+        more = [*map(by_number.get, numbers)]  # a score is never zero
         numbers = [*compress(numbers, more)]
         values = [value + other for value, other in zip(values, more, strict=True) if other]
     return numbers, values
 
 
 def _share_of(each: Sequence[_UnitMatches], share: float) -> _ScoredSections:
-    """Return the sections in which so many units stand; they are worth the less the more miss."""
+    """Return the sections that contain a share of the units, with lower scores for fewer units."""
     present: Counter[int] = Counter()
     scores: dict[int, float] = {}
     for matches in each:
         present.update(matches.numbers)
         for number, value in zip(matches.numbers, matches.values, strict=True):
             scores[number] = scores.get(number, 0.0) + value
-    # A whole number of texts is meant, whatever fractions make of it.
+    # Rounded to a whole number of units, to undo floating-point noise.
     needed = max(1, math.ceil(share * len(each) - 1e-9))
     numbers = sorted(number for number, count in present.items() if count >= needed)
     return numbers, [scores[n] * present[n] / len(each) for n in numbers]
 
 
-def _filtered(scored: _ScoredSections, wanted: Callable[[int], bool]) -> _ScoredSections:
+def _filtered(scored: _ScoredSections, included: Callable[[int], bool]) -> _ScoredSections:
     numbers, values = scored
-    chosen = [wanted(number) for number in numbers]
+    chosen = [included(number) for number in numbers]
     return [*compress(numbers, chosen)], [*compress(values, chosen)]
 
 
 class SectionMatches:
-    """The sections that match, in the order of paths and lines."""
+    """The matching sections, in the order of paths and lines."""
 
     def __init__(
         self, places: Sequence[SectionPlace], numbers: Sequence[int], scores: Sequence[float]
@@ -233,11 +233,11 @@ class SectionMatches:
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of matching sections."""
         return len(self._numbers)
 
     def best(self, limit: int | None) -> list[ScoredSection]:
-        """Return the best sections, best first, ties by path and line."""
+        """Return the best sections, best first; ties by path and line."""
         each = range(len(self._numbers))
         chosen = nlargest(len(each) if limit is None else limit, each, key=self._scores.__getitem__)
         return [ScoredSection(self._places[self._numbers[at]], self._scores[at]) for at in chosen]

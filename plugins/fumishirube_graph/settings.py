@@ -1,4 +1,4 @@
-"""What the configuration may say of the surface ``graph``."""
+"""The settings of the surface ``graph`` that its tools read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class GraphSettings(NamedTuple):
-    """The settings that the tools need."""
+    """See :class:`GraphSurface` for their meaning."""
 
     default_limit: int
     max_depth: int

@@ -1,4 +1,4 @@
-"""One generation of the documents: pages, edges, sections; and what may be asked of it."""
+"""One generation of the documents as a corpus: pages, edges and sections."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ _EXTENSIONS = ("", ".md", ".markdown")
 class GraphSnapshot(SequenceCorpus):
     """All documents at one moment, which stages search as a corpus.
 
-    ``skipped`` are the files that could not be read, each with the reason; ``narrowing`` is the
-    index of this generation, where that can say which documents may hold a text; ``behind`` is what
-    an answer has to say when this is not known to be the folder's newest state. The ``tokenizer``
-    divides sections for stages that search for terms.
+    ``skipped`` maps each file that could not be read to its reason. ``narrowing`` is the prefilter
+    of this generation's index, if it has one. ``behind`` are warnings for an answer that may not
+    show the folder's newest state. ``tokenizer`` splits sections for stages that search for terms.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class GraphSnapshot(SequenceCorpus):
 
     @cached_property
     def generation(self) -> str:
-        """What changes with every change of a document."""
+        """An identifier that changes with every change of a document."""
         rows = [(path, doc.record.sha) for path, doc in self.docs.items()]
         return hashlib.sha256(repr(rows).encode()).hexdigest()[:12]
 
@@ -70,25 +69,26 @@ class GraphSnapshot(SequenceCorpus):
         return SectionTexts(list(self.docs.values()), self._narrowing)
 
     def prepare(self) -> None:
-        """Make what the first search would have to wait for."""
+        """Compute now what the first search would wait for."""
         _ = self.section_texts.everything
 
-    def named(self, wanted: str, root: str) -> Doc | None:
-        """Return the page that a caller names, by path, with or without extension, or by id."""
-        path, paths = _meant(wanted, root)
-        known = next((self.docs[candidate] for candidate in paths if candidate in self.docs), None)
-        return known or self.by_id.get(path)
+    def named(self, name: str, root: str) -> Doc | None:
+        """Return the page that a caller names: by id, or by path with or without extension."""
+        path, paths = _candidates(name, root)
+        doc = next((self.docs[candidate] for candidate in paths if candidate in self.docs), None)
+        return doc or self.by_id.get(path)
 
-    def named_skipped(self, wanted: str, root: str) -> str | None:
+    def named_skipped(self, name: str, root: str) -> str | None:
         """Return the skipped file that a caller names."""
         return next(
-            (candidate for candidate in _meant(wanted, root)[1] if candidate in self.skipped), None
+            (candidate for candidate in _candidates(name, root)[1] if candidate in self.skipped),
+            None,
         )
 
-    def near(self, wanted: str) -> list[str]:
-        """Return the paths that are spelled most alike."""
+    def near(self, name: str) -> list[str]:
+        """Return the paths with the most similar spelling."""
         similar = process.extract(
-            wanted, self.docs.keys(), scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_ENOUGH
+            name, self.docs.keys(), scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_ENOUGH
         )
         return [path for path, _, _ in sorted(similar, key=lambda row: (-row[1], row[0]))]
 
@@ -98,18 +98,18 @@ class GraphSnapshot(SequenceCorpus):
 
     @property
     def sections(self) -> int:
-        """How many sections the documents have."""
+        """The number of sections of all documents."""
         return sum(len(doc.record.parts) for doc in self.docs.values())
 
-    # --- what a stage may ask ----------------------------------------------------------------
+    # --- the corpus --------------------------------------------------------------------------
 
     @property
     def vectors(self) -> bool:
-        """Whether there is any vector to be near to."""
+        """Whether any section has a vector."""
         return self._vectors.present
 
     def neighbours(self, path: str) -> Sequence[Neighbour]:
-        """Return every link of a page, either way, but those to itself."""
+        """Return all links of a page, in both directions, except links to itself."""
         out = (Neighbour(e.target, e.kind, "outlink") for e in self.out.get(path, ()))
         back = (Neighbour(e.source, e.kind, "backlink") for e in self.back.get(path, ()))
         return [neighbour for neighbour in (*out, *back) if neighbour.path != path]
@@ -121,7 +121,7 @@ class GraphSnapshot(SequenceCorpus):
         within: frozenset[str] | None = None,
         share: float = 1.0,
     ) -> TextMatches:
-        """Return the best sections in which the texts stand, and how many there are."""
+        """Return the best sections that contain the texts, and the total."""
         scored = self.section_texts.search_texts(texts, within, share)
         chosen = [
             IndexMatch(self.passage(section.place.doc, section.place.number), section.score)
@@ -152,7 +152,7 @@ class GraphSnapshot(SequenceCorpus):
         return [passage for path in self.docs for passage in self.page(path)]
 
     def passage(self, doc: Doc, number: int) -> Passage:
-        """Return a section as stages know it; a document without any counts as an empty one."""
+        """Return a section as a passage; a document without sections has one empty section."""
         texts = doc.searched
         fields = {
             "title": decoded(texts.headings[number]),
@@ -176,14 +176,14 @@ class GraphSnapshot(SequenceCorpus):
         )
 
     def number_of(self, doc: Doc, line: int) -> int:
-        """Return which section of a document begins at a line."""
+        """Return the number of the section that begins at a line."""
         starts = [part.line_start for part in doc.record.parts]
         return starts.index(line) if line in starts else 0
 
 
-def _meant(wanted: str, root: str) -> tuple[str, list[str]]:
-    """Return a path as it is kept, and the files that it may mean, the likeliest first."""
-    path = nfc(wanted.replace("\\", "/"))
+def _candidates(name: str, root: str) -> tuple[str, list[str]]:
+    """Return a normalised path, and the files that it may mean, likeliest first."""
+    path = nfc(name.replace("\\", "/"))
     while path.startswith("./"):
         path = path[2:]
     places = (path, path.removeprefix(f"{root}/"))

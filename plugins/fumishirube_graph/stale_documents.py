@@ -1,4 +1,4 @@
-"""``fumishirube docs stale``: documents that are behind their sources."""
+"""``fumishirube docs stale``: lists documents whose sources have changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fumishirube_graph.staleness import Level, Reason
 
 
 class StaleParams(NonNullParams):
-    """Whether to look at the bytes of every source, and which documents to take as current."""
+    """Whether to read the bytes of every source, and which documents to acknowledge."""
 
     verify: bool = False
     ack: Annotated[str | None, NotNull, Field(description="A page, or all.")] = None
@@ -37,7 +37,7 @@ class StaleDocument(Answer):
 
 
 class StaleAnswer(Answer):
-    """The documents with a source that is not fresh."""
+    """The documents with stale sources."""
 
     stale_documents: tuple[StaleDocument, ...]
     total: int

@@ -1,4 +1,4 @@
-"""Whether a document is behind the sources it describes: told when it is asked, not before."""
+"""Compares a document with the sources it describes, when a tool needs the result."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Reason = Literal["modified", "deleted", "not_found", "created"]
 
 ABSENT = "absent"
 LOCKS = ".fumishirube/locks"
-"""Where in the workspace the locks of baselines are."""
+"""The folder of the locks of baseline files, relative to the workspace."""
 
 _WORST: tuple[Level, ...] = ("stale", "possibly_stale", "untracked", "fresh")
 _DAY = 86_400
 
 
 class StaleRef(NamedTuple):
-    """A source that is not fresh: why, and what that makes of the document."""
+    """A stale source: the reason, and the level that it gives the document."""
 
     path: str
     reason: Reason
@@ -38,14 +38,14 @@ class StaleRef(NamedTuple):
 
 
 class Staleness(NamedTuple):
-    """The level of a document, and its sources that are not fresh."""
+    """The staleness level of a document, and its stale sources."""
 
     level: Level
     refs: tuple[StaleRef, ...]
 
 
 class _HashedSource(NamedTuple):
-    """A source as it was hashed: size, time of change, when it was looked at, and its hash."""
+    """The hash of a source, with the size and times at which it was computed."""
 
     size: int
     modified_ns: int
@@ -54,9 +54,9 @@ class _HashedSource(NamedTuple):
 
 
 class Baselines:
-    """The hashes of the sources as they were when each document was last written or approved.
+    """The hashes of each document's sources when the document was last written or acknowledged.
 
-    They are changed under a lock that all processes share, from what stands in the file then.
+    Changes are made to the current content of the file, under a lock between processes.
     """
 
     def __init__(self, workspace: Root, file: str) -> None:
@@ -64,47 +64,47 @@ class Baselines:
         self._file = file
         self._files = WritableRoot(workspace, LOCKS)
         self._lock = RLock()
-        self._known: dict[str, dict[str, Any]] = {}
+        self._baselines: dict[str, dict[str, Any]] = {}
         self._read_ns = -1
-        self._seen: dict[str, _HashedSource] = {}
+        self._hashes: dict[str, _HashedSource] = {}
 
     def cover(self, records: Mapping[str, Record]) -> None:
-        """Take a baseline of every document whose own bytes are new; forget those that are gone."""
+        """Record a baseline for every document with new bytes; drop those of removed documents."""
         with self._lock:
             self._load()
-            if self._covered(records) != self._known:
+            if self._covered(records) != self._baselines:
                 self._change(lambda: self._covered(records))
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
-        """Take the present sources as what the documents describe."""
+        """Record the present sources as the baseline of these documents."""
         fresh = {
             path: self._taken(record) for path, record in records.items() if record.source_refs
         }
         with self._lock:
-            self._change(lambda: {**self._known, **fresh})
+            self._change(lambda: {**self._baselines, **fresh})
 
     def _covered(self, records: Mapping[str, Record]) -> dict[str, dict[str, Any]]:
-        """Return the baselines as they are to be: one a document with sources, of its bytes."""
+        """Return the new baselines: one for each document with sources."""
         covered = {}
         for path, record in records.items():
             if record.source_refs:
-                known = self._known.get(path, {})
-                same = known.get("doc") == record.sha
-                covered[path] = known if same else self._taken(record)
+                baseline = self._baselines.get(path, {})
+                same = baseline.get("doc") == record.sha
+                covered[path] = baseline if same else self._taken(record)
         return covered
 
     def staleness(
         self, path: str, record: Record, threshold_days: int, *, verify: bool = False
     ) -> Staleness:
-        """Return how a document stands to its sources now."""
+        """Return the staleness of a document against its sources now."""
         with self._lock:
             self._load()
-            known = self._known.get(path, {}).get("sources", {})
+            baseline = self._baselines.get(path, {}).get("sources", {})
             levels: list[Level] = []
             refs: list[StaleRef] = []
             for source in record.source_refs:
                 level, reason = self._judged(
-                    source, known.get(source), threshold_days, verify=verify
+                    source, baseline.get(source), threshold_days, verify=verify
                 )
                 levels.append(level)
                 if reason is not None:
@@ -130,26 +130,26 @@ class Baselines:
         return {"doc": record.sha, "sources": sources}
 
     def _hashed(self, source: str, *, verify: bool) -> tuple[str, int]:
-        """Return the hash of a source and its time of change; no regular file is absent."""
+        """Return the hash of a source and its modification time; a non-regular file is absent."""
         path = self._inside(source)
         try:
             status = path.stat() if path else None
             if path is None or status is None or not stat.S_ISREG(status.st_mode):
                 return ABSENT, 0
-            seen = self._seen.get(source)
+            hashed = self._hashes.get(source)
             if (
                 not verify
-                and seen
-                and (seen.size, seen.modified_ns) == (status.st_size, status.st_mtime_ns)
-                and is_settled(seen.modified_ns, seen.looked_ns)
+                and hashed
+                and (hashed.size, hashed.modified_ns) == (status.st_size, status.st_mtime_ns)
+                and is_settled(hashed.modified_ns, hashed.looked_ns)
             ):
-                return seen.sha, seen.modified_ns
+                return hashed.sha, hashed.modified_ns
             surveyed = time.time_ns()
             with path.open("rb") as stream:
                 sha = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError:
             return ABSENT, 0
-        self._seen[source] = _HashedSource(status.st_size, status.st_mtime_ns, surveyed, sha)
+        self._hashes[source] = _HashedSource(status.st_size, status.st_mtime_ns, surveyed, sha)
         return sha, status.st_mtime_ns
 
     def _inside(self, source: str) -> Path | None:
@@ -161,17 +161,17 @@ class Baselines:
         return None
 
     def _load(self) -> None:
-        """Read the file when it has changed; what cannot be read is as if it were not there."""
+        """Read the file when it has changed; treat an unreadable file as missing."""
         try:
             changed_ns = self._workspace.stat(self._file).modified_ns
             if changed_ns != self._read_ns:
-                self._known = dict(_rows(self._workspace.read_bytes(self._file)))
+                self._baselines = dict(_rows(self._workspace.read_bytes(self._file)))
                 self._read_ns = changed_ns
         except ToolError:
-            self._known, self._read_ns = {}, -1
+            self._baselines, self._read_ns = {}, -1
 
     def _change(self, changed: Callable[[], dict[str, dict[str, Any]]]) -> None:
-        """Put other baselines in the place of those that stand in the file now.
+        """Replace the baselines, computed from the current content of the file.
 
         Raises:
             Failed: when they cannot be written.
@@ -180,9 +180,9 @@ class Baselines:
         try:
             with files.locked(files.lock_of(path)):
                 before = files.read(path)
-                self._known = dict(_rows(before or b""))
-                self._known = dict(sorted(changed().items()))
-                content = {"version": 1, "documents": self._known}
+                self._baselines = dict(_rows(before or b""))
+                self._baselines = dict(sorted(changed().items()))
+                content = {"version": 1, "documents": self._baselines}
                 after = (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
                 if after != before:
                     files.make_folder(path.rpartition("/")[0])
@@ -197,7 +197,7 @@ class Baselines:
 
 
 def _rows(written: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the baselines that a file holds; one that is damaged holds none."""
+    """Yield the baselines of a file; a damaged file has none."""
     content: Any = None
     with suppress(ValueError, RecursionError):
         content = json.loads(written)

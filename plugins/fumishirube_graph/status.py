@@ -1,4 +1,4 @@
-"""``fumishirube docs status``: how the documents, their links and their sources stand."""
+"""``fumishirube docs status``: the state of documents, links and sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fumishirube_graph.warnings import FileWarning, warnings
 
 
 class LinkCounts(NamedTuple):
-    """Links by where they lead, each distinct (source, target, type) once."""
+    """The number of links by result; a repeated (source, target, type) counts once."""
 
     resolved: int
     dangling: int
@@ -23,11 +23,11 @@ class LinkCounts(NamedTuple):
 
 
 class StatusParams(NonNullParams):
-    """Nothing."""
+    """No arguments."""
 
 
 class StatusEmbeddings(Answer):
-    """How many passages have their vectors."""
+    """How many passages have a vector."""
 
     embedder: str
     completed: int
@@ -35,7 +35,7 @@ class StatusEmbeddings(Answer):
 
 
 class StatusStaleness(Answer):
-    """How many documents stand how to their sources."""
+    """The number of documents at each staleness level."""
 
     fresh: int
     possibly_stale: int
@@ -123,7 +123,7 @@ def _watching(root: Root) -> Literal["native", "polling"]:
 
 
 def _relative(runtime: GraphRuntime) -> str:
-    """Return the docs folder as the configuration would name it, never as an absolute path."""
+    """Return the docs folder relative to the workspace, never as an absolute path."""
     root, workspace = runtime.docs.context.root.path, runtime.docs.context.folder("workspace").path
     if root.is_relative_to(workspace):
         return root.relative_to(workspace).as_posix()

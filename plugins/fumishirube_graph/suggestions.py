@@ -1,4 +1,4 @@
-"""``fumishirube docs suggest-links``: pages that are alike and not linked."""
+"""``fumishirube docs suggest-links``: lists similar pages without a link between them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fumishirube_graph.records import Doc
 
 
 class SuggestParams(NonNullParams):
-    """How alike, and how many."""
+    """The least similarity, and how many pairs."""
 
     threshold: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.6
     limit: Annotated[int, Field(ge=1)] = 10
 
 
 class Suggestion(Answer):
-    """Two pages, and the sections of theirs that are most alike."""
+    """Two pages, and their most similar sections."""
 
     source_filepath: str
     target_filepath: str
@@ -31,7 +31,7 @@ class Suggestion(Answer):
 
 
 class SuggestAnswer(Answer):
-    """The most similar pairs, and how many there are."""
+    """The most similar pairs, and the total."""
 
     suggestions: tuple[Suggestion, ...]
     total: int

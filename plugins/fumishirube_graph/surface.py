@@ -19,9 +19,9 @@ EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
 class GraphSurface(Stage):
     """Offers the six ``ubp_*`` tools over the documents below ``roots.docs``.
 
-    ``pipeline`` is the key under which the file configures its stages. A document is behind a
-    source that changed up to ``threshold_days`` ago only possibly. Without ``lock`` a server only
-    reads what another one has indexed.
+    ``pipeline`` is the key of its stages in the configuration. A document is only possibly stale
+    when its source changed at most ``threshold_days`` ago. Without ``lock``, a server reads the
+    index of another server and writes nothing.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -74,29 +74,29 @@ class GraphSurface(Stage):
 
     @classmethod
     def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> ClassicSettings:
-        """Take over what ``.ubp/config.json`` says.
+        """Read the settings of ``.ubp/config.json``.
 
         Raises:
-            ConfigError: when it is no JSON object, or says what cannot be.
+            ConfigError: when it is not a JSON object, or holds an invalid value.
         """
         from fumishirube_graph.classic_settings import adopted
 
         return adopted(workspace, str(settings.get("pipeline", "docs")), cls.pipeline)
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the six tools, in the order in which an agent meets them."""
+        """Return the six tools, in the order in which clients list them."""
         from fumishirube_graph.catalog import graph_runtime, tools
 
         return tools(graph_runtime(context, self._settings(), self.baseline_file))
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return what only the command line is offered; the six tools as they stand, too."""
+        """Return the command line's own tools, and the six tools without refreshing."""
         from fumishirube_graph.catalog import commands, graph_runtime
 
         return commands(graph_runtime(context, self._settings(), self.baseline_file))
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
-        """Hold the lock and follow the folder; without ``lock`` read what others follow."""
+        """Take the lock and follow the folder; without ``lock``, only read the index."""
         from fumishirube_graph.catalog import graph_runtime
         from fumishirube_graph.updates import following
 
@@ -105,7 +105,7 @@ class GraphSurface(Stage):
         )
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
-        """Bring the index up to date, and tell which documents could not be read."""
+        """Update the index, and report documents that could not be read."""
         from fumishirube_graph.diagnostics import unread_documents
 
         folder = context.root.path

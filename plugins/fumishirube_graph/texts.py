@@ -1,4 +1,4 @@
-"""What counts as the same text here, what a query asks for, and where it stands in a text."""
+"""Folds texts for comparison, splits queries into units, and finds matches in a text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARK = re.compile(r"<(/?)mark>", re.IGNORECASE)
 
 
 def folded(text: str) -> str:
-    """Return the form in which texts are compared: NFKC, case folded, one space for white space."""
+    """Return the form for comparison: NFKC, case folded, white space as one space."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         return " ".join(text.split())
@@ -26,24 +26,24 @@ def folded(text: str) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Return a text in the bytes that are looked through; one stands in another as in theirs."""
+    """Encode a text for search; substrings stay substrings of the bytes."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of such bytes."""
+    """Decode such bytes."""
     return data.decode("utf-8", "surrogatepass")
 
 
 class Units(NamedTuple):
-    """The distinct folded units of a query, and what is to be said about it."""
+    """The distinct folded units of a query, and warnings about it."""
 
     units: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
 def units(query: str) -> Units:
-    """Return what a query asks for: words, and phrases in quotation marks. No string is wrong."""
+    """Return the words of a query, and its phrases in quotation marks; accept any string."""
     warnings = []
     if len(query) > MOST_CHARACTERS:
         warnings.append(f"the query was cut after {MOST_CHARACTERS} characters")
@@ -60,18 +60,18 @@ def units(query: str) -> Units:
     return Units(tuple(distinct)[:MOST_UNITS], tuple(warnings))
 
 
-def spans(text: str, wanted: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where the first match of folded units stands in a text, and those close behind it.
+def spans(text: str, query_units: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the first match of the folded units in a text, and the matches close behind it.
 
-    Sorted, none inside another.
+    The spans are sorted; none lies inside another.
     """
-    start = _near_first(text, wanted)
+    start = _near_first(text, query_units)
     if start is None:
         return []
-    end = start + _WINDOW + 4 * max(map(len, wanted))
+    end = start + _WINDOW + 4 * max(map(len, query_units))
     form, origins = _mapped(text[start:end])
     matches: list[tuple[int, int]] = []
-    for unit in wanted:
+    for unit in query_units:
         place = form.find(unit)
         while place >= 0:
             matches.append((start + origins[place], start + origins[place + len(unit)]))
@@ -85,22 +85,22 @@ def spans(text: str, wanted: Sequence[str]) -> list[tuple[int, int]]:
     return merged
 
 
-def _near_first(text: str, wanted: Sequence[str]) -> int | None:
-    """Return a place not far before the first match; folding a window is fast, mapping it slow."""
-    if not wanted:
+def _near_first(text: str, query_units: Sequence[str]) -> int | None:
+    """Return an offset a little before the first match: folding is faster than mapping."""
+    if not query_units:
         return None
-    # A unit may take more room as it is written than as it is compared.
-    reach = 4 * max(map(len, wanted))
+    # A unit may be longer as written than in its folded form.
+    reach = 4 * max(map(len, query_units))
     for start in range(0, max(1, len(text)), _STEP):
         form = folded(text[start : start + _STEP + reach])
-        if any(unit in form for unit in wanted):
+        if any(unit in form for unit in query_units):
             return start
     return None
 
 
-def snippet(text: str, wanted: Sequence[str]) -> str | None:
-    """Return the text around its first match, with every match marked; ``None`` without one."""
-    matches = spans(text, wanted)
+def snippet(text: str, query_units: Sequence[str]) -> str | None:
+    """Return the text around its first match, with matches marked; ``None`` without a match."""
+    matches = spans(text, query_units)
     if not matches:
         return None
     first, last = matches[0]
@@ -120,7 +120,7 @@ def snippet(text: str, wanted: Sequence[str]) -> str | None:
 
 
 def beginning(text: str) -> str:
-    """Return the beginning of a text, as a snippet without a match shows it."""
+    """Return the beginning of a text, for a result without a match."""
     return _plain(text[:SNIPPET]) + ("..." if len(text) > SNIPPET else "")
 
 
@@ -129,7 +129,7 @@ def _plain(text: str) -> str:
 
 
 def _mapped(text: str) -> tuple[str, list[int]]:
-    """Return the folded form, and for each of its characters and its end where it comes from."""
+    """Return the folded form, and the original offset of each of its characters and of its end."""
     pieces: list[str] = []
     origins: list[int] = []
     for start, end in _clusters(text):
@@ -142,7 +142,7 @@ def _mapped(text: str) -> tuple[str, list[int]]:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of a text that normalise on their own."""
+    """Yield the pieces of a text that can be normalised independently."""
     start = 0
     for at in range(1, len(text) + 1):
         if at == len(text) or not _joins(text[at]):

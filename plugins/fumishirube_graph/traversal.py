@@ -1,4 +1,4 @@
-"""Walking over links, both ways, breadth first."""
+"""Walks over links in both directions, breadth first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fumishirube import LinkKind, Neighbour, link_levels
 
 
 class WalkStep(NamedTuple):
-    """A page that was reached: in how many hops, and by which link at the last of them."""
+    """A reached page: the number of hops, and the link of the last hop."""
 
     path: str
     depth: int
@@ -18,7 +18,7 @@ class WalkStep(NamedTuple):
 
 
 class WalkResult(NamedTuple):
-    """The pages reached, nearest first, then by title and path; and whether some are missing."""
+    """The reached pages, by hops, title and path; and whether some were left out."""
 
     steps: tuple[WalkStep, ...]
     truncated: bool
@@ -32,9 +32,9 @@ def walk(
     kinds: Collection[str] = (),
     most: int | None = None,
 ) -> WalkResult:
-    """Return what lies within so many hops of a page, itself excluded, each page once.
+    """Return the pages within ``depth`` hops of a page, each once, without that page.
 
-    ``kinds`` are the link types that are followed, all of them by default.
+    ``kinds`` are the link types to follow; all by default.
     """
     steps: list[WalkStep] = []
     for hops, reached in enumerate(link_levels([start], depth, neighbours, kinds), start=1):

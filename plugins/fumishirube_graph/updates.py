@@ -1,4 +1,4 @@
-"""Following the folder while tools are served: the lock, the first index, and what changes."""
+"""Follows the folder while tools are served: the lock, the first index, and later changes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.lock import ServeLock
 
 SOON = 0.3
-"""Seconds in which several changes are one."""
+"""Seconds within which several changes are handled as one."""
 EVERY = 1.0
-"""Seconds between two looks at a folder that cannot be watched."""
+"""Seconds between two sweeps of a folder that cannot be watched."""
 _LAST = 0.3
 
 _log = logging.getLogger("fumishirube")
@@ -23,11 +23,11 @@ _log = logging.getLogger("fumishirube")
 
 @contextmanager
 def following(runtime: GraphRuntime, *, lock: bool) -> Iterator[None]:
-    """Hold the lock, and keep the index up to date in a thread; without the lock only read.
+    """Take the lock and update the index in a thread; without the lock, only read.
 
     Raises:
-        Held: when another process has the lock. The tools then only read, until that process is
-            gone and this one takes over.
+        Held: when another process has the lock. The tools then only read. When that process ends,
+            this one takes the lock.
     """
     if not lock:
         runtime.docs.follower = True
@@ -51,7 +51,7 @@ def _running(
     runtime: GraphRuntime,
     serve_lock: ServeLock,
 ) -> Iterator[None]:
-    """Run a thread beside the calls; in the end give the lock back, if it was taken."""
+    """Run a thread during the calls; release the lock at the end, if it was taken."""
     stop = Event()
     thread = Thread(
         target=body, args=(runtime, serve_lock, stop), name="fumishirube documents", daemon=True
@@ -66,7 +66,7 @@ def _running(
 
 
 def _take_over(runtime: GraphRuntime, serve_lock: ServeLock, stop: Event) -> None:
-    """Try for the lock until its holder is gone, and then do what that one did."""
+    """Wait until the lock is free; then take it and follow the folder."""
     while not stop.wait(SOON):
         try:
             serve_lock.take()
@@ -75,7 +75,7 @@ def _take_over(runtime: GraphRuntime, serve_lock: ServeLock, stop: Event) -> Non
         if stop.is_set():
             serve_lock.release()
             return
-        # Calls wait for the first look at the folder before they answer of the index again.
+        # Calls wait for the first sweep before they use the index again.
         runtime.served = True
         runtime.docs.follower = False
         _log.warning("the process that followed the documents is gone; this one follows them now")
@@ -84,7 +84,7 @@ def _take_over(runtime: GraphRuntime, serve_lock: ServeLock, stop: Event) -> Non
 
 
 def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
-    """Take in what changes; what fails is told in the log, and tried again."""
+    """Take in changes; log a failure, and try again."""
     docs = runtime.docs
     while not stop.is_set():
         surveyed = False
@@ -95,7 +95,7 @@ def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
                 docs.view().prepare()
                 docs.embed(lambda: not stop.is_set())
             elif docs.context.root.exists:
-                docs.view()  # a damaged index is made anew for readers beside this process
+                docs.view()  # rebuilds a damaged index for processes that only read
         except FumishirubeError as error:
             _log.warning("the documents could not be indexed: %s", error)
         except Exception:
@@ -104,7 +104,7 @@ def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
 
 
 def watches(root: Root) -> bool:
-    """Tell whether the operating system marks what changes in a folder."""
+    """Return whether the operating system reports changes in a folder."""
     watch = Watch(root.path)
     watch.quiet()
     watch.surveyed()

@@ -1,4 +1,4 @@
-"""Vectors of passages: made when their text is new, kept beside the index, compared by cosine."""
+"""Vectors of passages: embedded when the text is new, stored in a file, compared by cosine."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FENCE = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
 
 
 class Progress(NamedTuple):
-    """How many of the passages have their vectors."""
+    """How many of the passages have a vector."""
 
     completed: int
     total: int
 
 
 class EmbeddingCounts(NamedTuple):
-    """What one round of embedding did."""
+    """The counts of one round of embedding."""
 
     embedded: int = 0
     reused: int = 0
@@ -44,7 +44,7 @@ class EmbeddingCounts(NamedTuple):
 
 
 class SimilarSection(NamedTuple):
-    """A section, and how similar it is."""
+    """A section and its similarity."""
 
     doc: Doc
     number: int
@@ -52,17 +52,16 @@ class SimilarSection(NamedTuple):
 
 
 class Vectors:
-    """The vectors that one embedder made; another one, or another setting, has a file of its own.
+    """The vectors of one embedder with its settings, in a file of their own.
 
-    Without an embedder, or with one that fails or whose vectors have no dimensions, there are none.
-    A model is not asked, and so not loaded, before something is to be embedded. ``failure`` says
-    what went wrong the last time.
+    There are none without an embedder, with a failing one, or with one without dimensions. A model
+    is loaded only when there is a text to embed. ``failure`` is the message of the last failure.
     """
 
     def __init__(self, embedder: Embedder | None, file: Path) -> None:
         self._embedder = embedder
         self._file = file
-        self._known: dict[str, array[float]] = {}
+        self._stored: dict[str, array[float]] = {}
         self._keys: dict[str, tuple[Doc, list[list[str]]]] = {}
         self._progress: tuple[Mapping[str, Doc], Mapping[str, array[float]], Progress] | None = None
         self.failure: str | None = None
@@ -71,35 +70,35 @@ class Vectors:
 
     @cached_property
     def active(self) -> bool:
-        """Whether there is an embedder that gives vectors; who has given any is not asked again."""
-        if self._known or self._embedder is None:
+        """Whether an embedder produces vectors; stored vectors answer this without calling it."""
+        if self._stored or self._embedder is None:
             return self._embedder is not None
         try:
             return bool(len(self._embed(["a"], "query")[0]))
-        except Exception:  # it is told, and words alone decide
+        except Exception:  # logged below; the search goes on with words alone
             return False
 
     @property
     def present(self) -> bool:
-        """Whether any vector is there."""
-        return bool(self._known)
+        """Whether there is any vector."""
+        return bool(self._stored)
 
     def progress(self, docs: Mapping[str, Doc]) -> Progress:
-        """Tell how far the documents' passages are embedded."""
+        """Return how many of the documents' passages have a vector."""
         if not self.active:
             return Progress(0, 0)
-        known = self._known
+        stored = self._stored
         cached = self._progress
-        if cached is None or cached[0] is not docs or cached[1] is not known:
+        if cached is None or cached[0] is not docs or cached[1] is not stored:
             keys = {key for doc in docs.values() for section in self._of(doc) for key in section}
-            cached = (docs, known, Progress(len(keys & known.keys()), len(keys)))
+            cached = (docs, stored, Progress(len(keys & stored.keys()), len(keys)))
             self._progress = cached
         return cached[2]
 
     def bring_up_to_date(
         self, docs: Iterable[Doc], go_on: Callable[[], bool] = lambda: True
     ) -> EmbeddingCounts:
-        """Embed the passages that have no vector yet, and drop those of no document."""
+        """Embed the passages without a vector, and delete the vectors without a passage."""
         if not self.active:
             return EmbeddingCounts()
         docs = list(docs)
@@ -107,32 +106,32 @@ class Vectors:
         for path in [*self._keys]:
             if path not in paths:
                 self._keys.pop(path, None)
-        wanted = {_key(text): text for doc in docs for section in passages(doc) for text in section}
-        gone = self._known.keys() - wanted.keys()
-        new = [key for key in wanted if key not in self._known]
+        texts = {_key(text): text for doc in docs for section in passages(doc) for text in section}
+        gone = self._stored.keys() - texts.keys()
+        new = [key for key in texts if key not in self._stored]
         done = 0
         with closing(self._open()) as base:
             for start in range(0, len(new), _BATCH):
                 if not go_on():
                     break
                 batch = new[start : start + _BATCH]
-                made = self._embed([wanted[key] for key in batch], "passage")
+                made = self._embed([texts[key] for key in batch], "passage")
                 rows = [(key, array("f", vector)) for key, vector in zip(batch, made, strict=True)]
                 with base:
                     base.executemany(
                         "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
                         [(key, vector.tobytes()) for key, vector in rows],
                     )
-                self._known = {**self._known, **dict(rows)}
+                self._stored = {**self._stored, **dict(rows)}
                 done += len(batch)
             with base:
                 base.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in gone])
-        self._known = {key: stored for key, stored in self._known.items() if key not in gone}
-        return EmbeddingCounts(done, len(wanted) - len(new), len(gone))
+        self._stored = {key: stored for key, stored in self._stored.items() if key not in gone}
+        return EmbeddingCounts(done, len(texts) - len(new), len(gone))
 
     def nearest(self, text: str, docs: Iterable[Doc], limit: int) -> list[SimilarSection]:
-        """Return the sections whose best passage is most similar to a text, best first."""
-        if not self._known:
+        """Return the sections with the passage most similar to a text, best first."""
+        if not self._stored:
             return []
         (query_vector,) = self._embed([text], "query")
         sections = [
@@ -145,17 +144,17 @@ class Vectors:
         return sections[:limit]
 
     def likeness(self, first: Doc, second: Doc) -> tuple[float, int, int]:
-        """Return how similar the nearest sections of two documents are, and which they are."""
+        """Return the best similarity of a section of each document, and the two sections."""
         best = (0.0, 0, 0)
         for number, keys in enumerate(self._of(first)):
-            for mine in (self._known[key] for key in keys if key in self._known):
+            for mine in (self._stored[key] for key in keys if key in self._stored):
                 for place, likeness in self._likenesses(second, mine):
                     if likeness > best[0]:
                         best = (likeness, number, place)
         return best
 
     def fail(self, error: Exception) -> None:
-        """Take note of what went wrong: in words for the answers, in full for the log."""
+        """Record a failure: a message for the answers, the exception for the log."""
         if isinstance(error, FumishirubeError):
             self.failure = str(error)
             _log.warning("%s", error)
@@ -176,7 +175,7 @@ class Vectors:
 
     def _likenesses(self, doc: Doc, target: Sequence[float]) -> Iterator[tuple[int, float]]:
         for number, keys in enumerate(self._of(doc)):
-            values = [_dot(target, self._known[key]) for key in keys if key in self._known]
+            values = [_dot(target, self._stored[key]) for key in keys if key in self._stored]
             if values:
                 yield number, min(1.0, max(0.0, *values, 0.0))
 
@@ -195,13 +194,13 @@ class Vectors:
             _log.exception("the vectors cannot be read now; they are made again")
             return
         except sqlite3.DatabaseError:
-            # Derived state that cannot be read is made anew.
+            # Derived data: an unreadable file is made again.
             self._file.unlink(missing_ok=True)
             return
         for key, data in rows:
             vector = array("f")
             vector.frombytes(data)
-            self._known[key] = vector
+            self._stored[key] = vector
 
     def _open(self) -> sqlite3.Connection:
         self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -218,9 +217,9 @@ def _dot(left: Sequence[float], right: Sequence[float]) -> float:
 
 
 def passages(doc: Doc) -> Iterator[list[str]]:
-    """Yield the passages of each section: blocks, packed while they stay within the size.
+    """Yield the passages of each section: blocks, joined up to the size limit.
 
-    Nothing that a blank line inside a fence separates is cut, and no passage spans two sections.
+    A fenced block is never split at its blank lines, and no passage spans two sections.
     """
     for part in doc.record.parts:
         packed: list[str] = []

@@ -1,4 +1,4 @@
-"""What authors may want to mend in their documents, as the command line shows it."""
+"""Warnings about documents for their authors, printed by the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMED = 3
 
 
 class FileWarning(Answer):
-    """One thing, and where it stands."""
+    """A warning and its position."""
 
     code: str
     filepath: str
@@ -27,7 +27,7 @@ class FileWarning(Answer):
 
 
 def warnings(snapshot: GraphSnapshot) -> Iterator[FileWarning]:
-    """Yield what was noticed, by path: skipped files, then each document's own."""
+    """Yield the warnings by path: skipped files, then those of each document."""
     for path in snapshot.skipped:
         code, message = skipped(snapshot, path)
         yield FileWarning(code=code, filepath=path, line=1, message=message)
@@ -48,7 +48,7 @@ def skipped(snapshot: GraphSnapshot, path: str) -> tuple[str, str]:
 
 
 def left_out(snapshot: GraphSnapshot) -> Iterator[str]:
-    """Yield, when files were skipped, how many are not in any answer, and the first of them."""
+    """Yield a sentence with the number of skipped files and the first of them, if there are any."""
     if snapshot.skipped:
         number = len(snapshot.skipped)
         named = ", ".join([*snapshot.skipped][:_NAMED]) + (", …" if number > _NAMED else "")
