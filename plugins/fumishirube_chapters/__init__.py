@@ -6,5 +6,5 @@ from fumishirube_chapters.surface import ChaptersSurface
 
 @hook
 def register_surfaces(register: Register[Surface]) -> None:
-    """Offer the tools over chapters with a table of contents."""
+    """Register the surface ``chapters``."""
     register("chapters", ChaptersSurface)

@@ -1,4 +1,4 @@
-"""Arguments and answers that several of the chapters' tools share."""
+"""Arguments and parts of answers that several tools of the chapters share."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ OptionalSection = Annotated[
 
 
 class StrictNullParams(Params):
-    """Arguments of which a null is a value like any other, and mostly a wrong one."""
+    """Arguments that accept null only where their type does."""
 
     null_is_absent: ClassVar[bool] = False
 
 
 class ManualNameParams(StrictNullParams):
-    """Which manual."""
+    """The manual."""
 
     manual_name: ManualName
 
 
 class SparseAnswer(Answer):
-    """An answer that holds the keys it was made with; others are absent, not null."""
+    """An answer that omits keys that were not set, instead of returning null."""
 
     @model_serializer(mode="wrap")
     def _sparse(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class SparseAnswer(Answer):
 
 
 class Unsearched(Answer):
-    """A chapter in scope that was not searched, and why."""
+    """A chapter in scope that was not searched, and the reason."""
 
     section_id: str
     reason: Literal["missing", "refused", "unreadable", "too_large", "deadline"]

@@ -1,4 +1,4 @@
-"""Chapters in memory: their texts and projections, as long as their files stay as they are."""
+"""Caches the texts and projections of chapters in memory while their files do not change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fumishirube_chapters.projection_store import ProjectionStore, StoredProject
 from fumishirube_chapters.settings import ChapterCacheSettings
 
 MOST = 128 * 1024 * 1024
-"""Bytes of texts and projections that stay in memory, besides those that a call works with."""
+"""The most bytes of texts and projections in memory, besides those in use by a call."""
 
 
 class UnreadableChapter(Exception):
@@ -29,7 +29,7 @@ class UnreadableChapter(Exception):
 
 
 class FoldedFields(Mapping[str, str]):
-    """The folded texts of a chapter, made when a stage asks for one."""
+    """The folded texts of a chapter, computed when a stage reads them."""
 
     def __init__(self, title: str, path: str, text: str) -> None:
         self._texts = {"title": title, "headings": "", "path": path, "body": text}
@@ -45,7 +45,7 @@ class FoldedFields(Mapping[str, str]):
 
 
 class OpenChapter:
-    """A chapter that was read: its text, and its projections as they are asked for."""
+    """A chapter in memory: its text, and its projections, computed on demand."""
 
     def __init__(self, manual: str, stamp: str, document: Document, store: ProjectionStore) -> None:
         self.document = document
@@ -63,24 +63,24 @@ class OpenChapter:
 
     @property
     def own(self) -> str:
-        """The text as it stands."""
+        """The original text."""
         return self.document.text
 
     def form(self, form: TextForm) -> Projection:
-        """Return the text in a form: from memory, from disk, or made now."""
-        known = self._forms.get(form)
-        if known is None:
+        """Return a form of the text: from memory, from disk, or computed now."""
+        projection = self._forms.get(form)
+        if projection is None:
             path, settled = self.document.path, bool(self.stamp)
-            known = self._store.get(self._manual, path, self.stamp, form) if settled else None
-            if known is None:
-                known = project(self.own, form)
+            projection = self._store.get(self._manual, path, self.stamp, form) if settled else None
+            if projection is None:
+                projection = project(self.own, form)
                 if settled:
                     self.unsaved.append(
-                        StoredProjection(self._manual, path, self.stamp, form, known)
+                        StoredProjection(self._manual, path, self.stamp, form, projection)
                     )
-            self._forms[form] = known
-            self.weight += known.weight
-        return known
+            self._forms[form] = projection
+            self.weight += projection.weight
+        return projection
 
 
 class _Slot(NamedTuple):
@@ -90,7 +90,7 @@ class _Slot(NamedTuple):
 
 
 class ChapterCache:
-    """The chapters read last; no more than so many, and none older than so many seconds."""
+    """The most recently read chapters, limited in number and in age."""
 
     def __init__(self, loader: ContentsLoader, cache_settings: ChapterCacheSettings) -> None:
         self._loader = loader
@@ -100,20 +100,20 @@ class ChapterCache:
         self._lock = Lock()
 
     def read(self, manual: str, file: LocatedFile) -> OpenChapter:
-        """Return a chapter as it is now.
+        """Return a chapter in its present state.
 
         Raises:
-            Faulty: when its file cannot be read.
+            UnreadableChapter: when its file cannot be read.
         """
         if file.fault is not None:
             raise UnreadableChapter(file.fault)
         slot = _Slot(file.root.top, file.root.below, file.path)
         stamp = file.stamp if file.settled else ""
         with self._lock:
-            known = self._open.get(slot)
-            if known is not None and stamp and known.stamp == stamp and not self._is_old(known):
+            cached = self._open.get(slot)
+            if cached is not None and stamp and cached.stamp == stamp and not self._is_old(cached):
                 self._open.move_to_end(slot)
-                return known
+                return cached
         try:
             document = self._loader.chapter(file.root, file.path)
         except ToolError as error:
@@ -129,9 +129,9 @@ class ChapterCache:
         return opened
 
     def save(self, manual: str, chapters: list[OpenChapter], *, whole: bool) -> None:
-        """Keep on disk what was projected of these chapters since the last time.
+        """Save the new projections of these chapters on disk.
 
-        When they are the ``whole`` manual, what is kept of other files of it is forgotten.
+        With ``whole``, they are all of the manual: drop stored projections of its other files.
         """
         unsaved: list[StoredProjection] = []
         for chapter in chapters:
@@ -142,11 +142,11 @@ class ChapterCache:
         self._relieve()
 
     def close(self) -> None:
-        """Let go of the file of projections."""
+        """Close the file of projections."""
         self._store.close()
 
     def _relieve(self) -> None:
-        """Let go of the chapters that were not read for longest, until there is room."""
+        """Drop the least recently read chapters until the limit is met."""
         with self._lock:
             weight = sum(chapter.weight for chapter in self._open.values())
             while weight > MOST:

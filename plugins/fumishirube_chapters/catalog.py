@@ -1,4 +1,4 @@
-"""What the surface ``chapters`` offers, and does when it begins."""
+"""The tools of the surface ``chapters``, and the reader that they share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fumishirube_chapters.settings import EXCEPTIONS, MODES, ChapterCacheSetting
 def tools(
     context: SurfaceContext, reader: ChapterReader, *, max_results: int, resolve_reference: bool
 ) -> Sequence[Tool[Any, Any]]:
-    """Return the tools, in the order in which a client meets them."""
+    """Return the tools, in the order in which clients list them."""
     scorers = {mode: context.scorer(mode) for mode in MODES}
     further = (resolve_reference_tool(reader),) if resolve_reference else ()
     return (
@@ -40,7 +40,7 @@ def tools(
 
 @contextmanager
 def validated(reader: ChapterReader) -> Iterator[None]:
-    """Look through all manuals once, beside the calls, and log what is wrong."""
+    """Validate all manuals once, in a thread, and log what is wrong."""
     Thread(target=reader.validate, name="fumishirube validation", daemon=True).start()
     yield
 
@@ -50,7 +50,7 @@ def reader(
     locations: Callable[[], LocationSettings],
     cache_settings: ChapterCacheSettings,
 ) -> ChapterReader:
-    """Return the one reader of a desk, which the tools and what goes on beside them share."""
+    """Return the one reader of a context, shared by its tools and the validation."""
 
     def made() -> ChapterReader:
         loader = _contents_loader(context)
@@ -64,4 +64,4 @@ def _contents_loader(context: SurfaceContext) -> ContentsLoader:
     for loader in context.loaders():
         if isinstance(loader, ContentsLoader):
             return loader
-    raise ConfigError("pipelines.chapters.loaders: one that reads tables of contents is needed")
+    raise ConfigError("pipelines.chapters.loaders: add a loader that reads tables of contents")

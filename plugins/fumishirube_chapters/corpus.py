@@ -1,4 +1,4 @@
-"""The chapters in scope as a corpus that is read through in the order of the table of contents."""
+"""The chapters in scope as a corpus, in the order of the table of contents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fumishirube_chapters.cache import OpenChapter
 
 
 class Chapters(SequenceCorpus):
-    """Chapters are few enough to be looked at one by one, and most scorers read them through."""
+    """A manual has few chapters, so that most scorers read all of them."""
 
     def __init__(self, manual_id: str, chapters: Sequence[OpenChapter]) -> None:
         super().__init__([chapter.passage for chapter in chapters], manual_id=manual_id)

@@ -1,4 +1,4 @@
-"""How the chapters' tools say that they cannot: in the codes of their HTTP bodies."""
+"""The errors of the chapters' tools, with the codes of their HTTP contract."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ _SHOWN = 80
 
 
 class InvalidRequest(InvalidParameter):
-    """An argument is missing or unusable."""
+    """A missing or invalid argument."""
 
     code = "invalid_request"
 
     def payload(self) -> dict[str, JsonValue]:
-        """The usual object, with the code under ``error`` too."""
+        """Return the usual object, with the code also under ``error``."""
         return _twice(super().payload())
 
 
 class ChapterNotFound(NotFound):
-    """There is no such manual, table of contents, chapter or file."""
+    """An unknown manual or chapter, or an unusable table of contents or file."""
 
     def payload(self) -> dict[str, JsonValue]:
-        """The usual object, with the code under ``error`` too."""
+        """Return the usual object, with the code also under ``error``."""
         return _twice(super().payload())
 
 
 class ChapterInternalError(InternalError):
-    """Something went wrong, and was logged under the same id."""
+    """An internal error, logged under the same id."""
 
     def __init__(self, error: InternalError) -> None:
         super().__init__()
@@ -36,12 +36,12 @@ class ChapterInternalError(InternalError):
         self.details = error.details
 
     def payload(self) -> dict[str, JsonValue]:
-        """The usual object, with the code under ``error`` too."""
+        """Return the usual object, with the code also under ``error``."""
         return _twice(super().payload())
 
 
 def refused(error: ToolError, _arguments: object) -> ToolError:
-    """Return a failure as these tools' callers know it."""
+    """Translate an error into the errors of these tools."""
     if isinstance(error, InternalError):
         return ChapterInternalError(error)
     if isinstance(error, NotFound):
@@ -50,27 +50,27 @@ def refused(error: ToolError, _arguments: object) -> ToolError:
 
 
 def required(parameter: str) -> InvalidParameter:
-    """Return the complaint that an argument is missing, or as good as missing."""
+    """Return the error for a missing or empty argument."""
     return InvalidParameter(f"{parameter} is required", parameter=parameter)
 
 
 def no_manual(name: str) -> NotFound:
-    """Return the complaint that there is no manual of this name."""
+    """Return the error for an unknown manual."""
     return NotFound(f"manual {quoted(name)} was not found")
 
 
 def no_contents(name: str, toc: str, reason: str) -> NotFound:
-    """Return the complaint that a manual's table of contents cannot be used."""
+    """Return the error for an unusable table of contents."""
     return NotFound(f"manual {quoted(name)} has no usable {toc}: {reason}")
 
 
 def no_section(section_id: str, name: str) -> NotFound:
-    """Return the complaint that a manual's table of contents has no such id."""
+    """Return the error for an unknown chapter id."""
     return NotFound(f"section {quoted(section_id)} was not found in manual {quoted(name)}")
 
 
 def no_file(section_id: str, name: str, file: str, reason: str) -> NotFound:
-    """Return the complaint that a chapter's file cannot be read."""
+    """Return the error for an unreadable chapter file."""
     return NotFound(
         f"section {quoted(section_id)} of manual {quoted(name)} has no readable file "
         f"{quoted(file)}: {reason}"
@@ -78,7 +78,7 @@ def no_file(section_id: str, name: str, file: str, reason: str) -> NotFound:
 
 
 def quoted(value: str) -> str:
-    """Return a value between quotes, cut to 80 characters."""
+    """Return a value in quotes, cut to 80 characters."""
     return f"'{value if len(value) <= _SHOWN else value[: _SHOWN - 1] + '…'}'"
 
 

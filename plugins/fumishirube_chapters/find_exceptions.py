@@ -1,4 +1,4 @@
-"""``find_exceptions``: the lines that speak of exceptions and exclusions."""
+"""``find_exceptions``: lists lines with exceptions and exclusions."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from fumishirube_chapters.reader import ChapterReader
 
 
 class FindExceptionsParams(ManualNameParams):
-    """Where to look, and how much to give."""
+    """The scope and the limit."""
 
     section_id: OptionalSection = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
 class ExceptionHit(Answer):
-    """A line that speaks of an exception, with the lines around it."""
+    """A line with an exception, and its neighbouring lines."""
 
     section_id: str
     text: str
 
 
 class FindExceptionsAnswer(SparseAnswer):
-    """The lines; how many there are, if not all; and what was not searched."""
+    """The lines; their total if some were left out; and what was not searched."""
 
     results: tuple[ExceptionHit, ...]
     total: int = 0
@@ -44,7 +44,7 @@ class FindExceptionsAnswer(SparseAnswer):
 def find_exceptions_tool(
     reader: ChapterReader, scorer: Scorer
 ) -> Tool[FindExceptionsParams, FindExceptionsAnswer]:
-    """Return the tool; the scorer knows the vocabulary."""
+    """Return the tool; ``scorer`` has the vocabulary of exceptions."""
 
     def run(params: FindExceptionsParams, call: Call) -> FindExceptionsAnswer:
         manual = reader.library.manual(params.manual_name)

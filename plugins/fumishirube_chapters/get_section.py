@@ -1,4 +1,4 @@
-"""``get_section``: the whole text of a chapter."""
+"""``get_section``: reads the whole text of a chapter."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fumishirube_chapters.reader import ChapterReader
 
 
 class GetSectionParams(ManualNameParams):
-    """Which chapter of which manual."""
+    """The chapter and its manual."""
 
     section_id: SectionId
 
 
 class GetSectionAnswer(Answer):
-    """A chapter as it stands; only its line ends are unified."""
+    """The text of a chapter, with LF for every line end."""
 
     manual: str
     section_id: str

@@ -1,4 +1,4 @@
-"""``get_toc``: the table of contents of a manual."""
+"""``get_toc``: returns the table of contents of a manual."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fumishirube_chapters.library import ChapterLibrary
 
 
 class GetTocParams(ManualNameParams):
-    """Which manual, and whether with headings inside the chapters."""
+    """The manual, and whether to list the headings inside chapters."""
 
     hierarchical: Annotated[
         bool, Field(description="Give the headings inside each chapter too, as 'children'.")

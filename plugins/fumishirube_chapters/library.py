@@ -1,4 +1,4 @@
-"""The manuals: which there are, what their tables of contents say, and where the files are."""
+"""Lists the manuals, reads their tables of contents, and locates their files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN = 200
 
 
 class LocatedFile(NamedTuple):
-    """A file where it really is, and its state; or the reason why it cannot be read."""
+    """The real path and state of a file, or the reason why it cannot be read."""
 
     root: Root
     path: str
@@ -40,19 +40,19 @@ class LocatedFile(NamedTuple):
 
     @property
     def stamp(self) -> str:
-        """What changes whenever the file does."""
+        """A string that changes with the file."""
         entry = self.entry
         return f"{entry.inode}:{entry.size}:{entry.modified_ns}" if entry else ""
 
     @property
     def settled(self) -> bool:
-        """Whether the stamp can be trusted: a young file may change without a new one."""
+        """Whether the stamp is reliable: a file just written may change again within one tick."""
         return self.entry is not None and is_settled(self.entry.modified_ns)
 
 
 @dataclass(frozen=True)
 class ChapterManual:
-    """A manual with a usable table of contents; ``name`` is as it was asked for."""
+    """A manual with a usable table of contents; ``name`` is spelled as in the call."""
 
     name: str
     root: Root
@@ -61,7 +61,7 @@ class ChapterManual:
     by_id: Mapping[str, Chapter]
 
     def chapter(self, section_id: str) -> Chapter:
-        """Return the chapter that answers for an id.
+        """Return the chapter with an id.
 
         Raises:
             NotFound: when the table of contents has no such id.
@@ -71,27 +71,27 @@ class ChapterManual:
         return self.by_id[section_id]
 
     def in_scope(self, section_id: str | None) -> list[Chapter]:
-        """Return one chapter, or each that answers for an id, in order."""
+        """Return a list of the chapter with an id; of all chapters, in order, for ``None``."""
         return [*self.by_id.values()] if section_id is None else [self.chapter(section_id)]
 
     def locate(self, path: str | None) -> LocatedFile:
-        """Return where a chapter's file is."""
+        """Return the location of a chapter's file."""
         if path is None:
             return LocatedFile(self.root, "", None, "refused")
         return located(self.root, path, self.locations)
 
     def locate_all(self, paths: Iterable[str]) -> Mapping[str, LocatedFile]:
-        """Return where many files are, with one look into each of their folders."""
-        wanted = [*paths]
-        folders = {str(PurePosixPath(path).parent) for path in wanted}
-        known: dict[str, FolderEntry] = {}
+        """Return the locations of many files, listing each folder once."""
+        requested = [*paths]
+        folders = {str(PurePosixPath(path).parent) for path in requested}
+        files: dict[str, FolderEntry] = {}
         for folder in folders:
             try:
                 entries = self.root.entries("" if folder == "." else folder)
             except ToolError:
                 continue
-            known |= {entry.path: entry for entry in entries if entry.kind == "file"}
-        listed = {path: known.get(path) for path in wanted}
+            files |= {entry.path: entry for entry in entries if entry.kind == "file"}
+        listed = {path: files.get(path) for path in requested}
         return {
             path: LocatedFile(self.root, path, entry) if entry else self.locate(path)
             for path, entry in listed.items()
@@ -99,7 +99,7 @@ class ChapterManual:
 
 
 class ChapterLibrary:
-    """The manuals of a root, as they are now; tables of contents are read when they change."""
+    """The manuals below a root; a table of contents is read again when it changes."""
 
     def __init__(self, root: Root, loader: ContentsLoader, locations: LocationSettings) -> None:
         self._root = root
@@ -117,27 +117,27 @@ class ChapterLibrary:
         """Return a manual with its table of contents.
 
         Raises:
-            NotFound: when there is none of this name, or its table of contents cannot be used.
+            NotFound: when there is no such manual, or its table of contents is unusable.
         """
         folder = self._folder(name)
         toc = self._locations.toc
         file = located(folder, toc, self._locations)
         if file.fault is not None:
-            self._tell(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
+            self._log_once(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
             raise no_contents(name, toc, file.fault)
-        # What is read while the stamp may not tell of a change is read once more later.
+        # An unsettled file is not cached: it may change without a new stamp.
         settled = file.settled
         with self._lock:
-            stamp, known = self._read.get(nfc(name), ("", None))
-        if known is not None and stamp == file.stamp and settled:
-            return replace(known, name=name)
+            stamp, cached = self._read.get(nfc(name), ("", None))
+        if cached is not None and stamp == file.stamp and settled:
+            return replace(cached, name=name)
         try:
             contents = self._loader.contents(file.root, file.path)
         except ToolError as error:
             reason = _reason(error)
-            self._tell(f"{name}/{toc}", file.stamp, [f"{toc} cannot be used: {reason}"])
+            self._log_once(f"{name}/{toc}", file.stamp, [f"{toc} cannot be used: {reason}"])
             raise no_contents(name, toc, reason) from error
-        self._tell(f"{name}/{toc}", file.stamp, contents.warnings)
+        self._log_once(f"{name}/{toc}", file.stamp, contents.warnings)
         by_id: dict[str, Chapter] = {}
         for chapter in contents.chapters:
             by_id.setdefault(chapter.id, chapter)
@@ -147,23 +147,23 @@ class ChapterLibrary:
         return manual
 
     def warn(self, manual: ChapterManual, chapter: Chapter, stamp: str, fault: str) -> None:
-        """Log what is wrong with a chapter's file, once until the file changes."""
-        self._tell(
+        """Log a problem with a chapter's file, once for each state of the file."""
+        self._log_once(
             f"{manual.name}/{chapter.file}",
             stamp + fault,
             [f"file {fault}: {chapter.file[:_SHOWN]}"],
         )
 
     def usable(self) -> Iterator[ChapterManual]:
-        """Log which manuals there are, and yield each whose table of contents can be used."""
+        """Log the names of the manuals, and yield those with a usable table of contents."""
         names = self.manuals()
         LOG.info("manuals: %s", ", ".join(names) or "none")
         for name in names:
-            with suppress(ToolError):  # what is wrong with the others has been told
+            with suppress(ToolError):  # logged by manual()
                 yield self.manual(name)
 
     def diagnostics(self) -> list[tuple[str, str]]:
-        """Return what was found to be wrong so far: a manual, and what is wrong in it."""
+        """Return the problems found so far, as pairs of manual and message."""
         with self._lock:
             logged = [*self._logged.items()]
         return [
@@ -172,7 +172,7 @@ class ChapterLibrary:
             for warning in warnings
         ]
 
-    def _tell(self, place: str, state: str, warnings: Sequence[str]) -> None:
+    def _log_once(self, place: str, state: str, warnings: Sequence[str]) -> None:
         with self._lock:
             if place in self._logged and self._logged[place][0] == state:
                 return
@@ -200,21 +200,21 @@ class ChapterLibrary:
         return not hidden or located(folder, self._locations.toc, self._locations).fault is None
 
     def _folder(self, name: str) -> Root:
-        # A name is looked up among those that are there; it is never joined into a path.
-        wanted = nfc(name)
-        if wanted not in self._folders():
+        # Look the name up in the listing; never join it into a path.
+        folder = nfc(name)
+        if folder not in self._folders():
             raise no_manual(name)
         try:
-            return self._inside(wanted)
+            return self._inside(folder)
         except ToolError as error:
             raise no_manual(name) from error
 
     def _inside(self, name: str) -> Root:
-        """Return a folder of the root as a root of its own.
+        """Return a folder of the root as a root.
 
         Raises:
-            NotFound: when it is no folder.
-            Forbidden: when it leads out of what is allowed.
+            NotFound: when it is not a folder.
+            Forbidden: when it leads out of the allowed roots.
         """
         if not self._locations.links:
             return self._root.child(name)
@@ -225,7 +225,7 @@ class ChapterLibrary:
 
 
 def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
-    """Return where a file is, following links if that is allowed."""
+    """Return the location of a file, following links if they are allowed."""
     try:
         if locations.links:
             root, path = root.followed(path, locations.allowed)
@@ -240,7 +240,7 @@ def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
 
 
 def fault_of(error: ToolError) -> str:
-    """Return the reason why a file could not be read, in one word."""
+    """Return the reason why a file could not be read, as one word."""
     if isinstance(error, Unreadable):
         return "too_large" if error.reason == "too_large" else "unreadable"
     return "missing" if isinstance(error, NotFound) else "unreadable"

@@ -1,4 +1,4 @@
-"""``list_manuals``: which manuals there are."""
+"""``list_manuals``: lists the manuals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fumishirube_chapters.library import ChapterLibrary
 
 
 class ListManualsParams(Params):
-    """Nothing is asked."""
+    """No arguments."""
 
 
 class ListManualsAnswer(Answer):

@@ -1,4 +1,4 @@
-"""``list_sections``: the ids of a manual's chapters."""
+"""``list_sections``: lists the ids of a manual's chapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projections on disk: made when a file changes, and not again when the server starts."""
+"""Stores projections on disk, so that a restart does not compute them again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS projections (
 
 
 class StoredProjection(NamedTuple):
-    """One projection, and what it was made of: a file of a manual, in a state."""
+    """A projection, and the state of the file that it was computed from."""
 
     manual: str
     path: str
@@ -38,7 +38,7 @@ class StoredProjection(NamedTuple):
 
 
 class ProjectionStore:
-    """A file of projections. What cannot be read or written is made anew, and costs only time."""
+    """A file of projections. After an error they are computed again, which costs only time."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -47,7 +47,7 @@ class ProjectionStore:
         self._lock = Lock()
 
     def get(self, manual: str, path: str, stamp: str, form: TextForm) -> Projection | None:
-        """Return a kept projection of this state of a file, if there is one."""
+        """Return the stored projection of this state of a file, or ``None``."""
         sql = "SELECT text, ways FROM projections WHERE manual=? AND path=? AND form=? AND stamp=?"
         with self._lock:
             if self._broken or (self._connection is None and not self._file.exists()):
@@ -67,9 +67,9 @@ class ProjectionStore:
         projections: Sequence[StoredProjection],
         only: tuple[str, Collection[str]] | None = None,
     ) -> None:
-        """Keep projections, each in place of what was kept of the same file.
+        """Store projections, replacing those of the same file and form.
 
-        ``only`` names a manual and all its files: what is kept of others of it is forgotten.
+        ``only`` is a manual with all its files: projections of its other files are deleted.
         """
         rows = [
             (
@@ -96,7 +96,7 @@ class ProjectionStore:
                 self._give_up(error)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -108,9 +108,9 @@ class ProjectionStore:
             try:
                 self._connection = _connected(self._file)
             except sqlite3.OperationalError:
-                raise  # another process is at it, or it may not be had: no damage
+                raise  # locked by another process, or no permission: not damaged
             except sqlite3.DatabaseError:
-                # Derived state that cannot be read is made anew.
+                # Derived data: an unreadable file is made again.
                 self._file.unlink()
                 self._connection = _connected(self._file)
         return self._connection
@@ -142,8 +142,8 @@ def _connected(file: Path) -> sqlite3.Connection:
 
 def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str]) -> None:
     sql = "SELECT DISTINCT path FROM projections WHERE manual=?"
-    known = [path for (path,) in connection.execute(sql, (manual,))]
-    gone = [(manual, path) for path in known if path not in files]
+    stored_paths = [path for (path,) in connection.execute(sql, (manual,))]
+    gone = [(manual, path) for path in stored_paths if path not in files]
     connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
 
 

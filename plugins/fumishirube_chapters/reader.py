@@ -1,4 +1,4 @@
-"""What a search goes through: the chapters in scope that can be read, and those that cannot."""
+"""Opens the chapters in scope for a search, and reports those that cannot be read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SKIPPED_SHOWN = 20
 
 
 class ScanResult(NamedTuple):
-    """What a scorer found, in the order of the table of contents, and what was not searched."""
+    """The hits of a scorer, in the order of the table of contents, and what was not searched."""
 
     hits: Sequence[tuple[Chapter, OpenChapter, Hit]]
     skipped: Sequence[Unsearched]
 
     def omissions(self, total: int, limit: int) -> Mapping[str, Any]:
-        """Return the keys of an answer that tell what is not in it; none when all is."""
+        """Return the keys of an answer for what it omits; empty when it is complete."""
         omissions: dict[str, Any] = {"total": total} if total > limit else {}
         if self.skipped:
             omissions["skipped"] = tuple(self.skipped[:_SKIPPED_SHOWN])
@@ -32,18 +32,18 @@ class ScanResult(NamedTuple):
 
 
 class ChapterReader:
-    """Reads the chapters of manuals, and lets scorers search them."""
+    """Reads the chapters of manuals, and runs scorers on them."""
 
     def __init__(self, library: ChapterLibrary, cache: ChapterCache) -> None:
         self.library = library
         self._cache = cache
 
     def close(self) -> None:
-        """Let go of the file of projections."""
+        """Close the file of projections."""
         self._cache.close()
 
     def validate(self) -> None:
-        """Read all chapters of all manuals once, and log what is wrong with any."""
+        """Read all chapters of all manuals once, and log every problem."""
         for manual in self.library.usable():
             for _ in self._openings(manual, manual.in_scope(None), {}, Budget()):
                 pass
@@ -62,10 +62,10 @@ class ChapterReader:
     def scan(
         self, manual: ChapterManual, section_id: str | None, query: Query, scorer: Scorer
     ) -> ScanResult:
-        """Let a scorer search one chapter, or all.
+        """Run a scorer on one chapter, or on all.
 
         Raises:
-            NotFound: when the one chapter is not there, or cannot be read.
+            NotFound: when the one chapter does not exist or cannot be read.
         """
         chapters = manual.in_scope(section_id)
         faults: dict[str, str] = {}
@@ -102,20 +102,20 @@ class ChapterReader:
         faults: dict[str, str],
         budget: Budget,
     ) -> Iterator[tuple[str, OpenChapter]]:
-        """Yield the chapters that can be read, by id; write down why others cannot."""
+        """Yield the readable chapters by id; add the reason for each other one to ``faults``."""
         files = manual.locate_all({item.path: None for item in chapters if item.path})
-        known: dict[str, OpenChapter] = {}
+        by_path: dict[str, OpenChapter] = {}
         for chapter in chapters:
             budget.check()
             path = chapter.path or ""
             try:
                 file = files[path] if path else manual.locate(None)
-                # However many chapters a file is, it is read once.
-                opened = known.get(path) or self._opened(manual, chapter, file)
+                # Several chapters may name one file; read it once.
+                opened = by_path.get(path) or self._opened(manual, chapter, file)
             except UnreadableChapter as fault:
                 faults[chapter.id] = fault.reason
             else:
-                known[path] = opened
+                by_path[path] = opened
                 yield chapter.id, opened
 
     def _opened(self, manual: ChapterManual, chapter: Chapter, file: LocatedFile) -> OpenChapter:

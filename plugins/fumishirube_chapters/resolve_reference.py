@@ -1,4 +1,4 @@
-"""``resolve_reference``: where a 「第3章を参照」 points."""
+"""``resolve_reference``: resolves a reference such as 「第3章を参照」 to a chapter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fumishirube_chapters.reader import ChapterReader
 
 
 class ResolveReferenceParams(ManualNameParams):
-    """The words of the reference, and where they stand."""
+    """The text of the reference, and its chapter."""
 
     ref_text: Annotated[str, Field(max_length=2000, description="For example 第3章を参照.")]
     section_id: Annotated[
@@ -26,7 +26,7 @@ class ResolveReferenceParams(ManualNameParams):
 
 
 class ReferenceCandidate(Answer):
-    """A chapter that may be meant, and by which rule."""
+    """A possible target, and the rule that found it."""
 
     section_id: str
     title: str
@@ -34,7 +34,7 @@ class ReferenceCandidate(Answer):
 
 
 class ResolveReferenceAnswer(Answer):
-    """The chapter that is meant, if it is one, and those that may be."""
+    """The target, if there is exactly one, and all candidates."""
 
     manual: str
     ref_text: str
@@ -84,7 +84,7 @@ def resolve_reference_tool(
 
 
 def _sections(reader: ChapterReader, manual: ChapterManual, section_id: str) -> Collection[str]:
-    """Return the numbers of a chapter's sections; none when it cannot be read."""
+    """Return the section numbers of a chapter; empty when it cannot be read."""
     try:
         chapter = reader.open(manual, manual.chapter(section_id))
     except ToolError:

@@ -1,4 +1,4 @@
-"""``search_text``: which chapters hold a text or a pattern, and where first."""
+"""``search_text``: finds the chapters that contain a text or match a pattern."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MATCH_SHOWN = 200
 
 
 class SearchTextParams(ManualNameParams):
-    """What is searched for, where, and how."""
+    """The query, the scope and the mode."""
 
     query: Annotated[str, Field(max_length=1000, description="What to look for.")]
     section_id: OptionalSection = None
@@ -51,7 +51,7 @@ class SearchTextHit(Answer):
 
 
 class SearchTextAnswer(SparseAnswer):
-    """The chapters with a match; how many there are, if not all; and what was not searched."""
+    """The matching chapters; their total if some were left out; and what was not searched."""
 
     results: tuple[SearchTextHit, ...]
     total: int = 0
@@ -62,7 +62,7 @@ class SearchTextAnswer(SparseAnswer):
 def search_text_tool(
     reader: ChapterReader, scorers: Mapping[str, Scorer], max_results: int
 ) -> Tool[SearchTextParams, SearchTextAnswer]:
-    """Return the tool; ``max_results`` is the limit of a call that names none."""
+    """Return the tool; ``max_results`` is the default limit."""
 
     def run(params: SearchTextParams, call: Call) -> SearchTextAnswer:
         if not params.query or (params.mode == "loose" and not form_of(params.query, LOOSE)):
@@ -96,12 +96,12 @@ def search_text_tool(
 
 
 def _first(hit: Hit) -> TextRange:
-    """Return where a hit is; a scorer that does not say so leads to the chapter's beginning."""
+    """Return the span of a hit; the beginning of the chapter when the scorer set none."""
     return hit.places[0] if hit.places else TextRange(0, 0)
 
 
 def snippet(text: str, match: TextRange) -> str:
-    """Return the text around a match: 80 characters on either side, at most 200 of the match."""
+    """Return a match, up to 200 characters of it, with 80 characters on either side."""
     start = max(0, match.start - _AROUND)
     end = min(len(text), match.start + min(match.end - match.start, _MATCH_SHOWN) + _AROUND)
     return TextRange(start, end, start > 0, end < len(text)).shown(text)

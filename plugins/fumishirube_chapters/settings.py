@@ -1,4 +1,4 @@
-"""The settings of the chapters that more than one of their rooms goes by."""
+"""Settings that several modules of the chapters share."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MODES = ("plain", "regex", "loose")
-"""The scorers that read texts through, by the mode of a search."""
+"""The scorers of ``search_text``, named by its ``mode``."""
 EXCEPTIONS = "exceptions"
 MOST_RESULTS = 100
 
 
 @dataclass(frozen=True)
 class LocationSettings:
-    """Where tables of contents stand in a manual's folder, and which links are followed.
+    """The file of a table of contents in a manual's folder, and which links are followed.
 
-    ``allowed`` are the folders outside of which nothing is read.
+    Nothing outside the folders in ``allowed`` is read.
     """
 
     toc: str
@@ -26,7 +26,7 @@ class LocationSettings:
 
 @dataclass(frozen=True)
 class ChapterCacheSettings:
-    """How many chapters stay in memory, for how many seconds, and the file of their projections."""
+    """The number of chapters in memory, their lifetime in seconds, and the file of projections."""
 
     chapters: int
     seconds: float

@@ -1,4 +1,4 @@
-"""The surface over chapters: the classic manual tools."""
+"""The surface over chapters with a table of contents."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _REMEDY = "mend the file, or what the table of contents says of it"
 
 
 class ChaptersSurface(Stage):
-    """Offers the classic manual tools over chapters, which ``00_目次.json`` names.
+    """Offers tools over manuals whose chapters are listed in ``00_目次.json``.
 
-    ``path_pattern`` says where that stands: below ``manuals/``, which is the root of the manuals.
-    Chapters stay in memory for ``section_ttl_seconds``, at most ``max_sections_in_memory`` of them;
-    their projections are kept in ``cache_file``, or else under ``chapters/`` in ``indices_dir``, or
-    else in the folder of derived state. With ``allow_symlink`` links are followed as long as they
-    lead into one of ``allowed_roots``, which are the root of the manuals when none is named.
-    Without ``cursor`` among the ``extras`` long lists come whole.
+    ``path_pattern`` is the path of that file below ``manuals/``, the root of the manuals. At most
+    ``max_sections_in_memory`` chapters stay in memory, for ``section_ttl_seconds``. Their
+    projections are stored in ``cache_file``, else below ``chapters/`` in ``indices_dir``, else in
+    the folder of derived state. With ``allow_symlink``, links are followed into ``allowed_roots``
+    (default: the root of the manuals). Without ``cursor`` in ``extras``, long lists are returned
+    whole.
     """
 
     root: ClassVar[str] = "manuals"
@@ -108,7 +108,7 @@ class ChaptersSurface(Stage):
     @field_validator("allowed_roots", mode="before")
     @classmethod
     def _separated(cls, value: Any) -> Any:
-        """Divide what a variable holds as the platform divides lists of paths."""
+        """Split the value of a variable as the platform splits lists of paths."""
         if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
             return tuple(part for item in value for part in item.split(os.pathsep) if part)
         return value
@@ -128,7 +128,7 @@ class ChaptersSurface(Stage):
         return value
 
     def unused(self, key: str, name: str, stage: object) -> str | None:
-        """Return why a scorer or loader does nothing here, if it does."""
+        """Return why a scorer or loader has no effect here, or ``None``."""
         if key == "scorers" and name not in (*MODES, EXCEPTIONS):
             return f"the tools use scorers called {', '.join(MODES)} and {EXCEPTIONS}"
         if key == "loaders" and not isinstance(stage, ContentsLoader):
@@ -136,7 +136,7 @@ class ChaptersSurface(Stage):
         return None
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools, in the order in which a client meets them."""
+        """Return the tools, in the order in which clients list them."""
         from fumishirube_chapters.catalog import reader, tools
 
         chapter_reader = reader(
@@ -151,7 +151,7 @@ class ChaptersSurface(Stage):
         return listed(offered, self.extras)
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
-        """Look through all manuals once, beside the calls, and log what is wrong."""
+        """Validate all manuals once, in a thread, and log what is wrong."""
         from fumishirube_chapters.catalog import reader, validated
 
         return validated(
@@ -159,7 +159,7 @@ class ChaptersSurface(Stage):
         )
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
-        """Look through all manuals, and return what is wrong with tables of contents and files."""
+        """Validate all manuals, and return the problems of tables of contents and files."""
         from fumishirube_chapters.catalog import reader
 
         chapter_reader = reader(
@@ -170,10 +170,10 @@ class ChaptersSurface(Stage):
         return [Diagnostic(f"manual {name}", message, _REMEDY) for name, message in problems]
 
     def locations(self, context: SurfaceContext) -> LocationSettings:
-        """Return where tables of contents are looked for, and which links are followed.
+        """Return where tables of contents are, and which links are followed.
 
         Raises:
-            ConfigError: when nothing could be read that way.
+            ConfigError: when these settings would exclude every file.
         """
         workspace, manuals = context.folder("workspace").path, context.root.path
         prefix, _, toc = self.path_pattern.partition(_MANUAL)
@@ -191,7 +191,7 @@ class ChaptersSurface(Stage):
         return LocationSettings(clean_path(toc), allowed, self.allow_symlink)
 
     def cache_settings(self, context: SurfaceContext) -> ChapterCacheSettings:
-        """Return how chapters are kept."""
+        """Return the settings of the cache."""
         file, seconds = self._file(context), float(self.section_ttl_seconds)
         return ChapterCacheSettings(self.max_sections_in_memory, seconds, file)
 

@@ -106,7 +106,7 @@ class GraphSurface(Stage):
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
         """Update the index, and report documents that could not be read."""
-        from fumishirube_graph.diagnostics import unread_documents
+        from fumishirube_graph.warnings import unread_documents
 
         folder = context.root.path
         return unread_documents(self.commands(context), folder.name) if folder.is_dir() else ()

@@ -1,10 +1,12 @@
-"""Warnings about documents for their authors, printed by the command line."""
+"""Warnings about documents for their authors, printed by the command line and ``doctor``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from fumishirube import Answer
+from fumishirube import Answer, Call, Diagnostic, Tool, ToolError
+from fumishirube.commands import call_tool, counted, listed
 from fumishirube_graph.resolution import Issue
 from fumishirube_graph.snapshot import GraphSnapshot
 
@@ -14,6 +16,7 @@ _SKIPPED = {
     "loader_failed": "its loader failed and the file was skipped; the log says why",
     "unreadable": "the file cannot be read and was skipped; check it and its permissions",
 }
+_UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
 _NAMED = 3
 
 
@@ -66,3 +69,23 @@ def _issue_warning(issue: Issue) -> tuple[str, str]:
     if issue.status == "anchor_missing":
         return "anchor_missing", f"'{issue.target}' names a heading that is not there"
     return "", ""
+
+
+def unread_documents(commands: Sequence[Tool[Any, Any]], root: str) -> Sequence[Diagnostic]:
+    """Update the index, and return one diagnostic a reason, with its files."""
+    subject = f"root {root}"
+    index = next(tool for tool in commands if tool.name == "docs_index")
+    try:
+        answer: Any = call_tool(index, {}, Call())
+    except ToolError as error:
+        return (Diagnostic(subject, str(error), "", serious=True),)
+    reasons: dict[str, list[str]] = {}
+    for warning in answer["warnings"]:
+        if warning["code"] in _UNREAD:
+            reasons.setdefault(warning["message"], []).append(warning["filepath"])
+    return [
+        Diagnostic(
+            subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message, serious=True
+        )
+        for message, paths in sorted(reasons.items())
+    ]

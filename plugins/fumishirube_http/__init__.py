@@ -1,4 +1,4 @@
-"""The tools over HTTP, and tools that run at such a server; ``create_app`` is the application."""
+"""Serves the tools over HTTP, and calls tools of another such server."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ __all__ = ["create_app", "register_commands"]
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer ``serve --http``, and the bridge to another server that a variable names."""
+    """Register ``serve --http``, and the bridge to the server in an environment variable."""
     register(
         Command(
             "http",
@@ -36,10 +36,10 @@ def register_commands(register: CommandRegister) -> None:
 
 
 def create_app(config: "LoadedConfig | None" = None) -> "FastAPI":
-    """Return the application for a configuration, or for the workspace of the environment.
+    """Return the application of a configuration, or of the workspace in the environment.
 
     Raises:
-        ConfigError: when the configuration asks for what cannot be.
+        ConfigError: when the configuration cannot be used.
     """
     from fumishirube_http.application import create_app as created  # noqa: PLC0415 - over a second
 

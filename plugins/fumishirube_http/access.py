@@ -1,4 +1,4 @@
-"""Who is let in: requests for a host of ours, from no foreign page, with the token if set."""
+"""Access control: the Host header, the Origin header, and the token."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from ipaddress import ip_address
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fumishirube_http.addresses import LOOPBACK, host_name
-from fumishirube_http.problems import Problem, invalid
-from fumishirube_http.replies import reply
+from fumishirube_http.problems import Problem, invalid, reply
+from fumishirube_http.settings import LOOPBACK, host_name
 
 TEST_HOST = "testserver"
-"""The name by which a test client calls an application that it holds in its own process."""
+"""The host name of requests by Starlette's test client."""
 
 
 class AccessMiddleware:
-    """Lets requests pass that may, and answers the others.
+    """Passes on allowed requests, and answers all others with an error.
 
-    ``open_path`` needs no token. Web pages cannot reach what is behind: a page's own name, rebound
-    to this machine's address, is no host of ours, and its origin is foreign.
+    ``open_path`` needs no token. Foreign web pages are refused: a name rebound to this machine's
+    address (DNS rebinding) is not an allowed host, and the Origin of another site is not ours.
     """
 
     def __init__(
@@ -33,7 +32,7 @@ class AccessMiddleware:
         self._open_path = open_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it."""
+        """Pass on a request, or answer it with an error."""
         if scope["type"] == "http":
             problem = self._problem(scope)
             if problem is not None:
@@ -69,7 +68,7 @@ class AccessMiddleware:
 
 
 def _in_process(scope: Scope) -> bool:
-    """Tell whether a request came over no network: a test client gives a name for an address."""
+    """Return whether a request came from an in-process test client, which has no IP address."""
     client = scope.get("client")
     if client is None:
         return False

@@ -1,4 +1,4 @@
-"""The application: an endpoint for every tool, their OpenAPI document and page, and MCP."""
+"""The HTTP application: tool endpoints, their OpenAPI document, and MCP."""
 
 from __future__ import annotations
 
@@ -37,18 +37,17 @@ from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware
 from fumishirube_http.mcp import McpEndpoint
 from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
-from fumishirube_http.problems import Problem, invalid
-from fumishirube_http.replies import reply
+from fumishirube_http.problems import Problem, invalid, reply
 from fumishirube_http.settings import check_access
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
 
 
 def create_app(config: LoadedConfig | None = None) -> FastAPI:
-    """Return the application for a configuration, or for the workspace of the environment.
+    """Return the application of a configuration, or of the workspace in the environment.
 
     Raises:
-        ConfigError: when the configuration asks for what cannot be.
+        ConfigError: when the configuration cannot be used.
     """
     if config is None:
         workspace = Path(os.environ.get("WORKSPACE_ROOT", "").strip() or ".").expanduser()
@@ -57,19 +56,19 @@ def create_app(config: LoadedConfig | None = None) -> FastAPI:
 
 
 def build_app(application: Application) -> FastAPI:
-    """Return the application that serves the tools of an opened one, and what lives beside them.
+    """Return the application for an open :class:`Application`, with its lifespan.
 
     Raises:
-        ConfigError: when its settings cannot be used.
+        ConfigError: when the settings cannot be used.
     """
     application.drop_faulty_tools()
     return HttpApplication(application).app
 
 
 class HttpApplication:
-    """The rooms of a server, by their paths; they can be furnished anew while it runs.
+    """The ASGI application; its tools can be replaced while it runs.
 
-    Who gives a ``board`` has begun the application's lifespan, and will end it.
+    A caller that passes a ``publisher`` starts and ends the application's lifespan itself.
 
     Raises:
         ConfigError: when the settings cannot be used.
@@ -87,11 +86,11 @@ class HttpApplication:
         self.app = self._build(application)
 
     def replace_application(self, application: Application) -> None:
-        """Serve the tools of another application to the requests that come in from now on."""
+        """Serve the tools of another application to all later requests."""
         self.app.router.routes = self._build(application).router.routes
 
     def _build(self, application: Application) -> FastAPI:
-        """Put everything at its path."""
+        """Build the routes."""
         base = self._base
         app = FastAPIOffline(
             title="Fumishirube",
@@ -106,8 +105,8 @@ class HttpApplication:
             lifespan=self._lifespan,
             middleware=self._middleware(),
         )
-        app.add_exception_handler(Problem, _tell)
-        app.add_exception_handler(HTTPException, _tell_http)
+        app.add_exception_handler(Problem, _answer_problem)
+        app.add_exception_handler(HTTPException, _answer_http_error)
         app.get(self._health, summary="Whether the server runs")(_healthz)
         app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
         taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
@@ -132,7 +131,7 @@ class HttpApplication:
         return [Middleware(LoggingMiddleware), Middleware(access), Middleware(limits)]
 
     def _is_stream(self, scope: Scope) -> bool:
-        """Tell whether a request opens a session's stream, which stays open."""
+        """Return whether a request opens an event stream of a session."""
         if scope["path"] != self._mcp_path:
             return False
         listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
@@ -145,9 +144,9 @@ class HttpApplication:
                 yield
 
     def _add(self, app: FastAPI, tool: Tool[Any, Any], taken: set[str]) -> str | None:
-        """Give a tool its endpoint under ``/tools``, and that of its own if it declares one.
+        """Add the endpoint of a tool below ``/tools``, and the endpoint that it declares, if any.
 
-        Say what is wrong with the latter.
+        Return the fault of a declared endpoint that cannot be added.
         """
         shown = paged(tool)
         endpoint = ToolEndpoint(shown, self._workers)
@@ -183,16 +182,16 @@ class HttpApplication:
 
 
 async def _healthz() -> dict[str, bool]:
-    """Answer on the event loop, without touching a file."""
+    """Answer on the event loop, without reading files."""
     return {"ok": True}
 
 
-async def _tell(_: Request, problem: Exception) -> Response:
+async def _answer_problem(_: Request, problem: Exception) -> Response:
     return reply(cast("Problem", problem))
 
 
-async def _tell_http(request: Request, error: Exception) -> Response:
-    """Answer what the router refuses."""
+async def _answer_http_error(request: Request, error: Exception) -> Response:
+    """Answer requests that the router refuses."""
     refused = cast("HTTPException", error)
     if refused.status_code == HTTPStatus.NOT_FOUND:
         message = "there is no such path; the OpenAPI document lists what there is"

@@ -1,4 +1,4 @@
-"""The arguments of a request: strings from its address, or the JSON of its body."""
+"""Reads the arguments of a request from its query string or its JSON body."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ _TOO_DEEP = "the body is nested too deeply"
 
 
 def from_query(query: QueryParams, shape: Schema) -> dict[str, Any]:
-    """Return the known arguments, each converted to what its schema takes.
+    """Return the known arguments, converted to the types of the schema.
 
-    A string that cannot be converted stays one, and is refused when the arguments are checked.
-    The last of several values counts, except where the schema takes an array.
+    A value that cannot be converted stays a string, and validation refuses it. The last of several
+    values counts, unless the schema takes an array.
     """
-    known: dict[str, Schema] = shape["properties"]
-    return {name: _converted(query.getlist(name), known[name]) for name in known if name in query}
+    properties: dict[str, Schema] = shape["properties"]
+    return {
+        name: _converted(query.getlist(name), properties[name])
+        for name in properties
+        if name in query
+    }
 
 
 def from_json(body: bytes) -> object:
-    """Return the JSON of a body.
+    """Parse the JSON of a body.
 
     Raises:
-        Problem: 400 when there is none, 413 when it holds too many values.
+        Problem: 400 when it is not JSON, 413 when it holds too many values.
     """
     check_values(body)
     try:
@@ -50,23 +54,23 @@ def from_json(body: bytes) -> object:
         raise invalid(f"the body is not JSON: {error.msg} at {where}") from error
     except RecursionError as error:
         raise invalid(_TOO_DEEP) from error
-    except ValueError as error:  # an integer of thousands of digits
+    except ValueError as error:  # an integer with thousands of digits
         raise invalid("the body holds a number of too many digits") from error
 
 
-def known_of(value: object, shape: Schema) -> dict[str, Any]:
-    """Return the known arguments of an endpoint's body; what is not known is ignored.
+def known_arguments(value: object, shape: Schema) -> dict[str, Any]:
+    """Return the known arguments in an endpoint's body, and ignore the others.
 
     Raises:
-        Problem: 400 when the body is null, 422 when it is no object, or a number is not finite.
+        Problem: 400 for a null body, 422 when it is not an object, or a number is not finite.
     """
     if value is None:
         raise invalid("the body is missing; send a JSON object")
     if not isinstance(value, dict):
         message = "Input should be a valid dictionary"
         raise validation_problem([field_error("dict_type", ("body",), message, value)])
-    known = shape["properties"]
-    members = {name: member for name, member in value.items() if name in known}
+    properties = shape["properties"]
+    members = {name: member for name, member in value.items() if name in properties}
     try:
         cleaned: dict[str, Any] = _cleaned(members, ("body",))
     except RecursionError as error:
@@ -92,7 +96,7 @@ def _converted(texts: list[str], schema: Schema) -> Any:
 
 
 def _cleaned(value: Any, where: Location) -> Any:
-    """Return a value whose strings can be encoded; numbers have to be finite."""
+    """Return a value with encodable strings only; refuse numbers that are not finite."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""The server at which tools run, if the environment names one."""
+"""The configuration of the backend, the server that runs the tools."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from fumishirube import ConfigError
 from fumishirube.serving import LoadedConfig, process_settings
-from fumishirube_http.addresses import is_loopback
+from fumishirube_http.settings import is_loopback
 
 _VARIABLE = "MANUAL_TOOLS_BASE_URL"
 
 
 @dataclass(frozen=True)
 class Backend:
-    """The server that is asked; ``name`` is how messages call it."""
+    """The address, token and limits of a backend; ``name`` is its name in messages."""
 
     url: str
     name: str
@@ -24,10 +24,10 @@ class Backend:
 
 
 def configured_backend(loaded: LoadedConfig) -> Backend | None:
-    """Return the backend that the environment names, if it does.
+    """Return the backend in the environment variable, or ``None``.
 
     Raises:
-        ConfigError: when it is no address that may be asked.
+        ConfigError: when its address is not allowed.
     """
     settings = process_settings(loaded.environ)
     if settings.backend is None:
@@ -41,7 +41,7 @@ def configured_backend(loaded: LoadedConfig) -> Backend | None:
 
 
 def _checked(url: str, *, remote: bool) -> str:
-    """Return an address that may be asked; no message repeats it, for it may hold secrets."""
+    """Return an allowed address. Messages never repeat it, because it may contain secrets."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

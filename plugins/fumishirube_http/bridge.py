@@ -1,4 +1,4 @@
-"""The bridge: tools that have HTTP endpoints, run by the server that offers those endpoints."""
+"""The bridge: forwards calls of tools with HTTP endpoints to the server that runs them."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ A = TypeVar("A", bound=Answer)
 
 
 LARGEST = 32 * 1024 * 1024
-"""Bytes of an answer."""
+"""The most bytes of an answer."""
 QUOTED = 200
-"""Characters of a body that a message repeats."""
+"""The most characters of a body that a message quotes."""
 
 _PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\",<>]+){2,}")
 _PAUSES = (0.05, 0.2)
@@ -58,17 +58,17 @@ class _BackendRequest:
     method: str
     path: str
     arguments: Mapping[str, Any]
-    known: Collection[str]
+    parameters: Collection[str]
 
     @property
     def content(self) -> dict[str, Any]:
-        """What httpx is told of the arguments."""
+        """Return the arguments in the form that httpx takes."""
         return {"params" if self.method == "GET" else "json": self.arguments}
 
 
 @dataclass
 class _RequestAttempt:
-    """What became of one try, as the connection pool tells it."""
+    """The state of one attempt, from the events of the connection pool."""
 
     connected: bool = False
     answered: bool = False
@@ -82,9 +82,10 @@ class _RequestAttempt:
 def bridge_tools(
     tools: Sequence[Tool[Any, Any]], backend: Backend | None
 ) -> Iterator[list[Tool[Any, Any]]]:
-    """Give the tools, those with endpoints run by the backend if there is one.
+    """Yield the tools; with a backend, those with endpoints run there.
 
-    It need not be up: a call that cannot reach it fails with a code, and the next one tries again.
+    The backend need not run: a call that cannot reach it fails with a code, and the next one tries
+    again.
     """
     if backend is None:
         yield [*tools]
@@ -97,7 +98,7 @@ def bridge_tools(
 
 
 class Bridge:
-    """Asks one backend over connections that are kept, on an event loop in a thread of its own."""
+    """Sends requests to one backend over persistent connections, on an event loop in a thread."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -114,7 +115,7 @@ class Bridge:
         self._thread.start()
 
     def close(self) -> None:
-        """Let go of the connections; what does not end in time ends with the process."""
+        """Close the connections; abandon what does not end in time."""
         closing = asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop)
         wait([closing], timeout=_PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -123,14 +124,16 @@ class Bridge:
             self._loop.close()
 
     def forwarded(self, tool: Tool[P, A]) -> Tool[P, A]:
-        """Return a tool whose calls, once their arguments are checked, run at the backend."""
+        """Return a tool that checks its arguments here and runs at the backend."""
         assert tool.http is not None
         method, path = tool.http
-        known = arguments_shape(tool.params)["properties"].keys()
+        parameters = arguments_shape(tool.params)["properties"].keys()
 
         def run(params: P, call: Call) -> A:
             arguments = params.model_dump(mode="json", exclude_unset=True)
-            return _fitting(tool, self._ask(_BackendRequest(method, path, arguments, known), call))
+            return _fitting(
+                tool, self._request(_BackendRequest(method, path, arguments, parameters), call)
+            )
 
         def refused(error: ToolError, arguments: object) -> ToolError:
             if tool.refused is None or isinstance(error, BackendFailure):
@@ -139,20 +142,20 @@ class Bridge:
 
         return replace(tool, run=run, refused=refused)
 
-    def _ask(self, question: _BackendRequest, call: Call) -> Any:
-        """Return the JSON of an answer. When the caller goes away, the request is aborted."""
-        future = asyncio.run_coroutine_threadsafe(self._send(question), self._loop)
+    def _request(self, request: _BackendRequest, call: Call) -> Any:
+        """Return the JSON of an answer; abort the request when the caller goes away."""
+        future = asyncio.run_coroutine_threadsafe(self._send(request), self._loop)
         while not wait([future], timeout=_POLL).done:
             if call.budget.cancelled.is_set():
                 future.cancel()
                 raise Cancelled("the request was cancelled")
         return future.result()
 
-    async def _send(self, question: _BackendRequest) -> Any:
+    async def _send(self, request: _BackendRequest) -> Any:
         backend = self._backend
         try:
             async with asyncio.timeout(backend.timeout):
-                return await self._tried(question)
+                return await self._tried(request)
         except (TimeoutError, httpx2.TimeoutException) as error:
             message = f"the backend at {backend.name} did not answer within {backend.timeout:g} s"
             raise BackendTimeout(message) from error
@@ -160,29 +163,29 @@ class Bridge:
             message = f"the backend at {backend.name} cannot be reached; is it running?"
             raise BackendUnavailable(message) from error
 
-    async def _tried(self, question: _BackendRequest) -> Any:
-        """Ask, and ask again where that can do no harm and may help."""
+    async def _tried(self, request: _BackendRequest) -> Any:
+        """Send a request, and retry it where that is safe and useful."""
         for tries, pause in zip(count(), chain(_PAUSES, repeat(_PAUSES[-1]))):
             attempt = _RequestAttempt()
             try:
-                return await self._answered(question, attempt)
+                return await self._answered(request, attempt)
             except httpx2.TransportError:
-                if not self._once_more(question, attempt, tries):
+                if not self._once_more(request, attempt, tries):
                     raise
-            if question.method == "GET":
+            if request.method == "GET":
                 await asyncio.sleep(pause)
         raise AssertionError
 
-    def _once_more(self, question: _BackendRequest, attempt: _RequestAttempt, tries: int) -> bool:
-        """Say yes to a GET, a few times, and to a POST that met a connection closed meanwhile."""
-        if question.method == "GET":
+    def _once_more(self, request: _BackendRequest, attempt: _RequestAttempt, tries: int) -> bool:
+        """Return whether to retry: a GET several times, a POST only after a closed connection."""
+        if request.method == "GET":
             return tries < self._backend.retries
         return tries == 0 and not attempt.connected and not attempt.answered
 
-    async def _answered(self, question: _BackendRequest, attempt: _RequestAttempt) -> Any:
-        content, trace = question.content, {"trace": attempt.trace}
+    async def _answered(self, request: _BackendRequest, attempt: _RequestAttempt) -> Any:
+        content, trace = request.content, {"trace": attempt.trace}
         body = bytearray()
-        method, path = question.method, question.path
+        method, path = request.method, request.path
         async with self._client.stream(method, path, extensions=trace, **content) as answer:
             try:
                 async for piece in answer.aiter_bytes():
@@ -192,10 +195,10 @@ class Bridge:
             except httpx2.DecodingError:
                 why = "in an encoding that it does not keep to"
                 raise self._wrong(answer.status_code, why) from None
-        return self._decoded_answer(question, answer.status_code, bytes(body))
+        return self._decoded_answer(request, answer.status_code, bytes(body))
 
-    def _decoded_answer(self, question: _BackendRequest, status: int, body: bytes) -> Any:
-        """Return the JSON of a good answer, or raise what a bad one means."""
+    def _decoded_answer(self, request: _BackendRequest, status: int, body: bytes) -> Any:
+        """Return the JSON of a successful answer, or raise the error of another."""
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):
@@ -203,16 +206,16 @@ class Bridge:
             raise self._wrong(status, f"with what is no JSON: {quoted}") from None
         if status == httpx2.codes.OK:
             return value
-        known = value if isinstance(value, dict) else {}
-        message, error_id = known.get("message"), known.get("error_id")
+        body_fields = value if isinstance(value, dict) else {}
+        message, error_id = body_fields.get("message"), body_fields.get("error_id")
         if status == httpx2.codes.BAD_REQUEST and isinstance(message, str):
-            text = _quoted(message, question.arguments)
+            text = _quoted(message, request.arguments)
             name = text.partition(" ")[0]
-            raise InvalidParameter(text, parameter=name if name in question.known else None)
+            raise InvalidParameter(text, parameter=name if name in request.parameters else None)
         if status == httpx2.codes.UNPROCESSABLE_ENTITY:
-            raise _misfit(known)
+            raise _misfit(body_fields)
         if status == httpx2.codes.NOT_FOUND and isinstance(message, str):
-            raise NotFound(_quoted(message, question.arguments))
+            raise NotFound(_quoted(message, request.arguments))
         if status == httpx2.codes.INTERNAL_SERVER_ERROR and isinstance(error_id, str):
             raise InternalError(error_id[:80])
         raise self._wrong(status, _quoted(json.dumps(value, ensure_ascii=False)))
@@ -224,7 +227,7 @@ class Bridge:
 
 
 def _misfit(body: Mapping[str, Any]) -> ToolError:
-    """Return the first misfit of a 422, as a refusal of its argument."""
+    """Return the first validation error of a 422 as an invalid parameter."""
     try:
         first = body["detail"][0]
         name = ".".join(map(str, first["loc"][1:])) or "arguments"
@@ -234,10 +237,10 @@ def _misfit(body: Mapping[str, Any]) -> ToolError:
 
 
 def _fitting(tool: Tool[P, A], value: Any) -> A:
-    """Return an answer that fits the tool's schema; what that does not know is left out.
+    """Return an answer that fits the tool's schema, without unknown keys.
 
     Raises:
-        InvalidResponse: naming the first place that does not fit.
+        InvalidResponse: naming the first invalid place.
     """
     whole = value if tool.http_body is None else {tool.http_body: value}
     try:
@@ -251,7 +254,7 @@ def _fitting(tool: Tool[P, A], value: Any) -> A:
 
 
 def _quoted(text: str, arguments: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """Return some of a text on one line; of paths and addresses only what the caller has sent."""
+    """Quote a text on one line, with only those paths and addresses that the caller sent."""
     own = [value for value in arguments.values() if isinstance(value, str)]
 
     def shown(path: re.Match[str]) -> str:

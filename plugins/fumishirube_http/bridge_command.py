@@ -1,4 +1,4 @@
-"""``fumishirube serve`` where the environment names a server at which the tools run."""
+"""``fumishirube serve`` with tools that run at a backend."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fumishirube_http.backend import configured_backend
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add nothing: a variable alone chooses this, for a command line shows its secrets."""
+    """Add no option: a command line would show the secrets of the address."""
 
 
 def run(options: Namespace) -> int:
-    """Serve over standard input and output; the tools with endpoints run at that server."""
+    """Serve over standard input and output; the backend runs the tools with endpoints."""
     return serve_stdio(options, _through)
 
 

@@ -11,13 +11,13 @@ from fumishirube.serving import announce, claim_standard_output, finish, log_lev
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the option that chooses this way to serve."""
+    """Add the option ``--http``."""
     help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
 
 
 def run(options: Namespace) -> int:
-    """Standard output says where, once it can be reached; all else goes to standard error."""
+    """Serve; print the address to standard output once it answers, all else to standard error."""
     claim_standard_output()
     with opened(options, empty=True) as application:
         gc.disable()
@@ -33,7 +33,7 @@ def run(options: Namespace) -> int:
 
         host, port = address(application.loaded, options.http)
         level = log_level(application, options, "info")
-        # What surfaces look at when they begin to be served is logged too.
+        # Before the lifespan, so that the log also has what surfaces do at their start.
         start_logging(level, application.loaded.folder("runtime"))
         with reloading(options, application) as reloader:
             http_app = HttpApplication(application, reloader.publisher)

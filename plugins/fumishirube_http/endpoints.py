@@ -1,4 +1,4 @@
-"""One tool as an endpoint: its arguments are read, it runs in a thread, its answer goes out."""
+"""The endpoint of one tool: reads the arguments, runs the tool in a thread, sends the answer."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from starlette.types import Receive
 from fumishirube import Budget, Call, Cancelled, Params, Tool, ToolError
 from fumishirube.commands import call_tool
 from fumishirube.serving import Scheduler, arguments_shape, compact
-from fumishirube_http.arguments import from_json, from_query, known_of
+from fumishirube_http.arguments import from_json, from_query, known_arguments
 from fumishirube_http.limits import LARGE, SMALL, read_body
 from fumishirube_http.log import HUNG_UP, RequestLogEntry
-from fumishirube_http.problems import Problem, error_id_of, of_endpoint, of_tool
-from fumishirube_http.replies import reply
+from fumishirube_http.problems import Problem, error_id_of, of_endpoint, of_tool, reply
 
 ArgumentReader: TypeAlias = Callable[[], object]
 
 
 class ToolThreads:
-    """The threads in which tools run, so that the event loop is always free."""
+    """The threads that run tools, so that the event loop stays free."""
 
     def __init__(self) -> None:
         self._turns = Scheduler()
 
     async def run(self, body: Callable[[Call], Response], receive: Receive) -> Response | None:
-        """Return what the body returns, or ``None`` when the client went away before.
+        """Run the body in a thread and return its response, or ``None`` when the client hung up.
 
-        The body is told when nobody waits for it any more.
+        Cancels the body's call when the client hangs up.
         """
         gone, done = Event(), None
         work = partial(body, Call(budget=Budget(cancelled=gone)))
@@ -49,14 +48,14 @@ class ToolThreads:
 
 
 async def _follow(receive: Receive, scope: anyio.CancelScope) -> None:
-    """Cancel a scope as soon as the client has hung up."""
+    """Cancel a scope when the client hangs up."""
     while (await receive())["type"] != "http.disconnect":
         pass
     scope.cancel()
 
 
 class ToolEndpoint:
-    """``POST /tools/<name>``: as strict as every face, with the tool's own codes and details."""
+    """``POST /tools/<name>``: strict arguments, with the tool's own error codes and details."""
 
     most: ClassVar[int] = LARGE
 
@@ -70,7 +69,7 @@ class ToolEndpoint:
         """Answer a request.
 
         Raises:
-            Problem: when it is refused before any tool runs.
+            Problem: when it is refused before the tool runs.
         """
         body = await read_body(request.headers, request.receive, self.most)
         if body is None:
@@ -78,20 +77,20 @@ class ToolEndpoint:
         return await self.run(partial(self.arguments, body), request)
 
     async def run(self, read: ArgumentReader, request: Request) -> Response:
-        """Run the tool in a worker, with the arguments that ``read`` gives there."""
+        """Run the tool in a worker thread, with the arguments that ``read`` returns there."""
         body = partial(self._respond, read, request.state.line)
         return await self._workers.run(body, request.receive) or Response(status_code=HUNG_UP)
 
     def arguments(self, body: bytes) -> object:
-        """Return the arguments in a body; without one there are none."""
+        """Return the arguments in a body; an empty body has none."""
         return from_json(body) if body else None
 
     def problem(self, error: ToolError) -> Problem:
-        """Return how an error of the tool is told."""
+        """Return the response body for an error of the tool."""
         return of_tool(error)
 
     def whole(self, answer: dict[str, JsonValue]) -> JsonValue:
-        """Return what of an answer is the body."""
+        """Return the response body for an answer."""
         return answer
 
     def _respond(self, read: ArgumentReader, line: RequestLogEntry, call: Call) -> Response:
@@ -111,30 +110,30 @@ class ToolEndpoint:
 
 
 class OwnEndpoint(ToolEndpoint):
-    """An endpoint that a tool declares: unknown arguments are ignored, its bodies are bare."""
+    """An endpoint that a tool declares: it ignores unknown arguments and sends bare bodies."""
 
     most = SMALL
 
     def arguments(self, body: bytes) -> object:
         """Return the known arguments in a body."""
-        return known_of(from_json(body), self.shape)
+        return known_arguments(from_json(body), self.shape)
 
     def problem(self, error: ToolError) -> Problem:
-        """Return how an error of the tool is told."""
+        """Return the response body for an error of the tool."""
         return of_endpoint(error, self.tool.params, "body")
 
     def whole(self, answer: dict[str, JsonValue]) -> JsonValue:
-        """Return what of an answer is the body."""
+        """Return the response body for an answer."""
         return answer if self.tool.http_body is None else answer[self.tool.http_body]
 
 
 class QueryEndpoint(OwnEndpoint):
-    """The same, with the arguments in the address."""
+    """A declared endpoint with its arguments in the query string."""
 
     async def serve(self, request: Request) -> Response:
         """Answer a request."""
         return await self.run(partial(from_query, request.query_params, self.shape), request)
 
     def problem(self, error: ToolError) -> Problem:
-        """Return how an error of the tool is told."""
+        """Return the response body for an error of the tool."""
         return of_endpoint(error, self.tool.params, "query")

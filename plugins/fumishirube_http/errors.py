@@ -1,4 +1,4 @@
-"""What goes wrong with a tool that runs at another server: it is answered with a code."""
+"""The errors of tools that run at a backend."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from fumishirube import ToolError
 
 
 class BackendFailure(ToolError):
-    """The server that runs the tool could not be asked, or answered as no tool does."""
+    """The backend could not be reached, or its answer is not one of the tool."""
 
     code = "backend_error"
 
     def payload(self) -> dict[str, JsonValue]:
-        """The usual object, with the code under ``error`` too, as in the bodies of that server."""
+        """Return the usual object, with the code also under ``error``, as the backend does."""
         return {**super().payload(), "error": self.code}
 
 
 class BackendUnavailable(BackendFailure):
-    """The server that runs the tool cannot be reached."""
+    """The backend cannot be reached."""
 
     code = "backend_unavailable"
 
 
 class BackendTimeout(BackendFailure):
-    """The server that runs the tool did not answer in time."""
+    """The backend did not answer in time."""
 
     code = "backend_timeout"
 
 
 class BackendError(BackendFailure):
-    """The server that runs the tool answered with what no tool answers."""
+    """The backend answered with an unexpected status or body."""
 
     code = "backend_error"
 
 
 class InvalidResponse(BackendFailure):
-    """The server that runs the tool answered, but not as the tool does."""
+    """The backend's answer does not fit the tool's schema."""
 
     code = "invalid_response"

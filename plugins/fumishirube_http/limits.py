@@ -1,4 +1,4 @@
-"""How much is taken on: requests under way, and large bodies among them."""
+"""Limits the requests in progress, and the size of their bodies."""
 
 from __future__ import annotations
 
@@ -11,37 +11,36 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube_http.problems import Problem, invalid, no_room
-from fumishirube_http.replies import busy
+from fumishirube_http.problems import Problem, busy, invalid, overload
 
 UNDER_WAY = 128
-"""Requests that may be answered at a time; who comes then is told to come again."""
+"""The most requests in progress; further ones are answered with 503."""
 STREAMS = 256
-"""Streams that may be open beside them."""
+"""The most open streams, which are counted apart."""
 SMALL = 64 * 1024
-"""Bytes of a body that are taken from anybody, and all that an endpoint takes."""
+"""Bytes of a small body, which is read at once; the most for a declared endpoint."""
 LARGE = 1024 * 1024
-"""Bytes of a body that a tool takes."""
+"""The most bytes of a body for ``/tools``."""
 LARGE_AT_ONCE = 8
-"""Bodies over the small size that are read and worked on at a time; others wait, unread."""
+"""The most large bodies in progress; others wait unread."""
 LARGE_SECONDS = 3.0
-"""Seconds in which a large body has to arrive once it is its turn."""
+"""Seconds in which a large body must arrive after its wait."""
 MESSAGE = 4 * 1024 * 1024
-"""Bytes of a message of MCP."""
+"""The most bytes of an MCP message."""
 VALUES = 50_000
-"""Values in a body over the small size; to read more would not let another thread run."""
+"""The most values in a large body; parsing more would block other threads for long."""
 
 _DIGITS = 16
-# One match for each string, and for each other value that something precedes.
+# One match a string, and one a value after a separator.
 _VALUE = re.compile(rb'[",\[{](?:(?<=")[^"]*+"?)?')
 _TOO_SLOW = "the request took too long to arrive"
 _NO_JSON = "send the arguments as JSON, with the header 'Content-Type: application/json'"
 
 
 class LimitMiddleware:
-    """Counts the requests under way, so that no number of clients fills the memory.
+    """Limits the number of requests in progress, and so the memory that clients can use.
 
-    ``unlimited`` tells which requests are always answered, and ``streams`` which stay open.
+    ``unlimited`` returns whether a request is always answered, ``streams`` whether it stays open.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class LimitMiddleware:
         self._large = anyio.Semaphore(LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on if there is room."""
+        """Pass on a request, or answer 503."""
         if scope["type"] != "http" or self._unlimited(scope):
             await self._app(scope, receive, send)
             return
@@ -75,14 +74,14 @@ class LimitMiddleware:
 
 
 class _Places:
-    """How many requests of a kind may be answered at a time."""
+    """The free places for requests of one kind."""
 
     def __init__(self, free: int) -> None:
         self.free = free
 
 
 class _Admission:
-    """A request that takes its place once its body is there: who is slow to send keeps none."""
+    """A request; it takes a place only with a complete body, so that slow senders take none."""
 
     def __init__(self, receive: Receive, places: _Places, large: anyio.Semaphore) -> None:
         self._receive = receive
@@ -93,17 +92,17 @@ class _Admission:
         self._large_until = 0.0
 
     def enter(self) -> bool:
-        """Take a place, and tell whether there was any."""
+        """Take a place; return whether there was one."""
         if not self._entered and self._places.free:
             self._places.free -= 1
             self._entered = True
         return self._entered
 
     async def receive(self) -> Message:
-        """Return the next piece of the body; of more than a little, only when it is its turn.
+        """Return the next part of the body; wait for a turn before the large rest.
 
         Raises:
-            Problem: 503 when there is no place, 408 when a large body comes too slowly.
+            Problem: 503 when there is no place, 408 when a large body arrives too slowly.
         """
         message = await self._next_message()
         self._size += len(message.get("body", b""))
@@ -112,11 +111,11 @@ class _Admission:
             self._large_until = anyio.current_time() + LARGE_SECONDS
         whole = message["type"] == "http.request" and not message.get("more_body", False)
         if whole and not self.enter():
-            raise no_room()
+            raise overload()
         return message
 
     def leave(self) -> None:
-        """Give back what was taken."""
+        """Release the place and the turn."""
         if self._entered:
             self._places.free += 1
         if self._large_until:
@@ -133,17 +132,17 @@ class _Admission:
 
 
 def _waits_for_body(scope: Scope) -> bool:
-    """Tell whether nothing is done for a request before its body is there."""
+    """Return whether a request is handled only after its body is complete."""
     headers = Headers(scope=scope)
     length = headers.get("content-length", "0")
     return scope["method"] == "POST" and ("transfer-encoding" in headers or length != "0")
 
 
 async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | None:
-    """Return the body of a request, or ``None`` when its client went away.
+    """Return the body of a request, or ``None`` when its client hung up.
 
     Raises:
-        Problem: 415 when it is no JSON, 413 when it is too large; the rest is left unread.
+        Problem: 415 when it is not JSON, 413 when it is too large; the rest is not read.
     """
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind and kind != "application/json" and not kind.endswith("+json"):
@@ -172,7 +171,7 @@ async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | No
 
 
 def check_values(body: bytes) -> None:
-    """Raise a :class:`Problem` when a body holds more values than any tool takes."""
+    """Raise a :class:`Problem` when a body holds more values than allowed."""
     if len(body) <= SMALL:
         return
     bare = body.replace(rb"\\", b"").replace(rb"\"", b"")

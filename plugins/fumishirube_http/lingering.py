@@ -1,4 +1,4 @@
-"""How a connection is closed so that its last answer arrives."""
+"""Closes connections so that the last answer reaches the client."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 LINGER = 10.0
-"""Seconds in which a client may go on sending what was refused already."""
+"""The most seconds in which a client may continue to send after a refusal."""
 DRAINED = 64 * 1024 * 1024
-"""Bytes of it that are read and dropped."""
+"""The most bytes that are read and dropped meanwhile."""
 
 
 class Timer:
-    """Does something later, unless it is stopped."""
+    """Calls a function later, unless it is stopped."""
 
     def __init__(self, loop: AbstractEventLoop, seconds: float, act: Callable[[], None]) -> None:
         self._start = partial(loop.call_later, seconds, self._fire)
@@ -23,16 +23,16 @@ class Timer:
 
     @property
     def runs(self) -> bool:
-        """Whether it waits."""
+        """Whether the timer is running."""
         return self._handle is not None
 
     def start(self) -> None:
-        """Wait, from now on."""
+        """Start, or start again."""
         self.stop()
         self._handle = self._start()
 
     def stop(self) -> None:
-        """Wait no longer."""
+        """Stop without calling the function."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
@@ -43,10 +43,10 @@ class Timer:
 
 
 class LingeringTransport:
-    """A transport that, on closing, first reads to the end what the client is still sending.
+    """A transport that, when closed, first reads what the client is still sending.
 
-    A system that closes a connection with unread bytes resets it, and the client loses an answer
-    that it had not read yet. ``may_send_more`` tells whether such bytes may come.
+    The operating system resets a connection that is closed with unread bytes, and the client loses
+    an answer that it has not read. ``may_send_more`` returns whether unread bytes may come.
     """
 
     def __init__(self, transport: Transport, may_send_more: Callable[[], bool]) -> None:
@@ -60,15 +60,15 @@ class LingeringTransport:
 
     @property
     def drains(self) -> bool:
-        """Whether what arrives is dropped."""
+        """Whether received bytes are dropped."""
         return self._last.runs
 
     def is_closing(self) -> bool:
-        """Tell whether nothing more will be sent."""
+        """Return whether nothing more will be sent."""
         return self.drains or self._transport.is_closing()
 
     def close(self) -> None:
-        """Close the connection once the client has heard the last of it."""
+        """Close the connection after the client has received the answer."""
         if self.drains:
             return
         if self._transport.is_closing() or not self._may_send_more():
@@ -79,7 +79,7 @@ class LingeringTransport:
         self._transport.resume_reading()
 
     def drop(self, data: bytes) -> None:
-        """Take what arrived, and forget it."""
+        """Drop received bytes."""
         self._dropped += len(data)
         if self._dropped > DRAINED:
             self.abort()
@@ -89,5 +89,5 @@ class LingeringTransport:
         self._transport.abort()
 
     def end(self) -> None:
-        """Note that the connection is no more."""
+        """Record that the connection was closed."""
         self._last.stop()

@@ -1,4 +1,4 @@
-"""The log of requests: a line each, of what was called and how it went; nothing of the texts."""
+"""The request log: one line a request, without any text of queries or documents."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import InternalError
 from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
-from fumishirube_http.problems import of_internal
-from fumishirube_http.replies import reply
+from fumishirube_http.problems import of_internal, reply
 
 LOG = logging.getLogger("fumishirube.http")
 
 FILE = "http.log"
 BYTES = 4 * 1024 * 1024
-"""How large the file becomes before another is begun."""
+"""The size at which the file is rotated."""
 BACKUPS = 3
-"""How many full ones are kept."""
+"""The number of rotated files."""
 HUNG_UP = 499
-"""The status of a request whose client did not wait for the answer."""
+"""The logged status of a request whose client hung up."""
 _SHOWN = 80
 
 
 @dataclass
 class RequestLogEntry:
-    """What becomes known of a request while it is under way."""
+    """The fields of a request's log line, set while it is in progress."""
 
     endpoint: str
     manual_name: str | None = None
@@ -42,13 +41,13 @@ class RequestLogEntry:
     error_id: str | None = None
 
     def note_arguments(self, arguments: object) -> None:
-        """Note which manual and which section are asked for, and nothing else."""
+        """Record the manual and the section in the arguments, and nothing else."""
         if isinstance(arguments, dict):
             self.manual_name = _shown(arguments.get("manual_name", arguments.get("manual_id")))
             self.section_id = _shown(arguments.get("section_id"))
 
     def count(self, answer: Mapping[str, JsonValue]) -> None:
-        """Note how many results an answer holds, if it is that of a search."""
+        """Record the number of results in a search's answer."""
         results = answer.get("results")
         self.result_count = len(results) if isinstance(results, list) else None
 
@@ -68,13 +67,13 @@ class RequestLogEntry:
 
 
 class LoggingMiddleware:
-    """Writes a line for each request; what escapes from within becomes a 500 with an id."""
+    """Logs every request, and turns an unhandled exception into a 500 with an id."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and log how it went."""
+        """Pass on a request, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -102,23 +101,23 @@ class LoggingMiddleware:
 
 
 class RotatingLogFile(RotatingFileHandler):
-    """Writes records to a file, which is made with its folder when there is one to write."""
+    """A rotating file handler that creates its folder at the first record."""
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, maxBytes=BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record; a disk that is full, or may not be written to, stops nothing."""
+        """Write a record; ignore a full or read-only disk."""
         with suppress(OSError):
             Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
             super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the parent's name
-        """Tell nobody: standard error has the same record."""
+        """Ignore the error: standard error has the same record."""
 
 
 def start_logging(level: str, folder: Path) -> None:
-    """Let this server tell what goes on, there and on standard error, and where it broke."""
+    """Log to a file in a folder and to standard error, with tracebacks."""
     start_logs(level, [StandardErrorHandler(), RotatingLogFile(folder / FILE)], places=True)
 
 

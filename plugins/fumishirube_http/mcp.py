@@ -1,4 +1,4 @@
-"""MCP beside the endpoints, made ready while the server answers other requests already."""
+"""MCP over HTTP, started while the server already answers other requests."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from starlette.types import Message, Receive, Scope, Send
 from fumishirube import ToolError
 from fumishirube.serving import Application, CatalogPublisher, McpSessions, streamable_mcp
 from fumishirube_http.access import TEST_HOST
-from fumishirube_http.addresses import LOOPBACK
 from fumishirube_http.limits import MESSAGE, check_values, read_body
 from fumishirube_http.log import RequestLogEntry
-from fumishirube_http.problems import error_id_of, of_tool
-from fumishirube_http.replies import busy
+from fumishirube_http.problems import busy, error_id_of, of_tool
+from fumishirube_http.settings import LOOPBACK
 
 
 class McpEndpoint:
-    """An ASGI application that serves the tools over MCP. The first requests wait a moment."""
+    """An ASGI application that serves the tools over MCP; first requests wait until it is ready."""
 
     def __init__(self, application: Application, publisher: CatalogPublisher) -> None:
         self._application = application
@@ -33,7 +32,7 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Begin to make it ready, and end all sessions on leaving."""
+        """Start it in the background; end all sessions on exit."""
         self._ready = anyio.Event()
         async with anyio.create_task_group() as group:
             group.start_soon(self._run, self._ready)
@@ -46,7 +45,7 @@ class McpEndpoint:
             await self._ready.wait()
         if scope["method"] == "POST":
             receive = await _checked(Headers(scope=scope), receive)
-        # Without its lifespan, as in some tests, an application has nothing to keep sessions in.
+        # Without its lifespan, as in some tests, the application has no sessions.
         await (self._served or busy())(scope, receive, send)
 
     async def _run(self, ready: anyio.Event) -> None:
@@ -68,7 +67,7 @@ class McpEndpoint:
 
 
 async def _checked(headers: Headers, receive: Receive) -> Receive:
-    """Return what gives a request's body, once it was found to be one that can be parsed.
+    """Check a request's body, and return a function that receives it again.
 
     Raises:
         Problem: when it is too large, or holds too many values.
@@ -92,7 +91,7 @@ def _logged(
     error: ToolError | None,
     seconds: float,
 ) -> None:
-    """Write the line of a call, as an endpoint's request has one."""
+    """Write the log line of a call, as for a request to an endpoint."""
     line = RequestLogEntry(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
     line.note_arguments(arguments)
     line.count(answer)

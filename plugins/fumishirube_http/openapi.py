@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of an endpoint, from the schemas of its tool."""
+"""The operations of the OpenAPI document, from the schemas of the tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REFUSAL: Schema = {
     "required": ["message"],
     "anyOf": [{"required": ["code"]}, {"required": ["error"]}],
 }
-"""Of tools that refuse in words of their own; what the server refuses has ``error``."""
+"""Schemas for tools with error bodies of their own; the server's own errors have ``error``."""
 _VALIDATION_ERRORS: Schema = {
     "type": "object",
     "properties": {
@@ -52,24 +52,24 @@ _UNEXPECTED: Schema = {
     "required": ["error", "error_id"],
 }
 _ALWAYS = {
-    400: ("The request is not as it should be.", _ERROR),
-    404: ("What it names is not there.", _ERROR),
-    500: ("Something unexpected; the server's log knows more under this id.", _UNEXPECTED),
-    503: ("Too much is under way; try again in a moment.", _ERROR),
+    400: ("The request is invalid.", _ERROR),
+    404: ("The manual, file or section does not exist.", _ERROR),
+    500: ("An internal error; the server's log has the details under this id.", _UNEXPECTED),
+    503: ("Too many requests are in progress; try again in a moment.", _ERROR),
 }
 _OF_BODIES = {
     413: ("The body is too large.", _ERROR),
     415: ("The body is not JSON.", _ERROR),
 }
 _OF_TOOLS = {
-    403: ("It may not be had or changed.", _ERROR),
-    409: ("Something else stands in its way.", _ERROR),
+    403: ("Access is not allowed.", _ERROR),
+    409: ("It conflicts with the present state.", _ERROR),
 }
-_OF_ENDPOINTS = {422: ("Values do not fit.", _VALIDATION_ERRORS)}
+_OF_ENDPOINTS = {422: ("Some values are invalid.", _VALIDATION_ERRORS)}
 
 
 def endpoint_fault(tool: Tool[Any, Any], taken: Collection[str]) -> str | None:
-    """Return what keeps a tool from having the endpoint that it declares, if anything does."""
+    """Return why the endpoint that a tool declares cannot be added, or ``None``."""
     method, path = tool.http or ("", "")
     if method not in ("GET", "POST"):
         return f"the method is {method[:20]!r}; GET and POST are known"
@@ -83,7 +83,7 @@ def endpoint_fault(tool: Tool[Any, Any], taken: Collection[str]) -> str | None:
 
 
 def of_tool(tool: Tool[Any, Any]) -> Schema:
-    """Return the operation ``POST /tools/<name>``."""
+    """Return the OpenAPI operation of ``POST /tools/<name>``."""
     body = {"required": False, "content": _json(dict(input_schema(tool)), _example(tool))}
     responses = {**_ALWAYS, **_OF_BODIES, **_OF_TOOLS}
     if tool.refused is not None:
@@ -93,7 +93,7 @@ def of_tool(tool: Tool[Any, Any]) -> Schema:
 
 
 def of_endpoint(tool: Tool[Any, Any], method: str) -> Schema:
-    """Return the operation of a tool's own endpoint."""
+    """Return the OpenAPI operation of the endpoint that a tool declares."""
     schema: Schema = dict(input_schema(tool))
     answer: Schema = dict(output_schema(tool))
     answer = answer if tool.http_body is None else answer["properties"][tool.http_body]

@@ -1,4 +1,4 @@
-"""What is wrong with a request: its status, and the body that says so."""
+"""The error responses: a status and a JSON body."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
+from starlette.responses import Response
 
 from fumishirube import (
     Conflict,
@@ -19,13 +20,13 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.commands import error_payload
-from fumishirube.serving import arguments_shape, plain, refusal
+from fumishirube.serving import arguments_shape, compact, plain, refusal
 
 Body: TypeAlias = Mapping[str, JsonValue]
 Location: TypeAlias = tuple[str | int, ...]
 
 ECHOED = 80
-"""Characters of a refused value that a body repeats."""
+"""The most characters of a refused value that a body repeats."""
 
 _INTERNAL = -32603
 _STATUS: tuple[tuple[type[ToolError], int], ...] = (
@@ -37,7 +38,7 @@ _STATUS: tuple[tuple[type[ToolError], int], ...] = (
 
 
 class Problem(Exception):
-    """A request that is answered with an error."""
+    """An error response, raised where the request is refused."""
 
     def __init__(self, status: int, body: Body, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status)
@@ -46,32 +47,43 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
 
+def reply(problem: Problem) -> Response:
+    """Return the response for a problem."""
+    body = compact(dict(problem.body)).encode()
+    return Response(body, problem.status, problem.headers, "application/json")
+
+
+def busy() -> Response:
+    """Return the response of a server at its limits."""
+    return reply(overload())
+
+
 def invalid(message: str, status: int = 400, headers: Mapping[str, str] | None = None) -> Problem:
-    """Return the problem of a request that no tool could have taken."""
+    """Return the problem of a malformed request."""
     return Problem(status, {"error": "invalid_request", "message": message}, headers)
 
 
-def no_room() -> Problem:
-    """Return the problem of a request that comes when there is no room for it."""
+def overload() -> Problem:
+    """Return the problem of a request beyond the limits."""
     message = "too many requests are under way; try again in a moment"
     return Problem(503, {"error": "busy", "message": message}, {"retry-after": "1"})
 
 
 def of_internal(error: InternalError) -> Problem:
-    """Return the problem of something unexpected: an id, and not a word more."""
+    """Return the problem of an internal error: its id and nothing else."""
     return Problem(500, {"error": error.code, "error_id": error.error_id})
 
 
 def error_id_of(error: ToolError) -> str | None:
-    """Return under which id the log knows of an error, if it does."""
-    known = error.details.get("error_id")
-    return known if isinstance(known, str) else None
+    """Return the id of an internal error in the log, or ``None``."""
+    error_id = error.details.get("error_id")
+    return error_id if isinstance(error_id, str) else None
 
 
 def of_tool(error: ToolError) -> Problem:
-    """Return the problem of a tool's refusal: its code, its message and its details.
+    """Return the problem of a tool's error: its code, message and details.
 
-    A code of JSON-RPC stands under ``code``, as on every face.
+    A JSON-RPC code is in ``code``, as in all other protocols.
     """
     if isinstance(error, InternalError):
         return of_internal(error)
@@ -82,10 +94,10 @@ def of_tool(error: ToolError) -> Problem:
 
 
 def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
-    """Return the same where the tool has an endpoint of its own, with that endpoint's bodies.
+    """Return the problem of a tool's error in the bodies of a declared endpoint.
 
-    ``place`` is where the arguments stood: ``query`` or ``body``. What is missing comes first, as
-    a 400; any other misfit is a 422 that lists all of them.
+    ``place`` is where the arguments were: ``query`` or ``body``. Missing ones are a 400; otherwise
+    a 422 lists all invalid ones.
     """
     if isinstance(error, InternalError):
         return of_internal(error)
@@ -101,12 +113,12 @@ def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
 
 
 def validation_problem(details: Iterable[Body]) -> Problem:
-    """Return the problem of values that do not fit, in the form that FastAPI gives it."""
+    """Return the problem of invalid values, in the format of FastAPI."""
     return Problem(422, {"detail": [dict(detail) for detail in details]})
 
 
 def field_error(kind: str, location: Location, message: str, value: object) -> Body:
-    """Return one value that does not fit."""
+    """Return the entry of one invalid value."""
     where: Sequence[JsonValue] = list(location)
     return {"type": kind, "loc": where, "msg": message, "input": _echoed(value)}  # type: ignore[dict-item]
 
@@ -122,16 +134,16 @@ def _status(error: ToolError) -> int:
 
 
 def _status_of(payload: Body) -> int:
-    """Return the status of a refusal with a code of JSON-RPC, which says less than its details."""
+    """Return the status for a JSON-RPC error, by its details: the code alone is too general."""
     details = payload.get("details")
-    known = details if isinstance(details, dict) else {}
+    fields = details if isinstance(details, dict) else {}
     if payload["code"] == _INTERNAL:
-        return 500 if "error_id" in known else 503
-    return 404 if known.get("reason") == "not_found" else 400
+        return 500 if "error_id" in fields else 503
+    return 404 if fields.get("reason") == "not_found" else 400
 
 
 def _echoed(value: object) -> JsonValue:
-    """Return a value as JSON that every reader takes, and not much of it."""
+    """Return a value, shortened, as JSON that any parser accepts."""
     try:
         shown = plain(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A connection: who is slow to ask, or slow to read, does not keep it."""
+"""The connection protocol, with timeouts for slow clients."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from fumishirube_http.lingering import LingeringTransport, Timer
 from fumishirube_http.requests import RequestParser
 
 CONNECTIONS = 448
-"""Connections that are open; for another, the one that waited longest for a request is closed."""
+"""The most open connections; a new one then closes the one that was idle longest."""
 HEAD = 16 * 1024
-"""Bytes of a request's line and headers."""
-ASKING = 15.0
-"""Seconds in which a request has to arrive, from its connection or its first byte to its last."""
+"""The most bytes of a request line with headers."""
+ARRIVAL = 15.0
+"""Seconds for a request to arrive, from the connection or its first byte to its last."""
 READING = 30.0
-"""Seconds in which a client has to go on reading what it is sent."""
+"""Seconds for a client to continue to read a response."""
 
 
 class Connection(H11Protocol):
-    """What uvicorn does for a connection, with limits of time and number."""
+    """uvicorn's protocol with limits of time and number."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.conn = RequestParser(HEAD)
         self.since = monotonic()
-        self._asking = Timer(self.loop, ASKING, self._expire)
+        self._arrival = Timer(self.loop, ARRIVAL, self._expire)
         self._reading = Timer(self.loop, READING, self._abandon)
 
     @property
     def idle(self) -> bool:
-        """Whether no request of this connection is being answered."""
+        """Whether no request of this connection is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     @property
     def waits(self) -> bool:
-        """Whether no whole request has arrived that still has to be answered."""
+        """Whether the connection waits for a complete request."""
         return self.idle or self.cycle.more_body
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Take a connection, if need be in place of one that only waits."""
+        """Accept a connection; if there are too many, close the one that was idle longest."""
         self.lingering = LingeringTransport(transport, self._may_send_more)
         super().connection_made(self.lingering)  # type: ignore[arg-type]
         if len(self.connections) > CONNECTIONS:
@@ -55,62 +55,62 @@ class Connection(H11Protocol):
                 if isinstance(connection, Connection) and connection.waits
             )
             oldest = min(ours, key=attrgetter("since"))
-            # The transport says only later that it is gone; by then many more may have come.
+            # connection_lost comes later, and many connections may arrive before it.
             self.connections.discard(oldest)
             oldest.lingering.abort()
-        self._asking.start()
+        self._arrival.start()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Remove the connection."""
         self.lingering.end()
-        self._asking.stop()
+        self._arrival.stop()
         self._reading.stop()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what arrived; a request that begins has to end in time."""
+        """Handle received bytes; start the timer at the beginning of a request."""
         if self.lingering.drains:
             self.lingering.drop(data)
             return
-        if self.idle and not self._asking.runs:
-            self._asking.start()
+        if self.idle and not self._arrival.runs:
+            self._arrival.start()
         super().data_received(data)
 
     def handle_events(self) -> None:
-        """Work on what arrived; once a request is whole, it may take its time."""
+        """Handle events; stop the timer when the request is complete."""
         super().handle_events()
         if not self.idle and not self.cycle.more_body:
-            self._asking.stop()
+            self._arrival.stop()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request."""
-        self._asking.stop()
+        """Start the next request."""
+        self._arrival.stop()
         self.since = monotonic()
         super().on_response_complete()
 
     def shutdown(self) -> None:
-        """Close the connection, or after the request that is being answered."""
+        """Close the connection, or wait for the request in progress."""
         if self.lingering.drains:
             self.lingering.abort()
         else:
             super().shutdown()
 
     def pause_writing(self) -> None:
-        """Wait for a client that reads too slowly, but not for ever."""
+        """Wait for a slow reader, with a timeout."""
         super().pause_writing()
         self._reading.start()
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Continue to write."""
         self._reading.stop()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, or has too long a head, with a body like every other."""
+        """Answer malformed or oversized requests with a JSON body like all others."""
         self._refuse(400, msg)
 
     def _expire(self) -> None:
-        """Tell a client that it took too long; the application hears that it went away."""
+        """Answer 408, and tell the application that the client disconnected."""
         if not self.idle:
             if self.cycle.response_started:
                 self.transport.abort()
@@ -123,7 +123,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _may_send_more(self) -> bool:
-        """Tell whether the client may still be sending what nobody will read."""
+        """Return whether the client may still send bytes that will not be read."""
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     def _refuse(self, status: int, message: str) -> None:

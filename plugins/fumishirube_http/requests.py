@@ -1,4 +1,4 @@
-"""Which requests are read at all: their heads are bounded, and their length has one meaning."""
+"""Parses requests with a bounded head and an unambiguous length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 
 
 class RequestParser(h11.Connection):
-    """What h11 does for a server, and refuses heads that are too long or say two lengths."""
+    """h11's server parser, which also refuses long heads and contradicting lengths."""
 
     def __init__(self, longest_head: int) -> None:
         super().__init__(h11.SERVER, longest_head)
@@ -22,10 +22,10 @@ class RequestParser(h11.Connection):
         """Return the next event.
 
         Raises:
-            h11.RemoteProtocolError: when what arrived is no request that may be read.
+            h11.RemoteProtocolError: when the input is not an acceptable request.
         """
         if self.their_state is h11.IDLE:
-            # h11 bounds only heads that are incomplete; one that arrives at once may be longer.
+            # h11 limits only incomplete heads; one that arrives in one piece may be longer.
             unread = self.trailing_data[0]
             if len(unread) > self._longest_head:
                 end = _END.search(unread)
@@ -33,7 +33,7 @@ class RequestParser(h11.Connection):
                     self._refuse("the head of the request is too long")
         event = super().next_event()
         if isinstance(event, h11.Request) and {name for name, _ in event.headers} >= _LENGTHS:
-            # Who stands between may have believed the other length, and what follows be smuggled.
+            # A proxy may have used the other length (request smuggling).
             self._refuse("Content-Length and Transfer-Encoding may not be together")
         return event
 

@@ -1,4 +1,4 @@
-"""Serving an application at an address until the process is told to stop."""
+"""Runs uvicorn until the process receives a signal."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from fumishirube_http.access import AccessMiddleware
 from fumishirube_http.protocol import CONNECTIONS, Connection
 
 GRACE = 1
-"""Seconds that requests under way have to end once the process is told to stop."""
+"""Seconds for requests in progress after the signal."""
 LAST = 1.8
-"""Seconds after which the process ends all the same."""
+"""Seconds until the process exits in any case."""
 BACKLOG = 4096
-"""Connections that wait to be taken."""
+"""The most connections that wait for accept()."""
 AT_ONCE = 32
-"""Connections taken at a time; then those that were taken before are read."""
+"""Connections accepted in one turn of the event loop."""
 
 
 def bound(host: str, port: int, setting: str = "server.port") -> socket.socket:
-    """Return a socket that listens at an address; ``setting`` is what errors name.
+    """Return a listening socket; ``setting`` is the setting that errors name.
 
     Raises:
-        ConfigError: when it cannot be had.
+        ConfigError: when the address cannot be used.
     """
-    # The protocol has to be named: only then asyncio sends small pieces at once.
+    # Name the protocol: only then does asyncio set TCP_NODELAY.
     kind, protocol = socket.SOCK_STREAM, socket.IPPROTO_TCP
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=kind, proto=protocol)[0]
         listening = socket.socket(family, kind, protocol)
         try:
             if os.name == "posix":
-                # Elsewhere the option means that two servers may share a port.
+                # On Windows this option would let two servers share a port.
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(place)
             listening.listen(BACKLOG)
         except OSError:
             listening.close()
             raise
-    except (OSError, UnicodeError) as error:  # no name of a host may be as long
+    except (OSError, UnicodeError) as error:  # a host name may be too long to encode
         raise ConfigError(
             f"{setting}: nothing can listen at {host} port {port}; "
             "is another server running there? choose another port"
@@ -57,7 +57,7 @@ def bound(host: str, port: int, setting: str = "server.port") -> socket.socket:
 
 
 def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
-    """Serve until SIGTERM or SIGINT; what is under way then has a second to end."""
+    """Serve until SIGTERM or SIGINT; requests in progress then have a second to end."""
     _allow_connections()
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
@@ -72,33 +72,33 @@ def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], No
         backlog=AT_ONCE,
         timeout_graceful_shutdown=GRACE,
     )
-    # uvicorn gives the signal back when it is done; then it has been heard already.
-    for known in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(known, _ignore_signal)
+    # uvicorn raises the signal again at its end; it was already handled.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _ignore_signal)
     host, port = listening.getsockname()[:2]
     server = _Server(config, lambda: ready(host, port))
     server.run(sockets=[listening])
 
 
 class LocalServer:
-    """Serves the pages of other commands to this machine; see ``fumishirube.serving.WebServer``."""
+    """Serves the pages of other commands on this machine; see ``fumishirube.serving.WebServer``."""
 
     def listen(self, host: str, port: int, setting: str) -> socket.socket:
-        """Return a socket that listens at an address.
+        """Return a listening socket.
 
         Raises:
-            ConfigError: when it cannot be had.
+            ConfigError: when the address cannot be used.
         """
         return bound(host, port, setting)
 
     def guarded(self, app: ASGIApp) -> ASGIApp:
-        """Return an application that refuses requests from other machines and other pages."""
+        """Return the application behind checks of the Host and Origin headers."""
         return AccessMiddleware(app, hosts=(), token=None, open_path="")
 
     def run(
         self, app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]
     ) -> None:
-        """Serve until the process is told to stop."""
+        """Serve until SIGTERM or SIGINT."""
         serve(app, listening, ready)
 
 
@@ -110,9 +110,9 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for listening in sockets or ():
-            # asyncio's own figure is both: how many it takes at a time, and how many may wait.
+            # asyncio uses one number for the backlog and for the connections accepted in one turn.
             listening.listen(BACKLOG)
-        # What start-up made stays; the collector need never look at it again.
+        # Objects from the start are permanent; exclude them from garbage collection.
         gc.freeze()
         gc.enable()
         self._ready()
@@ -127,12 +127,12 @@ def _ignore_signal(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _allow_connections() -> None:
-    """Let the process hold as many files as connections need, where it may say so itself."""
+    """Raise the limit of open files as far as the connections need it, where allowed."""
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - there is none on Windows
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = 2 * CONNECTIONS
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        needed = 2 * CONNECTIONS
+        most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         if soft != resource.RLIM_INFINITY and soft < most:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

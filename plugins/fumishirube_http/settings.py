@@ -1,24 +1,29 @@
-"""Which settings of the HTTP face go together."""
+"""The address and the access settings of the HTTP server, checked against each other."""
 
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 
 from fumishirube import ConfigError
 from fumishirube.serving import LoadedConfig, process_settings
-from fumishirube_http.addresses import host_name, is_loopback
 
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+"""The host names of this machine."""
+
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::[0-9]{1,5})?")
 _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535
 SHORTEST_TOKEN = 16
-"""Characters that a token has at least, so that nobody guesses it."""
+"""The fewest characters of a token."""
 
 
 def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
-    """Return the host and the port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or none.
+    """Return the host and port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or ``None``.
 
     Raises:
-        ConfigError: when it is no address, or one that others reach without leave and token.
+        ConfigError: for a malformed address; for one open to the network without permission or
+            token.
     """
     server, security = loaded.config.server, loaded.config.security
     host, port = server.host.strip("[]"), server.port
@@ -43,7 +48,7 @@ def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
 
 
 def check_access(loaded: LoadedConfig) -> None:
-    """Raise a :class:`ConfigError` for hosts that nobody can name, or a short token."""
+    """Raise a :class:`ConfigError` for a malformed host name, or a short token."""
     for place, host in enumerate(loaded.config.security.allowed_hosts):
         if host_name(host) != host.lower():
             raise ConfigError(
@@ -56,3 +61,19 @@ def check_access(loaded: LoadedConfig) -> None:
             f"FUMISHIRUBE_HTTP_TOKEN: use at least {SHORTEST_TOKEN} characters, such as "
             "'python -c \"import secrets; print(secrets.token_urlsafe())\"' prints"
         )
+
+
+def host_name(value: str) -> str | None:
+    """Return the host of ``host:port`` in lower case; ``None`` if the value is malformed."""
+    match = _HOST.fullmatch(value.strip().lower())
+    return match["name"] if match else None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a name or address is of this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,11 +1,11 @@
-"""The inspector: pages on this machine over past searches and new ones."""
+"""The inspector: web pages on this machine about past and new searches."""
 
 from fumishirube import Command, CommandRegister, hook
 
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer ``inspect``."""
+    """Register the command ``inspect``."""
     register(
         Command(
             "inspect",

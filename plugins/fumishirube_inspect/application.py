@@ -1,4 +1,4 @@
-"""The pages by their addresses."""
+"""The routes of the inspector."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ STATIC = {
     "icon.svg": "image/svg+xml",
 }
 _FORM = 64 * 1024
-"""Bytes of a form that are read."""
+"""The most bytes of a form."""
 _LONGEST_LINE = 9
-"""Digits of a line number."""
+"""The most digits of a line number."""
 _MOST_TERMS = 2
 
 
 def build_inspector(session: InspectorSession, guarded: Callable[[ASGIApp], ASGIApp]) -> Starlette:
-    """Return the application that shows a session's searches.
+    """Return the application for a session.
 
-    What ``guarded`` makes of an application refuses requests from elsewhere.
+    ``guarded`` wraps an application with checks that refuse requests from elsewhere.
     """
     pages = _PageHandlers(session)
     routes = [
@@ -64,13 +64,13 @@ def build_inspector(session: InspectorSession, guarded: Callable[[ASGIApp], ASGI
 
 
 class _PageHandlers:
-    """Answers requests from one room; each page is made in a thread."""
+    """The handlers of one session; each page is built in a thread."""
 
     def __init__(self, session: InspectorSession) -> None:
         self._session = session
 
     def page_endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
-        """Return an endpoint whose failures are pages too."""
+        """Return an endpoint that shows errors as pages."""
 
         async def endpoint(request: Request) -> Response:
             return await run_in_threadpool(self._answered, make, request)
@@ -78,7 +78,7 @@ class _PageHandlers:
         return endpoint
 
     async def find(self, request: Request) -> Response:
-        """Search, and lead to the page of what came of it."""
+        """Search, and redirect to the page of the result."""
         body = bytearray()
         async for piece in request.stream():
             body += piece
@@ -91,17 +91,17 @@ class _PageHandlers:
         )
 
     def listing(self, _: Request) -> Response:
-        """Show the searches there are."""
+        """Show the list of searches."""
         return HTMLResponse(listing_page(self._session))
 
     def search(self, request: Request) -> Response:
-        """Show one."""
+        """Show one search."""
         return HTMLResponse(
             search_page(self._session, self._session.trace(request.path_params["id"]))
         )
 
     def why(self, request: Request) -> Response:
-        """Show what became of a section."""
+        """Show what happened to a section."""
         trace = self._session.trace(request.path_params["id"])
         path, line = request.query_params.get("path", ""), request.query_params.get("line") or "1"
         if not path:
@@ -111,21 +111,21 @@ class _PageHandlers:
         return HTMLResponse(why_page(self._session, trace, path, int(line)))
 
     def export(self, request: Request) -> Response:
-        """Hand out one as a file."""
+        """Send a trace as a file."""
         trace = self._session.trace(request.path_params["id"])
         named = f'attachment; filename="trace-{trace.id[:8]}.json"'
         data = encode_export(describe_recorded(self._session.application, trace))
         return Response(data, headers={"content-disposition": named}, media_type="application/json")
 
     def compare(self, request: Request) -> Response:
-        """Show two."""
+        """Show two searches."""
         ids = [request.query_params.get(side, "") for side in "ab"]
         if not all(ids):
             raise InvalidParameter("choose two searches to compare, A and B")
         return HTMLResponse(comparison_page(self._session, *map(self._session.trace, ids)))
 
     async def refused(self, _: Request, error: Exception) -> Response:
-        """Answer what the router refuses."""
+        """Answer requests that the router refuses."""
         status = error.status_code if isinstance(error, HTTPException) else 500
         missing = NotFound("there is no such page here")
         return self._error_response(missing, missing.code, status)

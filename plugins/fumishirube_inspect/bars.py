@@ -1,4 +1,4 @@
-"""Signals as bars: what each scorer gave a hit, on one scale for all hits of a page."""
+"""Signals as bars: the share of each scorer, on one scale for all hits of a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLOURS = 8
 
 @dataclass(frozen=True)
 class Scale:
-    """Which colour a scorer has, and how long the longest bar is."""
+    """The colour of each scorer, and the length of the longest bar."""
 
     names: Sequence[str]
     longest: float
@@ -23,23 +23,23 @@ class Scale:
         """Return the scale for the hits of some searches."""
         searches = list(traces)
         rows = [row for trace in searches for row in trace.search.rows]
-        known = [name for trace in searches for name in _configured(trace)]
+        configured = [name for trace in searches for name in _configured(trace)]
         present = [name for row in rows for name, value in row.signals.items() if value]
-        names = [name for name in dict.fromkeys([*known, *present]) if name in present]
+        names = [name for name in dict.fromkeys([*configured, *present]) if name in present]
         return cls(names, max((_length(row.signals) for row in rows), default=0.0) or 1.0)
 
     def colour(self, name: str) -> str:
-        """Return the class of a scorer's colour."""
+        """Return the CSS class of a scorer's colour."""
         place = self.names.index(name) if name in self.names else len(self.names)
         return f"c{place % _COLOURS}"
 
     def legend(self) -> Markup:
-        """Return the names of the scorers, each with its colour."""
+        """Return the scorers with their colours."""
         entries = [tag("li", _swatch(self.colour(name)), name) for name in self.names]
         return tag("ul", entries, class_="legend", aria_label="Signals by scorer")
 
     def bar(self, row: TraceRow) -> Markup:
-        """Return a hit's signals, one behind the other."""
+        """Return a bar of a hit's signals, joined."""
         rects, start = [], 0.0
         for name in self.names:
             length = 100 * max(0.0, row.signals.get(name, 0.0)) / self.longest
@@ -67,12 +67,12 @@ class Scale:
 
 
 def signal_text(row: TraceRow, name: str) -> str:
-    """Return a signal in words."""
+    """Return a signal as text."""
     return f"{name} {row.signals.get(name, 0.0):.2f}"
 
 
 def signals_text(row: TraceRow) -> str:
-    """Return all signals of a hit in words."""
+    """Return all signals of a hit as text."""
     return ", ".join(signal_text(row, name) for name, value in row.signals.items() if value)
 
 

@@ -1,4 +1,4 @@
-"""``fumishirube inspect``: a page on this machine over past searches and new ones."""
+"""``fumishirube inspect``: serves pages on this machine about past and new searches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST_PORT = 65535
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the options."""
     help_text = f"the port to serve at, 0 for any that is free (default: {PORT})"
     parser.add_argument("--port", metavar="N", type=_port, default=PORT, help=help_text)
     help_text = "print the address, and open no browser"
@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Serve the page until the process is told to stop."""
+    """Serve the pages until the process receives a signal."""
     if options.against and not options.against.is_file():
         raise ConfigError(f"--against: there is no file {options.against.name!r}")
     with opened(options) as application:

@@ -1,4 +1,4 @@
-"""The page of two searches side by side."""
+"""The page that compares two searches."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def _notices(difference: TraceDifference) -> Iterator[Markup]:
     if before.manual_id != after.manual_id:
         yield tag("p", "They searched different manuals.", class_="notice")
     elif before.origin.corpus != after.origin.corpus:
-        message = "The files were not the same, or were written anew in between."
+        message = "The files changed between the two searches."
         yield tag("p", message, class_="notice")
     if (before.text, before.required) != (after.text, after.required):
-        yield tag("p", "They did not ask the same.", class_="notice")
+        yield tag("p", "The queries differ.", class_="notice")
     if before.origin.recipe.makers != after.origin.recipe.makers:
-        yield tag("p", "Other versions of plugins answered.", class_="notice")
+        yield tag("p", "The plugins had different versions.", class_="notice")
 
 
 def _settings(difference: TraceDifference) -> Content:

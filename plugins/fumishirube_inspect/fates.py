@@ -1,4 +1,4 @@
-"""The page that says what became of one section in a search."""
+"""The page that shows what happened to one section in a search."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _row(step: FateStep) -> Markup:
 
 
 def _strip(step: FateStep) -> Markup:
-    """Return where among the ranks it stands: the best at the left."""
+    """Return a bar with the rank of the section; the best rank is at the left."""
     mark = None
     if step.rank:
         share = (step.rank - 1) / max(1, step.rows - 1)

@@ -1,4 +1,4 @@
-"""What every page has: its head, the search field, and how amounts are written."""
+"""The frame of every page: head, search field, and formats of numbers and times."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _KEYS = (
     ("/", "search"),
     ("j k", "next, previous hit"),
     ("Enter", "open or close it"),
-    ("Esc", "let go"),
+    ("Esc", "clear the selection"),
 )
 
 
 def framed(
     title: str, session: InspectorSession, *content: Content, manual: str | None = ""
 ) -> bytes:
-    """Return a whole page; its head searches this ``manual`` first, or not at all if ``None``."""
+    """Return a whole page; its head searches ``manual`` first, or has no search for ``None``."""
     return page(
         tag(
             "html",
@@ -79,7 +79,7 @@ def _head(session: InspectorSession, manual: str | None) -> Markup:
 def select(
     name: str, options: Sequence[str], chosen: str | None, label: str, none: str = ""
 ) -> Markup:
-    """Return a list to choose one of; ``none`` is what choosing nothing is called."""
+    """Return a drop-down list; ``none`` is the label of the empty choice."""
     blank = [("", none)] if none else []
     shown = [*blank, *((value, value) for value in options)]
     return tag(
@@ -91,7 +91,7 @@ def select(
 
 
 def error_page(session: InspectorSession, title: str, message: str, code: str) -> bytes:
-    """Return a page that says what went wrong, and leads on."""
+    """Return a page with an error message and a link to all searches."""
     return framed(
         title,
         session,
@@ -102,33 +102,33 @@ def error_page(session: InspectorSession, title: str, message: str, code: str) -
 
 
 def isolated(text: str, class_: str | None = None) -> Markup:
-    """Return a text of documents or users, whose direction touches nothing beside it."""
+    """Return untrusted text, isolated so that its direction does not affect the page."""
     return tag("bdi", text, class_=class_)
 
 
 def place_of(row: TraceRow) -> Markup:
-    """Return where a hit stands."""
+    """Return the place of a hit."""
     return tag("span", isolated(row.path), f"#L{row.start_line}", class_="path")
 
 
 def key_of(row: TraceRow) -> str:
-    """Return what tells one section from another."""
+    """Return a key that identifies a section."""
     return f"{row.path}#L{row.start_line}"
 
 
 def trace_url(trace: Trace, part: str = "", **query_fields: str | int) -> str:
-    """Return the address of a trace's page, or of one below it."""
+    """Return the URL of a trace's page, or of a page below it."""
     query = f"?{urlencode(query_fields)}" if query_fields else ""
     return f"/trace/{quote(trace.id, safe='')}{part}{query}"
 
 
 def milliseconds(ms: float) -> str:
-    """Return a time for the eye."""
+    """Return a duration as text."""
     return f"{ms:.0f} ms" if ms >= 100 else f"{ms:.1f} ms" if ms >= 1 else f"{ms:.2f} ms"  # noqa: PLR2004 - three digits at most
 
 
 def clock(moment: float) -> Markup:
-    """Return a moment: the time, and the day in full for machines and on pointing."""
+    """Return a time; the title and the machine-readable value have the full date."""
     try:
         local = time.localtime(moment)
     except (OverflowError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""HTML from functions: what is text is escaped, and only a tag is markup."""
+"""Builds HTML with functions; all text is escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EMPTY = frozenset({"br", "hr", "img", "input", "link", "meta"})
 
 
 class Markup:
-    """HTML that needs no escaping any more; only :func:`tag` makes it."""
+    """Escaped HTML; only :func:`tag` creates it."""
 
     __slots__ = ("_html",)
 
@@ -27,7 +27,7 @@ class Markup:
 def tag(element: str, /, *content: Content, **attributes: Value) -> Markup:
     """Return an element. ``class_`` and ``data_key`` become ``class`` and ``data-key``.
 
-    An attribute of ``True`` has no value, one of ``None`` or ``False`` is left out.
+    An attribute with ``True`` has no value; one with ``None`` or ``False`` is omitted.
     """
     rendered = "".join(_attribute(key, value) for key, value in attributes.items())
     if element in _EMPTY:
@@ -36,7 +36,7 @@ def tag(element: str, /, *content: Content, **attributes: Value) -> Markup:
 
 
 def page(*content: Content) -> bytes:
-    """Return a whole document; what cannot be encoded is replaced."""
+    """Return a whole document; characters that cannot be encoded are replaced."""
     return f"<!doctype html>{_html(content)}".encode("utf-8", "replace")
 
 

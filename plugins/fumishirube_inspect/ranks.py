@@ -1,4 +1,4 @@
-"""Ranks as lines: where each hit stood before and after each fuser and refiner."""
+"""Ranks as lines: the rank of each hit after each scorer group, fuser and refiner."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fumishirube_inspect.frame import key_of
 from fumishirube_inspect.markup import Markup, tag
 
 DEEPEST = 14
-"""Ranks that have a line of their own; all that are lower share the last."""
+"""The lowest rank with a line of its own; all lower ranks share the last one."""
 _STEP, _TOP, _LEFT, _LABELS = 26, 58, 16, 250
 _WHOLE, _NARROWEST, _WIDEST = 1110, 106, 420
 _HIGHEST = 3
-"""Up to which rank a section is followed wherever it ends."""
+"""A section that reaches this rank anywhere is shown."""
 _NOWHERE = 10**6
 _LETTERS = 19
 
 
 class Column(NamedTuple):
-    """One ranking: the kind and the name of what made it, and the rank of each section."""
+    """One ranking: its stage, and the rank of each section."""
 
     kind: str
     name: str
@@ -34,7 +34,7 @@ class Column(NamedTuple):
 
 
 def columns_of(span: Span) -> list[Column]:
-    """Return the rankings below a span, in the order in which they were made."""
+    """Return the rankings below a span, in order of time."""
     return [
         Column.of(child.kind, child.name, child.rows)
         for child in span.children
@@ -43,10 +43,9 @@ def columns_of(span: Span) -> list[Column]:
 
 
 def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
-    """Return a chart of the sections that end high, and of those that one column ranks highest.
+    """Return a chart of the sections with high final ranks, or the highest rank in a column.
 
-    Runs stand beside each other and nothing leads from one to the next: lines between them are
-    faint.
+    Runs are independent of each other: lines between their columns are faint.
     """
     keys = [key for key in titles if _matters(key, columns)]
     space = (_WHOLE - _LEFT - _LABELS) // max(1, len(columns) - 1)
@@ -120,7 +119,7 @@ def _dot(x: int, y: int, rank: int, lowest: int) -> Markup:
 
 
 def _way(points: Sequence[tuple[int, int, int, int]], *, ended: bool) -> str:
-    """Return whether a section climbed, fell, stayed, or was lost on the way."""
+    """Return the class of a line: up, down, level, or lost."""
     if ended:
         return "lost"
     first, last = points[0][2], points[-1][2]
@@ -128,7 +127,7 @@ def _way(points: Sequence[tuple[int, int, int, int]], *, ended: bool) -> str:
 
 
 def _drawn(columns: Sequence[Column], place: int, next_place: int) -> str | None:
-    """Return how a line is drawn that leads from a run, or past columns without the section."""
+    """Return the class of a line between columns of independent runs, or over a gap."""
     names = (
         "run" if columns[place].kind == "run" else "",
         "broken" if next_place > place + 1 else "",
@@ -146,7 +145,7 @@ def _y(rank: int, lowest: int) -> int:
 
 
 def _shortened(title: str) -> str:
-    """Return as much of a title as there is room for; wide characters take two letters' room."""
+    """Return a title cut to the width of the chart; a wide character counts as two."""
     space = 2 * _LETTERS
     fitting: list[str] = []
     for character in title:

@@ -1,4 +1,4 @@
-"""The page of one search: its hits, their ranks on the way, its stages, and its settings."""
+"""The page of one search: its hits, their ranks at each stage, its stages, and its settings."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fumishirube_inspect.session import InspectorSession
 from fumishirube_inspect.stages import tree
 
 _MOST = 200
-"""Hits that are shown."""
+"""The most hits shown."""
 _WITH_TEXT = 50
-"""Hits whose text is shown."""
+"""The most hits shown with text."""
 _PARTS = (
     ("hits", "Hits"),
     ("ranks", "Ranks"),
@@ -59,7 +59,7 @@ def search_page(session: InspectorSession, trace: Trace) -> bytes:
 
 
 def part(name: str, title: str, *content: Content) -> Markup:
-    """Return a part of a page, under its heading."""
+    """Return a section of a page, with its heading."""
     heading = tag("h2", title, id=f"{name}-title")
     return tag(
         "section", heading, *content, id=name, class_="panel", aria_labelledby=f"{name}-title"
@@ -135,7 +135,7 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
 
 
 def _evidence(session: InspectorSession, trace: Trace, row: TraceRow) -> Content:
-    """Return the lines of a hit that bear most on the question, with what matched marked."""
+    """Return the best lines of a hit for the query, with matches marked."""
     lines = [
         tag("li", _marked(line.strip(), row), value=str(number))
         for number, line in session.evidence(trace, row)
@@ -194,7 +194,7 @@ def _ranks(trace: Trace) -> Content:
 
 
 def _charts(span: Span, way: tuple[str, ...]) -> list[Content]:
-    """Return a chart for a span, and for every run in it that has runs to compare as well."""
+    """Return a chart for a span, and for every run below it that has runs of its own."""
     charts: list[Content] = []
     columns = columns_of(span)
     if len(columns) > 1 and (not way or sum(column.kind == "run" for column in columns) > 1):
@@ -213,7 +213,7 @@ def _titles(span: Span) -> dict[str, str]:
 
 def _why_not(session: InspectorSession, trace: Trace) -> Content:
     paths = session.paths(trace)
-    known = tag("datalist", [tag("option", value=path) for path in paths], id="paths")
+    choices = tag("datalist", [tag("option", value=path) for path in paths], id="paths")
     left = {key_of_left(out.path, out.start_line): out for out in trace.search.left_out}
     names = [
         tag("li", tag("a", isolated(name),
@@ -230,9 +230,9 @@ def _why_not(session: InspectorSession, trace: Trace) -> Content:
             tag("label", tag("span", "Line"), tag("input", name="line", type="number", min=1,
                 value="1"), class_="field"),
             tag("button", "Ask"),
-            known,
+            choices,
             action=trace_url(trace, "/why"),
-            class_="asking",
+            class_="search-form",
         ),
         tag("details", tag("summary", f"{len(names)} left out by name"),
             tag("ul", names, class_="plain")) if names else None,
@@ -240,14 +240,14 @@ def _why_not(session: InspectorSession, trace: Trace) -> Content:
 
 
 def key_of_left(path: str, line: int | None) -> str:
-    """Return the name of what was left out: a section, or a whole file."""
+    """Return the name of what was left out: a section or a whole file."""
     return path if line is None else f"{path}#L{line}"
 
 
 def _settings(trace: Trace) -> Content:
     recipe = trace.origin.recipe
     if not recipe.stages:
-        return tag("p", "An earlier version recorded this search, and kept no settings.")
+        return tag("p", "An earlier version recorded this search without its settings.")
     makers = ", ".join(f"{name} ({version})" for name, version in recipe.makers.items())
     return (
         tag("p", [tag("span", f"pipeline {recipe.name} "), tag("code", recipe.fingerprint),

@@ -1,4 +1,4 @@
-"""What no page of another site may do: ask, frame, or read what is shown here."""
+"""HTTP headers that stop other sites from requesting, framing or reading these pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Nothing but this server's own files is loaded, and no script or style that stands in a page."""
+"""Load nothing but this server's files, and run no inline script or style."""
 
 HEADERS = {
     "content-security-policy": POLICY,
@@ -30,13 +30,13 @@ _OURS = ("none", "same-origin")
 
 
 class SameOriginMiddleware:
-    """Adds the headers that keep other sites out, and refuses what their pages ask for."""
+    """Adds the security headers, and refuses requests from other sites' pages."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it."""
+        """Pass on a request, or answer it with an error."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

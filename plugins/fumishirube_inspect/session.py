@@ -1,4 +1,4 @@
-"""What the pages are about: past searches, wherever they are kept, and new ones."""
+"""The data of the pages: past searches in stores and files, and new ones."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from fumishirube.text import fold
 
 TIME_MS = 60_000
 LONGEST = 10_000
-"""Characters of a question."""
+"""The most characters of a query."""
 
 _SHOWN = 1_200
-"""Characters of a section that are shown."""
+"""The most characters of a section shown."""
 _EVIDENCE = 400
-"""Characters of the lines that bear most on the question."""
+"""The most characters of the best lines of a hit."""
 _OTHERS = 100
-"""Searches with other configurations that are remembered."""
+"""The most remembered searches with other configurations."""
 
 
 class SearchForm(NamedTuple):
-    """A question of the page: to which manual, with which configurations, one or two."""
+    """The fields of the search form: query, manual, and one or two configurations."""
 
     text: str
     manual_id: str
@@ -52,9 +52,10 @@ class SearchForm(NamedTuple):
 
 
 class InspectorSession:
-    """The opened application, and others beside it with configurations to compare.
+    """An open application, and others with configurations to compare.
 
-    ``against`` is a configuration to offer first; ``strangers`` may have plugins in all of them.
+    ``against`` is the first configuration to compare with. ``strangers`` is whether plugins that
+    are not built in may run.
     """
 
     def __init__(
@@ -71,11 +72,11 @@ class InspectorSession:
         self._lock = Lock()
 
     def close(self) -> None:
-        """Close the applications that were opened here."""
+        """Close the applications that this session opened."""
         self._stack.close()
 
     def traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
-        """Return every trace there is, newest first, and the names of files that hold none."""
+        """Return all traces, newest first, and the names of unreadable files."""
         stored, damaged = self.application.traces.all_traces()
         traces = [*stored, *(other for _, other in self._others.values())]
         return sorted(traces, key=lambda trace: trace.created, reverse=True), damaged
@@ -84,25 +85,25 @@ class InspectorSession:
         """Return one trace.
 
         Raises:
-            NotFound: when it is unknown or has expired.
+            NotFound: when it does not exist or has expired.
         """
         other = self._others.get(trace_id)
         return other[1] if other else self.application.traces.get(trace_id)
 
     def configuration_of(self, trace: Trace) -> str | None:
-        """Return the file by which a search of this page was configured, if it was another one."""
+        """Return the configuration file of a trace, if it is not that of the session."""
         other = self._others.get(trace.id)
         return other[0] if other else None
 
     def manuals(self) -> Sequence[str]:
-        """Return the ids of the manuals; none where no surface searches any."""
+        """Return the ids of the manuals; empty where no surface searches any."""
         try:
             return self._context(self.application).manuals()
         except (ConfigError, ToolError):
             return ()
 
     def configurations(self) -> Sequence[str]:
-        """Return the names of the files in the workspace that may be other configurations."""
+        """Return the names of configuration files in the workspace."""
         workspace = self.application.loaded.workspace
         files = (*workspace.glob("*.yaml"), *workspace.glob("*.yml"))
         names = sorted(file.name for file in files if file.is_file() and file.name != self.current)
@@ -110,10 +111,10 @@ class InspectorSession:
         return [*first, *(name for name in names if name not in first)]
 
     def find(self, form: SearchForm) -> Sequence[Trace]:
-        """Search with one configuration or with two, past the cache.
+        """Search with one configuration or two, without the cache.
 
         Raises:
-            InvalidParameter: when the question is blank, too long, or asks for what is not there.
+            InvalidParameter: when the query is blank or too long, or the manual does not exist.
             ConfigError: when a configuration cannot be used.
         """
         if not fold(form.text):
@@ -124,7 +125,7 @@ class InspectorSession:
         return [self._find(form, name) for name in names or [self.current]]
 
     def evidence(self, trace: Trace, row: TraceRow) -> Sequence[tuple[int, str]]:
-        """Return the lines of a hit that bear most on the question, numbered, if it is known."""
+        """Return the best lines of a hit for the query, with their numbers, where available."""
         context = self.application.contexts.get(trace.origin.recipe.surface)
         shows = self._shows_evidence(self.application, trace)
         if shows is None or context is None or trace.own:
@@ -132,7 +133,7 @@ class InspectorSession:
         return shows.evidence(context, trace, row, _EVIDENCE)
 
     def passage(self, trace: Trace, row: TraceRow) -> str | None:
-        """Return the beginning of a hit's text as it is now; ``None`` when it is not there."""
+        """Return the beginning of a hit's present text; ``None`` when it no longer exists."""
         context = self.application.contexts.get(trace.origin.recipe.surface)
         try:
             if context is None or trace.own:
@@ -147,10 +148,10 @@ class InspectorSession:
         return None
 
     def section(self, trace: Trace, path: str, line: int) -> int:
-        """Return the first line of the section that holds a line.
+        """Return the first line of the section that contains a line.
 
         Raises:
-            NotFound: when neither the manual nor the trace knows the file.
+            NotFound: when neither the manual nor the trace has the file.
         """
         context = self.application.contexts.get(trace.origin.recipe.surface)
         if context is None or trace.own:
@@ -164,7 +165,7 @@ class InspectorSession:
             return line
 
     def paths(self, trace: Trace) -> Sequence[str]:
-        """Return the files of a trace's manuals as it names them; none of one that is gone."""
+        """Return the files of a trace's manuals that still exist, as the trace names them."""
         context = self.application.contexts.get(trace.origin.recipe.surface)
         if context is None or trace.own:
             return ()
@@ -196,13 +197,13 @@ class InspectorSession:
 
     @staticmethod
     def _shows_evidence(application: Application, trace: Trace) -> HasEvidence | None:
-        """Return the surface that a trace is of, if it can show evidence."""
+        """Return the surface of a trace, if it can show evidence."""
         named = {configured.name: configured.surface for configured in application.surfaces}
         surface = named.get(trace.origin.recipe.surface)
         return surface if isinstance(surface, HasEvidence) else None
 
     def _other(self, name: str) -> Application:
-        """Open the application of another configuration, anew when its file has changed."""
+        """Open the application of another configuration; reopen it when its file changed."""
         file, written = self._file(name), self._written(name)
         if written is None or name not in (self.current, *self.configurations()):
             raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
@@ -229,7 +230,7 @@ class InspectorSession:
         return self.application.loaded.workspace / name
 
     def _written(self, name: str) -> float | None:
-        """Return when the file of a configuration was written, if there is one."""
+        """Return the modification time of a configuration file, or ``None``."""
         try:
             return self._file(name).stat().st_mtime
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The tree of runs and stages: when each began, how long it took, and what it left."""
+"""The tree of runs and stages, with their times and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEEPEST = 8
 
 
 def tree(search: Span) -> Markup:
-    """Return the tree of one search, with a line of time."""
+    """Return the tree of one search, with a time line."""
     whole = max(search.ms, *(_end(span) for span, _ in _spans(search, 0)), 0.001)
     rows = [_row(span, depth, whole) for span, depth in _spans(search, 0)]
     head = _head(("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
@@ -22,7 +22,7 @@ def tree(search: Span) -> Markup:
 
 
 def compared(stages: tuple[StageTiming, ...]) -> Markup:
-    """Return two trees as one, with both times."""
+    """Return the trees of two searches as one, with both times."""
     slowest = max((span.ms for item in stages for span in _sides(item)), default=0.0) or 0.001
     rows = [_compared_row(item, slowest) for item in stages]
     sides = [(letter(item), "number letters") for item in "AB"]
@@ -113,7 +113,7 @@ def _left_out(span: Span) -> Iterator[str]:
 
 
 def letter(name: str) -> Markup:
-    """Return the sign of one of two searches, in its colour."""
+    """Return the badge of one of the two searches."""
     return tag("b", name, class_=f"letter {name.lower()}")
 
 

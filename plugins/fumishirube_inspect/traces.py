@@ -1,4 +1,4 @@
-"""The first page: a question to ask, and the searches there have been."""
+"""The first page: the search form and the list of searches."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def listing_page(session: InspectorSession) -> bytes:
         "Searches",
         session,
         tag("h1", "Searches"),
-        _asking(session),
+        _search_form(session),
         _damaged(damaged),
         _listed(session, traces[:_MOST]) if traces else _nothing(session),
         manual=None,
     )
 
 
-def _asking(session: InspectorSession) -> Markup | None:
+def _search_form(session: InspectorSession) -> Markup | None:
     manuals = session.manuals()
     if not manuals:
         return None
@@ -52,7 +52,7 @@ def _asking(session: InspectorSession) -> Markup | None:
         tag("button", "Search", class_="main"),
         action="/find",
         method="post",
-        class_="panel asking",
+        class_="panel search-form",
     )
 
 
@@ -83,7 +83,7 @@ def _damaged(names: Sequence[str]) -> Markup | None:
     return tag(
         "p",
         files,
-        f" in .fumishirube/traces {message}. Delete it to be rid of this note.",
+        f" in .fumishirube/traces {message}. Delete it to hide this note.",
         class_="notice bad",
     )
 

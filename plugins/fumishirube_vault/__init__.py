@@ -6,13 +6,13 @@ from fumishirube_vault.surface import VaultSurface
 
 @hook
 def register_surfaces(register: DefaultRegister[Surface]) -> None:
-    """Offer the tools over notes."""
+    """Register the surface ``vault``."""
     register("vault", VaultSurface, default=True)
 
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer ``vault``."""
+    """Register the command ``vault``."""
     register(
         Command(
             "vault",

@@ -1,4 +1,4 @@
-"""What the surface ``vault`` offers, and does when it begins."""
+"""The tools of the surface ``vault``, and recovery at its start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger("fumishirube")
 def tools(
     context: SurfaceContext, bounds: VaultBounds, *, history: bool
 ) -> Sequence[Tool[Any, Any]]:
-    """Return the tools, in the order in which an agent meets them."""
+    """Return the tools, in the order in which clients list them."""
     notes = NoteStore(context.root, bounds)
     extra = (history_tool(notes), undo_tool(notes)) if history else ()
     return (
@@ -38,7 +38,7 @@ def tools(
 
 
 def commands(context: SurfaceContext, bounds: VaultBounds) -> Sequence[Tool[Any, Any]]:
-    """Return the tools of the journal, and the one that shows what would be replaced."""
+    """Return the tools of the journal, and the preview of a replacement."""
     notes = NoteStore(context.root, bounds)
     made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool)
     return tuple(make(notes) for make in made)
@@ -46,11 +46,11 @@ def commands(context: SurfaceContext, bounds: VaultBounds) -> Sequence[Tool[Any,
 
 @contextmanager
 def recovered(context: SurfaceContext, bounds: VaultBounds) -> Iterator[None]:
-    """Finish or roll back, before anything else, what a crash left."""
+    """Finish or roll back the writes that a crash interrupted, before any call."""
     try:
         settled = NoteStore(context.root, bounds).journal.recover()
         if settled:
             _log.warning("unfinished writes to the vault, now settled: %d", settled)
     except ToolError as error:
-        _log.warning("the vault's journal cannot be looked at: %s", error)
+        _log.warning("the vault's journal cannot be read: %s", error)
     yield

@@ -1,4 +1,4 @@
-"""``fumishirube vault``: the notes, and what was written to them."""
+"""``fumishirube vault``: reads and writes notes, lists and undoes writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATH = "the note, such as projects/plan.md"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add a command of its own for each thing to do; without any, the notes are listed."""
+    """Add the subcommands; without one, the notes are listed."""
     parser.set_defaults(path=None, json=False)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
 

@@ -1,4 +1,4 @@
-"""``vault_create``: a new note."""
+"""``vault_create``: writes a new note."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fumishirube_vault.rules import NotePath, may_create, may_name
 
 
 class CreateParams(Params):
-    """Where, and what."""
+    """The path and the content."""
 
     path: NotePath
     content: Annotated[str, Field(min_length=1, description="The whole text of the note.")]

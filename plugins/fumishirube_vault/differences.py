@@ -1,4 +1,4 @@
-"""What differs between two states of a note, for the eye."""
+"""Shows the difference between two states of a note."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NO_NOTE = "/dev/null"
 
 
 def difference(path: str, before: bytes | None, after: bytes | None) -> str:
-    """Return a unified diff; ``None`` stands for no note. What is no text is only named."""
+    """Return a unified diff; ``None`` is a missing note. A binary file is only named."""
     if before == after:
         return ""
     try:

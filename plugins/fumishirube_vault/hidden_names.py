@@ -1,4 +1,4 @@
-"""Names that begin with a dot: where other programs keep what they obey."""
+"""Names that begin with a dot, where programs keep configuration and secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from fumishirube.text import without_unseen
 
-# Programs run what these say, or keep secrets there. Each covers the names that begin so.
+# Programs run these files, or store secrets in them. Each entry covers names that start with it.
 _NEVER = (
     *(".git", ".hg", ".svn", ".bzr", ".jj", ".husky", ".pre-commit"),
     *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".pgpass", ".env"),
@@ -19,24 +19,24 @@ _NEVER = (
     *(".fumishirube", ".ubp", ".system"),
 )
 _SHORT = re.compile(r"git~[0-9]")
-"""The name that Windows makes of ``.git``."""
+"""The short name that Windows gives ``.git``."""
 
 
 def hidden_segments(path: str) -> Iterator[str]:
-    """Yield the segments of a path that a file system may take for names beginning with a dot."""
+    """Yield the segments of a path that some file system reads as beginning with a dot."""
     for segment in path.split("/"):
         if without_unseen(segment).startswith(".") or is_never_opened(segment):
             yield segment
 
 
 def is_never_opened(segment: str) -> bool:
-    """Tell whether nobody may open this name to notes, however it is spelled."""
+    """Return whether no setting may allow notes below this name, in any spelling."""
     name = unicodedata.normalize("NFKC", without_unseen(segment)).casefold()
     return name.startswith(_NEVER) or _SHORT.match(name) is not None
 
 
 def closed_segment(path: str, allowed: Collection[str]) -> str | None:
-    """Return the first segment of a path that keeps notes from being written below it."""
+    """Return the first segment of a path that forbids writing notes below it, or ``None``."""
     for segment in hidden_segments(path):
         if segment not in allowed or is_never_opened(segment):
             return segment

@@ -1,4 +1,4 @@
-"""``vault_history``: the last writes; and what one of them changed."""
+"""``vault_history``: lists the last writes; and shows what one of them changed."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _DIGITS = 12
 
 
 class UndoableWrite(NamedTuple):
-    """A create or a replace, and the undo that took it back, unless it was redone since."""
+    """A create or a replace, and the undo in effect for it, if any."""
 
     write: Write
     undo: Write | None
 
 
 class HistoryParams(Params):
-    """Of which note, and how many."""
+    """The note, and how many writes."""
 
     path: NotePath | None = None
     limit: Annotated[int, Field(ge=1, le=200, description="The last so many; default 20.")] = 20
 
 
 class HistoryItem(Answer):
-    """One write. ``of`` is the write that an undo or a redo is about."""
+    """A write; ``of`` is the id of the write that an undo or redo refers to."""
 
     id: str
     time: str
@@ -47,20 +47,20 @@ class HistoryItem(Answer):
 
 
 class HistoryAnswer(Answer):
-    """The last writes, newest first, out of all that are remembered."""
+    """The last writes, newest first, and the total in the journal."""
 
     total: int
     items: tuple[HistoryItem, ...]
 
 
 class ShowParams(Params):
-    """Which write."""
+    """The write."""
 
     id: WriteId
 
 
 class ShowAnswer(Answer):
-    """A write, and what it changed, as a unified diff if the result can still be had."""
+    """A write, and its change as a unified diff, if its result is still available."""
 
     write: HistoryItem
     diff: str | None
@@ -128,7 +128,7 @@ def write_by_id(writes: list[Write], identity: str) -> Write:
     """Return one write.
 
     Raises:
-        NotFound: when there is none of this id.
+        NotFound: when there is no write with this id.
     """
     for write in writes:
         if write.id == identity:
@@ -141,9 +141,9 @@ def _undone(writes: list[Write]) -> frozenset[str]:
 
 
 def _result(notes: NoteStore, writes: list[Write], write: Write) -> tuple[bool, bytes | None]:
-    """Tell whether what a write left can still be had, and what it was.
+    """Return whether the result of a write is still available, and the result.
 
-    It is what the note's next write found there, or what is there now.
+    It is the content before the note's next write, or the present content.
     """
     if write.after is None:
         return True, None

@@ -1,4 +1,4 @@
-"""The record of writes: what stood in a note before each of them, kept until the bounds are met."""
+"""The journal of writes: the content of a note before each write, within limits."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _DAY_NS = 24 * 60 * 60 * 1_000_000_000
 
 
 class Write(BaseModel):
-    """One write: when, what, of which note; ``before`` and ``after`` are hashes of its content.
+    """A write: time, action, note; ``before`` and ``after`` are hashes of its content.
 
-    ``None`` stands for no note at all. ``of`` is the write that an undo or a redo is about.
+    A hash of ``None`` is a missing note. ``of`` is the write that an undo or redo refers to.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -43,11 +43,11 @@ class Write(BaseModel):
     after: str | None
     of: str | None = None
     size: int
-    """The bytes of the note before, which follow this header in the entry."""
+    """The size of the content before the write, which follows this header in the entry."""
 
 
 class _Name(NamedTuple):
-    """The name of an entry: when it was begun, its id, its note's lock and size, how far it is."""
+    """The file name of an entry: start time, id, lock number of the note, size, and state."""
 
     stamp: int
     id: str
@@ -60,15 +60,15 @@ class _Name(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where the entry lies in the vault."""
+        """The path of the entry in the vault."""
         return f"{JOURNAL}/{self}"
 
 
 class NoteJournal:
-    """Entries in the vault's reserved folder: an intent before a write, the record of it after.
+    """Entries in the vault's reserved folder: an intent before a write, a record after it.
 
-    An intent is on disk, durably, before anything happens to its note. Whoever holds the lock of
-    an intent that is still there knows that its writer died.
+    An intent is on disk before its note changes. A process that gets the lock of a remaining
+    intent knows that the writer has died.
     """
 
     def __init__(self, writable: WritableRoot, bounds: JournalBounds) -> None:
@@ -76,19 +76,19 @@ class NoteJournal:
         self._bounds = bounds
 
     def writes(self) -> list[Write]:
-        """Return the writes that are remembered, oldest first; damaged entries are passed over."""
+        """Return the writes in the journal, oldest first; skip damaged entries."""
         remembered = []
         for name in self._names(_DONE):
-            with suppress(ToolError):  # forgotten meanwhile, or not for this user
+            with suppress(ToolError):  # pruned meanwhile, or no permission
                 read = self._read(name)
                 remembered += [read[0]] if read else []
         return remembered
 
     def before(self, write: Write) -> bytes | None:
-        """Return what the note held before a write; ``None`` when there was no note.
+        """Return the content before a write; ``None`` when there was no note.
 
         Raises:
-            NotFound: when the entry is no longer kept.
+            NotFound: when the entry was pruned.
         """
         for name in self._names(_DONE):
             if name.id == write.id:
@@ -106,9 +106,9 @@ class NoteJournal:
         after: bytes | None,
         of: str | None = None,
     ) -> Iterator[Write]:
-        """Keep what a write is about to change; the caller holds the note's lock.
+        """Record a write that the body performs; the caller has the note's lock.
 
-        When the body fails, what it did or did not do to the note decides whether it is recorded.
+        After an exception, the write is recorded only if it changed the note.
         """
         names = self._names(_DONE)
         stamp = max([time.time_ns(), *(name.stamp + 1 for name in names[-1:])])
@@ -135,10 +135,10 @@ class NoteJournal:
         self._prune([*names, name._replace(state=_DONE)])
 
     def recover(self, lock: int | None = None) -> int:
-        """Finish, or roll back, what crashes left; return how many writes that were.
+        """Finish or roll back interrupted writes, and return their number.
 
-        With ``lock``, whose holder the caller is, only the writes that it guards; else all that
-        nobody is at work on.
+        With ``lock``, a lock of the caller, only the writes under it; else those whose lock is
+        free.
         """
         left = self._names(_INTENT)
         if lock is not None:
@@ -153,15 +153,15 @@ class NoteJournal:
         return settled
 
     def _settle(self, name: _Name, *, crashed: bool) -> None:
-        """Look at the note of an intent, and keep or drop its record.
+        """Compare the note of an intent with its hashes, and complete or drop its record.
 
-        After a crash, a note that is neither the old nor the new one keeps it, for what it holds.
+        After a crash, the record stays when the note has changed, since it has the old content.
         """
         try:
             read = self._read(name)
         except ToolError:
-            return  # somebody was quicker, or it is not for this user
-        if read is None:  # torn: its write had not begun
+            return  # another process settled it, or no permission
+        if read is None:  # an incomplete entry: its write had not begun
             self._writable.remove(name.path)
             return
         write = read[0]
@@ -172,11 +172,11 @@ class NoteJournal:
             self._writable.remove(name.path)
 
     def _cleared(self, write: Write) -> str | None:
-        """Remove what an unfinished write left, and return the hash of what its note holds."""
+        """Remove what an unfinished write left, and return the hash of the note's content."""
         try:
             self._writable.discard(write.path, write.id)
             current = self._writable.read(write.path)
-            if current == b"" and write.before is None:  # the name was taken, and no more
+            if current == b"" and write.before is None:  # created, but not yet written
                 self._writable.swap(write.path, b"", None, write.id)
                 current = None
         except ToolError:
@@ -187,7 +187,7 @@ class NoteJournal:
         self._writable.rename(name.path, str(name._replace(state=_DONE)))
 
     def _prune(self, names: Sequence[_Name]) -> None:
-        """Forget the oldest writes, as far as the bounds ask for it; never the last."""
+        """Delete the oldest entries beyond the limits, but never the last entry."""
         oldest = time.time_ns() - self._bounds.days * _DAY_NS
         space = self._bounds.bytes
         for number, name in enumerate(reversed(names)):
@@ -197,7 +197,7 @@ class NoteJournal:
                 self._writable.remove(name.path)
 
     def _names(self, state: str) -> list[_Name]:
-        """Return the names of the entries that are so far, oldest first."""
+        """Return the names of the entries in a state, oldest first."""
         try:
             with self._writable.root.opened(JOURNAL) as folder:
                 names = sorted(name for name in folder.names() if name.endswith(state))
@@ -206,10 +206,10 @@ class NoteJournal:
         return [name for name in map(_parsed, names) if name is not None]
 
     def _read(self, name: _Name) -> tuple[Write, bytes] | None:
-        """Return an entry and what stood in the note before; ``None`` for one that is not whole.
+        """Return an entry and the content before it; ``None`` when the entry is incomplete.
 
         Raises:
-            ToolError: when it cannot be read at all.
+            ToolError: when it cannot be read.
         """
         header, newline, before = self._writable.root.read_bytes(name.path).partition(b"\n")
         try:

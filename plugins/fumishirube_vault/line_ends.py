@@ -1,4 +1,4 @@
-"""Line ends: the same place in a text with its own, and in the text where all of them are LF."""
+"""Maps offsets between a text with its own line ends and the text with LF."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LF, CRLF, CR = "\n", "\r\n", "\r"
 
 
 class LineEnds:
-    """A text with its own line ends, ``own``, and with LF alone, ``text``."""
+    """A text with its own line ends, ``own``, and with LF, ``text``."""
 
     def __init__(self, own: str) -> None:
         self.own = own
@@ -22,16 +22,16 @@ class LineEnds:
             place = own.find(CRLF, place + 2)
 
     def place(self, offset: int) -> int:
-        """Return where in ``own`` the character stands that stands at ``offset`` in ``text``."""
+        """Return the offset in ``own`` of an offset in ``text``."""
         return offset + bisect_left(self._pairs, offset)
 
     def offset(self, place: int) -> int:
-        """Return where in ``text`` a place of ``own`` is; not inside a CRLF."""
+        """Return the offset in ``text`` of an offset in ``own``, which must not split a CRLF."""
         return place - self.own.count(CRLF, 0, place)
 
     @property
     def prevailing(self) -> str:
-        """The line end that most lines have; LF when there is none."""
+        """The most frequent line end; LF in a text without any."""
         pairs = len(self._pairs)
         often = {LF: self.own.count(LF) - pairs, CRLF: pairs, CR: self.own.count(CR) - pairs}
         return max(often, key=lambda end: often[end])

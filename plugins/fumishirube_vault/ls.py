@@ -1,4 +1,4 @@
-"""``vault_ls``: what a folder of the vault holds."""
+"""``vault_ls``: lists a folder of the vault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNLISTED = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 
 
 class VaultLsParams(Params):
-    """Which folder; the vault itself if none is named."""
+    """The folder; by default the vault itself."""
 
     path: NotePath | None = None
 
@@ -27,7 +27,7 @@ class VaultLsItem(Answer):
 
 
 class VaultLsAnswer(Answer):
-    """What one folder holds, folders first."""
+    """The entries of a folder, folders first."""
 
     base_path: str | None
     items: tuple[VaultLsItem, ...]
@@ -63,8 +63,8 @@ def ls_tool(notes: NoteStore) -> Tool[VaultLsParams, VaultLsAnswer]:
 
 
 def _listed(entry: FolderEntry) -> bool:
-    known = entry.name.casefold() in _UNLISTED or entry.name.startswith("._")
-    return entry.kind in ("dir", "file") and not known and not is_hidden(entry.path)
+    unlisted = entry.name.casefold() in _UNLISTED or entry.name.startswith("._")
+    return entry.kind in ("dir", "file") and not unlisted and not is_hidden(entry.path)
 
 
 def _order(entry: FolderEntry) -> tuple[bool, str, str]:

@@ -1,4 +1,4 @@
-"""The notes of a vault: read as they are, and changed so that every change can be taken back."""
+"""Reads and changes the notes of a vault; every change can be undone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DIGITS = 12
 
 
 class ChangedNote(NamedTuple):
-    """A note's new bytes, ``None`` if it is gone; and the write, unless nothing changed."""
+    """The new bytes of a note, ``None`` if deleted; and the write, ``None`` if nothing changed."""
 
     data: bytes | None
     write: Write | None
 
 
 class NoteStore:
-    """The door of the tools to the vault."""
+    """The notes of a vault, as the tools use them."""
 
     def __init__(self, root: Root, bounds: VaultBounds) -> None:
         self.root = root
@@ -37,7 +37,7 @@ class NoteStore:
 
         Raises:
             NotFound: when there is no such note.
-            Forbidden: when a link stands in the way, or permission is denied.
+            Forbidden: when the path has a link in it, or permission is denied.
             Unreadable: when it is larger than the root's limit.
         """
         if is_hidden(path):
@@ -48,10 +48,10 @@ class NoteStore:
             raise NotFound("there is no such note; vault_ls lists them", path=path) from error
 
     def text(self, path: str) -> tuple[DecodedText, bytes]:
-        """Return a note's text, and its bytes.
+        """Return the text and the bytes of a note.
 
         Raises:
-            Unreadable: when it is in no known encoding; and as :meth:`read` does.
+            Unreadable: when its encoding is unknown; and as :meth:`read` does.
         """
         data = self.read(path)
         try:
@@ -66,14 +66,13 @@ class NoteStore:
         made: Callable[[bytes | None], bytes | None],
         of: str | None = None,
     ) -> ChangedNote:
-        """Change a note: ``made`` gets what it holds, and returns what it shall hold.
+        """Change a note: ``made`` gets its content and returns the new content.
 
-        ``None`` stands for no note. Nobody else writes the note meanwhile; what is returned when
-        this returns is on disk.
+        ``None`` is a missing note. The note is locked meanwhile; on return, the change is on disk.
 
         Raises:
-            Conflict: when somebody changed the note by other means meanwhile; nothing is written.
-            Forbidden: when the place cannot be written, or a link stands in the way.
+            Conflict: when another program changed the note meanwhile; nothing is written.
+            Forbidden: when the path cannot be written, or has a link in it.
         """
         writable = self._writable
         lock = writable.lock_of(path)
@@ -90,11 +89,11 @@ class NoteStore:
             return ChangedNote(after, write)
 
     def absent(self, path: str) -> Sequence[str]:
-        """Check that nothing of this name is there yet, file or folder; return the new names.
+        """Check that no file or folder has this path; return the path segments to create.
 
         Raises:
-            Conflict: when there is something, or a file has the name of a folder on the way.
-            Forbidden: when a link stands in the way.
+            Conflict: when the path exists, or a parent of it is a file.
+            Forbidden: when the path has a link in it.
         """
         parts = path.split("/")
         for count in range(1, len(parts) + 1):
@@ -110,5 +109,5 @@ class NoteStore:
 
 
 def short_hash(data: bytes) -> str:
-    """Return the hash of a note as the tools tell it."""
+    """Return the hash of a note's bytes, in the tools' format."""
     return content_hash(data)[:_DIGITS]

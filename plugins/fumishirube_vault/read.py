@@ -1,4 +1,4 @@
-"""``vault_read``: lines of a note, with the line ends that they have."""
+"""``vault_read``: reads lines of a note, with their own line ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fumishirube_vault.rules import NotePath
 
 
 class Range(Params):
-    """Lines, numbered from 1, the last one included; all of them when nothing is said."""
+    """Lines from 1 to the last, inclusive; all lines by default."""
 
     start_line: Annotated[int | None, Field(ge=1)] = None
     end_line: Annotated[int | None, Field(ge=1)] = None
@@ -32,28 +32,28 @@ class Range(Params):
 
 
 class VaultReadParams(Params):
-    """Which note, and which of its lines."""
+    """The note and its lines."""
 
     path: NotePath
     full: Annotated[bool, Field(description="Read from the start; a range is not needed.")] = False
     range: Annotated[Range | None, Field(description="Lines to read; {} is the whole note.")] = None
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _range_or_full(self) -> Self:
         if self.range is None and not self.full:
             raise InvalidParameter("range is required unless full is true", parameter="range")
         return self
 
 
 class VaultReadApplied(Answer):
-    """What was applied."""
+    """The arguments in effect."""
 
     full: bool
     max_chars: int
 
 
 class VaultReadAnswer(Answer):
-    """The text, its lines, and where the note goes on."""
+    """The text, its lines, and where to continue."""
 
     text: str
     truncated: bool
@@ -109,14 +109,14 @@ def read_tool(notes: NoteStore) -> Tool[VaultReadParams, VaultReadAnswer]:
     )
 
 
-def _lines(wanted: Range, total: int) -> tuple[int, int]:
-    first = wanted.start_line or 1
+def _lines(requested: Range, total: int) -> tuple[int, int]:
+    first = requested.start_line or 1
     InvalidParameter.unless_within("range.start_line", first, 1, total)
-    return first, min(wanted.end_line or total, total)
+    return first, min(requested.end_line or total, total)
 
 
 def _piece(ends: LineEnds, start: int, end: int) -> str:
-    """Return the note's own characters between two places of its text, as far as a page goes."""
+    """Return the original text between two offsets, up to one page."""
     begin, finish = ends.place(start), ends.place(end)
     text = ends.own[begin : min(finish, begin + PAGE_CHARS)]
     cut = ends.own[begin + len(text) - 1 : begin + len(text) + 1] == CRLF

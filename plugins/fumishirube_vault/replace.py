@@ -1,4 +1,4 @@
-"""``vault_replace``: other words in a note, and what that would look like."""
+"""``vault_replace``: replaces a text in a note, or previews that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fumishirube_vault.rules import NotePath, may_replace
 
 
 class ReplaceParams(Params):
-    """In which note, what by what, and how often."""
+    """The note, the two texts, and the number of replacements."""
 
     path: NotePath
     find: Annotated[str, Field(min_length=1, description="Literal text; LF is any line end.")]
@@ -26,7 +26,7 @@ class ReplaceParams(Params):
 
 
 class ReplaceAnswer(Answer):
-    """What was written; without a match the note is as it was."""
+    """The result; without a match the note is unchanged."""
 
     written_path: str
     replacements: int
@@ -46,7 +46,7 @@ def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
 
     def run(params: ReplaceParams, _: Call) -> ReplaceAnswer:
         may_replace(params.path, notes.allow_hidden)
-        notes.read(params.path)  # a missing note is no reason to make a journal
+        notes.read(params.path)  # fail for a missing note before a journal is created
         count = 0
 
         def made(before: bytes | None) -> bytes:

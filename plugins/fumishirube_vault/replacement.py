@@ -1,4 +1,4 @@
-"""Literal replacement in a file's bytes: what is not replaced stays as it is, to the byte."""
+"""Replaces a literal text in a file's bytes; all other bytes stay the same."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from fumishirube.text import DecodedText, decode_with_encoding, unify_line_ends
 from fumishirube_vault.line_ends import LF, LineEnds
 
 _PAIRS = "euc_jis_2004"
-"""It writes some pairs of characters as one."""
+"""An encoding that writes some pairs of characters as one."""
 
 
 class Replacement(NamedTuple):
-    """A file's new bytes, and how often the text was replaced in it."""
+    """The new bytes of a file, and the number of replacements."""
 
     data: bytes
     times: int
 
 
 def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Replacement:
-    """Replace the first ``most`` places of a text, left to right, where they do not overlap.
+    """Replace the first ``most`` occurrences of a text, left to right, without overlaps.
 
-    A line end in ``find`` is any line end; one in ``by`` is written as most of the file's are.
-    Encoding, byte order mark and all other bytes stay.
+    A line end in ``find`` matches any line end; one in ``by`` becomes the file's most frequent one.
+    The encoding, the byte order mark and all other bytes stay.
 
     Raises:
-        InvalidParameter: when the result could not be written in the file's encoding, or would be
-            larger than ``largest`` bytes.
-        Unreadable: when the file is no text.
+        InvalidParameter: when the result cannot be encoded, or is larger than ``largest`` bytes.
+        Unreadable: when the file is not text.
     """
     read = decode_with_encoding(data)
     ends = LineEnds(read.text)
@@ -62,7 +61,7 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
 
 
 def _spans(ends: LineEnds, find: str) -> Iterator[tuple[int, int]]:
-    """Yield where the text stands, in characters of the file's own text."""
+    """Yield the spans of the matches, as offsets into the original text."""
     offset = ends.text.find(find)
     while offset >= 0:
         after = offset + len(find)
@@ -81,7 +80,7 @@ def _joined(text: str, spans: Iterable[tuple[int, int]], by: str) -> str:
 
 
 def _spliced(data: bytes, read: DecodedText, spans: Iterable[tuple[int, int]], by: bytes) -> bytes:
-    """Replace in the bytes themselves, because some are a second way to write a character."""
+    """Replace in the bytes, where some bytes are an alternative encoding of a character."""
     starts = _starts(data, read)
     result, last = BytesIO(), 0
     for start, end in spans:
@@ -98,7 +97,7 @@ def _spliced(data: bytes, read: DecodedText, spans: Iterable[tuple[int, int]], b
 
 
 def _starts(data: bytes, read: DecodedText) -> array[int]:
-    """Return where each character's bytes begin, and the end; -1 for the second of a pair."""
+    """Return the byte offset of each character, and the end; -1 for the second of a pair."""
     decoder = codecs.getincrementaldecoder(read.encoding)()
     starts, place = array("q"), len(read.bom)
     for number in range(place, len(data)):
@@ -118,7 +117,7 @@ def _encoded(by: str, encoding: str) -> bytes:
 
 
 def _reads_back(data: bytes, text: str, encoding: str) -> None:
-    """See that the next reader finds this text, and does not take it for another encoding."""
+    """Check that the bytes decode to this text again, in the same encoding."""
     try:
         read_back = decode_with_encoding(data).text
     except Unreadable:

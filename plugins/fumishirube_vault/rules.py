@@ -1,4 +1,4 @@
-"""Which paths of the vault may be written, and which are nobody's business."""
+"""Decides which paths of the vault may be written, and which are hidden."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NotePath = Annotated[
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a path is the vault's own bookkeeping, which no tool lists or reads."""
+    """Return whether a path belongs to the vault's own records, which no tool shows."""
     first, *rest = path.split("/")
     journal = (
         _folded(first) == _SYSTEM and bool(rest) and f"{_SYSTEM}/{_folded(rest[0])}" == JOURNAL
@@ -39,11 +39,11 @@ def is_hidden(path: str) -> bool:
 
 
 def may_create(path: str, allow_hidden: Collection[str]) -> None:
-    """Check whether a note of this path may be made.
+    """Check whether a note may be created at a path.
 
     Raises:
         Forbidden: in the reserved folder, below a name that begins with a dot, for a daily note
-            whose name is no date, and for names that are something else on another system.
+            whose name is not a date, and for names with another meaning on other systems.
     """
     may_write(path, allow_hidden)
     clean_new_path(path)
@@ -52,10 +52,10 @@ def may_create(path: str, allow_hidden: Collection[str]) -> None:
 
 
 def may_name(names: Collection[str], path: str) -> None:
-    """Check the names of a path that are not there yet.
+    """Check the new segments of a path.
 
     Raises:
-        Forbidden: when a character of one of them is invisible, so that it looks like another.
+        Forbidden: when one of them contains an invisible character, and so looks like another.
     """
     for name in names:
         character = unseen_character(name)
@@ -64,7 +64,7 @@ def may_name(names: Collection[str], path: str) -> None:
 
 
 def may_replace(path: str, allow_hidden: Collection[str]) -> None:
-    """Check whether the text of this note may be changed.
+    """Check whether the text of a note may be changed.
 
     Raises:
         Forbidden: in the reserved folder, below a name that begins with a dot, and for daily notes.
@@ -75,7 +75,7 @@ def may_replace(path: str, allow_hidden: Collection[str]) -> None:
 
 
 def may_write(path: str, allow_hidden: Collection[str]) -> None:
-    """Check whether a path may hold notes that are written, whatever the write is.
+    """Check whether any note may be written at a path.
 
     Raises:
         Forbidden: in the reserved folder, and below a name that begins with a dot.
@@ -102,5 +102,5 @@ def _top(path: str) -> str:
 
 
 def _folded(segment: str) -> str:
-    """Return the spelling under which file systems may take two names for one."""
+    """Return the form in which some file systems compare names."""
     return unicodedata.normalize("NFKC", segment).casefold().rstrip(". ")

@@ -1,4 +1,4 @@
-"""``vault_scan``: a note from any place on, page by page."""
+"""``vault_scan``: reads a note page by page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fumishirube_vault.rules import NotePath
 
 
 class VaultScanParams(Params):
-    """Which note, and from where."""
+    """The note, and where to start."""
 
     path: NotePath
     start_line: Annotated[int | None, Field(ge=1, description="Wins over the cursor.")] = None
@@ -22,7 +22,7 @@ class VaultScanParams(Params):
 
 
 class VaultScanApplied(Answer):
-    """What was applied."""
+    """The arguments in effect."""
 
     max_chars: int
 

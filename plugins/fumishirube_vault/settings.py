@@ -1,4 +1,4 @@
-"""What the configuration may say of a vault and its journal."""
+"""The limits of a vault and its journal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class JournalBounds(NamedTuple):
-    """How many writes are remembered, in how many bytes, and for how many days."""
+    """The most writes in the journal, the most bytes, and the most days."""
 
     writes: int
     bytes: int
@@ -14,7 +14,7 @@ class JournalBounds(NamedTuple):
 
 
 class VaultBounds(NamedTuple):
-    """How many bytes a note may have, which dot-names may hold notes, what is remembered."""
+    """The most bytes of a note, the dot-names that may hold notes, and the journal's limits."""
 
     note_bytes: int
     allow_hidden: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The surface over notes: list, create, read, scan, replace, and take back."""
+"""The surface over notes: list, create, read, scan, replace and undo."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ _MIB = 1024 * 1024
 
 
 class VaultSurface(Stage):
-    """Offers the five ``vault_*`` tools, and with ``history`` two more, which list and undo writes.
+    """Offers the five ``vault_*`` tools; with ``history`` also the tools that list and undo writes.
 
-    Notes are not written below names that begin with a dot, but for those in ``allow_hidden``;
-    some, such as ``.git`` and ``.ssh``, stay closed. Without ``cursor`` among the ``extras`` long
-    lists come whole. A note holds at most ``note_bytes``. What
-    notes held before is remembered for as many writes, bytes and days as the ``journal_*``
-    settings say.
+    Notes are not written below names that begin with a dot, except those in ``allow_hidden``; some,
+    such as ``.git`` and ``.ssh``, are never allowed. A note has at most ``note_bytes`` bytes. The
+    ``journal_*`` settings limit the writes, bytes and days in the journal. Without ``cursor`` in
+    ``extras``, long lists are returned whole.
     """
 
     root: ClassVar[str] = "vault"
@@ -55,19 +54,19 @@ class VaultSurface(Stage):
         return names
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools, in the order in which an agent meets them."""
+        """Return the tools, in the order in which clients list them."""
         from fumishirube_vault.catalog import tools
 
         return listed(tools(context, self._bounds(), history=self.history), self.extras)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools of the journal, and the one that shows what would be replaced."""
+        """Return the tools of the journal, and the preview of a replacement."""
         from fumishirube_vault.catalog import commands
 
         return commands(context, self._bounds())
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
-        """Finish or roll back, at the start, what a crash left."""
+        """Finish or roll back interrupted writes at the start."""
         from fumishirube_vault.catalog import recovered
 
         return recovered(context, self._bounds())

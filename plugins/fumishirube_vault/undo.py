@@ -1,4 +1,4 @@
-"""``vault_undo``, and its opposite: a write is taken back, or done again."""
+"""``vault_undo`` and ``vault_redo``: take a write back, or do it again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fumishirube_vault.rules import NotePath, may_write
 
 
 class UndoParams(Params):
-    """Which write: by its id, else the last one, of one note if it is named."""
+    """The write, by id; else the last one, of the vault or of one note."""
 
     id: WriteId | None = None
     path: Annotated[NotePath | None, Field(description="Only writes to this note.")] = None
 
 
 class UndoAnswer(Answer):
-    """What was done to which note; ``content_hash`` is null when it is gone now."""
+    """What was done to the note; ``content_hash`` is null when it was deleted."""
 
     path: str
     action: Literal["undo", "redo"]
@@ -57,7 +57,7 @@ def undo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
 
 
 def redo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
-    """Return the tool that does again what was taken back."""
+    """Return the tool that redoes an undone write."""
 
     def run(params: UndoParams, _: Call) -> UndoAnswer:
         past = _chosen(notes, params, undone=True)
@@ -79,7 +79,7 @@ def redo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
 
 
 def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWrite:
-    """Return the write that is meant: of those that are undone, the one undone last."""
+    """Return the write to undo or redo; to redo, the one undone last."""
     notes.journal.recover()
     writes = notes.journal.writes()
     candidates = [
@@ -100,17 +100,17 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
 def _turned(
     notes: NoteStore, write: Write, last: Write, action: Literal["undo", "redo"]
 ) -> UndoAnswer:
-    """Give a note back what it held before the ``last`` write, if it still is as that left it.
+    """Restore the content before the ``last`` write, if the note is unchanged since.
 
-    The journal lies in the vault, which may be a stranger's: it opens no path that is closed.
+    The journal may come with a stranger's vault: paths are checked like those of any write.
     """
     may_write(write.path, notes.allow_hidden)
-    wanted = notes.journal.before(last)
+    restored = notes.journal.before(last)
 
     def made(current: bytes | None) -> bytes | None:
         if (None if current is None else content_hash(current)) != last.after:
             raise Conflict("the note was changed since by another write", path=write.path)
-        return wanted
+        return restored
 
     changed = notes.change(write.path, action, made, write.id)
     assert changed.write is not None
