@@ -26,7 +26,7 @@ from fumishirube.host.calls import compact, parse_arguments, plain, replace_surr
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions, server_name
 from fumishirube.host.logs import StandardErrorHandler, escaped, log_event, start_logs
-from fumishirube.host.reload.editions import ToolWrapper
+from fumishirube.host.reload.reloader import ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.startup import open_application

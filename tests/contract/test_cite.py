@@ -78,7 +78,7 @@ def test_what_is_no_longer_there_is_gone(workspace: Path) -> None:
     (workspace / "manuals/m1/rules.md").unlink()
     told = check(workspace, cites[1], "manual://nope/x.md#L1", "manual://")
     assert [one["state"] for one in told] == ["gone"] * 3
-    assert all(one["told"] for one in told)
+    assert all(one["explanation"] for one in told)
 
 
 def test_a_citation_without_a_hash_holds_while_its_lines_are_there(workspace: Path) -> None:

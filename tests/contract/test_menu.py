@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from stdio import Wire
 
 from fumishirube import NotFound
-from fumishirube.faces.mcp.host import build_server
+from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import Catalog, CatalogPublisher
 from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
 from fumishirube.tools.prompts import check_prompt

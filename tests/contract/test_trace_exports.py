@@ -221,8 +221,8 @@ def test_a_changed_corpus_is_named(workspace: Path) -> None:
     told = replay(workspace)
     assert causes(told) == {"corpus"}
     assert not told["same_ranking"]
-    assert "other text: " in told["changes"][0]["told"]
-    assert "leave.md#L3" in told["changes"][0]["told"]
+    assert "other text: " in told["changes"][0]["explanation"]
+    assert "leave.md#L3" in told["changes"][0]["explanation"]
     assert any(hit["rank"]["before"] is None for hit in told["hits"])
     done = fumishirube("trace", "replay", "f.json", cwd=workspace)
     assert (done.code, "the ranking differs" in done.out) == (1, True)
@@ -270,7 +270,7 @@ def test_a_path_that_was_not_exported_is_taken_from_here(workspace: Path) -> Non
     told = replay(workspace)
     assert told["same_scores"]
     assert causes(told) == {"configuration"}
-    assert "was not exported" in told["changes"][0]["told"]
+    assert "was not exported" in told["changes"][0]["explanation"]
 
 
 def test_all_that_a_client_asked_is_asked_again(workspace: Path) -> None:
@@ -329,7 +329,7 @@ def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
     (workspace / "f.json").write_text(json.dumps(document), encoding="utf-8")
     told = replay(workspace)
     assert causes(told) == {"plugins", "program"}
-    sentences = [one["told"] for one in told["changes"]]
+    sentences = [one["explanation"] for one in told["changes"]]
     assert any(
         re.match(r"stages: fumishirube 0\.0\.1 then, fumishirube \S+ now", s) for s in sentences
     )

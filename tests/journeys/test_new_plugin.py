@@ -270,4 +270,4 @@ def _swapped_in(venv: PluginVenv, workspace: Path, noun: str) -> None:
         case "surface":
             asking = json.dumps({"text": "solar", "manual_id": "field-guide"})
             called = fumishirube(venv, workspace, "call", "recent_count", asking)
-            assert json.loads(called.stdout)["holding"] > 0
+            assert json.loads(called.stdout)["containing"] > 0

@@ -21,9 +21,9 @@ from warm_start import warm_script
 
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
-from fumishirube.host.reload import editions
-from fumishirube.host.reload.editions import Reloader, ServedApplication
+from fumishirube.host.reload import reloader
 from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.host.reload.reloader import Reloader, ServedApplication
 from fumishirube.host.startup import open_application
 from fumishirube.tools.definitions import Call, Session
 
@@ -197,7 +197,7 @@ def test_a_process_opens_no_more_from_reload_to_reload(server: HttpServer) -> No
         write(server.workspace, f"{WITH_PROBE}limits: {{depth: {number + 20}}}\n")
         until(server, number)
         assert server.post("/tools/manual_find", asked).status_code == 200
-        time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
+        time.sleep(reloader.MIN_OPEN_SECONDS + 3 * reloader.CHECK_SECONDS)
         return opened(server.pid)
 
     first = settled(1)
@@ -268,7 +268,7 @@ def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path
         until(server, 1)
         write(workspace, "surfaces: [{use: graph}]\nlimits: {depth: 8}\n")
         assert until(server, 2) == ["reloaded", "reloaded"]
-        time.sleep(editions.LINGER_SECONDS + 3 * editions.CHECK_SECONDS)
+        time.sleep(reloader.MIN_OPEN_SECONDS + 3 * reloader.CHECK_SECONDS)
         (workspace / "docs" / "b.md").write_text("# B\nYaks.\n", encoding="utf-8")
         deadline = time.monotonic() + SECONDS
         while found("yaks") != ["b.md"]:
@@ -379,7 +379,7 @@ def counted() -> tuple[int, int, int]:
 def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(editions, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(reloader, "MIN_OPEN_SECONDS", 0.0)
     chapter = tmp_path / "manuals" / "handbook" / "leave.md"
     chapter.parent.mkdir(parents=True)
     chapter.write_text("# Leave\nTen days.\n", "utf-8")

@@ -1,1 +1,1 @@
-"""The settings room: what the file, the environment and other programs say, in typed form."""
+"""Settings from YAML files, environment variables and other programs, as typed models."""

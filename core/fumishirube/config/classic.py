@@ -1,4 +1,4 @@
-"""The classic ``config.yaml`` of the manual tools, and its sections inside ``fumishirube.yaml``."""
+"""The classic ``config.yaml`` of the manual tools, and its sections in ``fumishirube.yaml``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOVED = {
     "paths.manuals_dir": "roots.manuals",
     "paths.runtime_dir": "roots.runtime",
 }
-"""Keys that are called otherwise in ``fumishirube.yaml``."""
+"""Classic keys with another name in ``fumishirube.yaml``."""
 
 SHARED = (
     "server.host",
@@ -32,7 +32,7 @@ SHARED = (
     "security.allow_remote",
     "security.allowed_hosts",
 )
-"""Keys that are called the same."""
+"""Classic keys with the same name there."""
 
 TAKEN = (
     "paths.indices_dir",
@@ -46,7 +46,7 @@ TAKEN = (
     "toc.source",
     "toc.path_pattern",
 )
-"""Keys that decide a setting of a surface, which names the key beside it."""
+"""Classic keys that decide a setting of a surface; the setting names its key."""
 
 KNOWN = (*MOVED, *SHARED, *TAKEN)
 
@@ -55,7 +55,7 @@ _SHOWN = 80
 
 
 class ClassicValue(NamedTuple):
-    """A value, and the file that says it."""
+    """A value, and the file that sets it."""
 
     value: Any
     file: str
@@ -63,7 +63,7 @@ class ClassicValue(NamedTuple):
 
 @dataclass(frozen=True)
 class ClassicSections:
-    """What the classic sections decide for surfaces, by key; and what is wrong, but not fatal."""
+    """Values of the classic sections by key, and warnings about them."""
 
     taken: Mapping[str, ClassicValue] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -72,10 +72,10 @@ class ClassicSections:
 def merge_classic(
     values: Mapping[str, Any], file: str, classic: Mapping[str, Any]
 ) -> tuple[dict[str, Any], ClassicSections]:
-    """Return what ``fumishirube.yaml`` says without its classic sections, and those of both files.
+    """Return the values without classic sections, and the classic values of both files.
 
     Raises:
-        ConfigError: when two places say different things of one key, naming both.
+        ConfigError: when two files set one key to different values.
     """
     warnings: list[str] = []
     rest, said = _lifted(values, file, warnings)
@@ -90,7 +90,7 @@ def merge_classic(
 
 
 def source_places(written: YamlDocument) -> dict[str, str]:
-    """Return the file and the line of everything that is written, by the coordinate of today."""
+    """Return the file and line of every value, by its coordinate in ``fumishirube.yaml``."""
     return {
         MOVED.get(coordinate, coordinate): f"{written.file} line {n}"
         for coordinate, n in written.lines.items()
@@ -100,10 +100,10 @@ def source_places(written: YamlDocument) -> dict[str, str]:
 def settings(
     model: type[BaseModel], own: Mapping[str, Any], sections: ClassicSections, coordinate: str
 ) -> dict[str, Any]:
-    """Return the settings of a stage with those that the classic sections decide.
+    """Return the settings of a stage, with those that the classic sections decide.
 
     Raises:
-        ConfigError: when a value is unusable, or stands elsewhere too and differs.
+        ConfigError: when a value is unusable, or differs from the stage's own setting.
     """
     values = dict(own)
     for name, info in model.model_fields.items():
@@ -124,12 +124,12 @@ def keys(info: FieldInfo) -> list[str]:
 
 
 def takes(model: type[BaseModel]) -> bool:
-    """Tell whether a classic key decides anything of a stage."""
+    """Tell whether a classic key decides a setting of a stage."""
     return any(map(keys, model.model_fields.values()))
 
 
 def flat_keys(values: Mapping[str, Any]) -> set[str]:
-    """Return the keys of a file, those of a section behind its name."""
+    """Return the keys of a file; keys of a section follow its name and a dot."""
     sections = ((section, inner) for section, inner in values.items() if isinstance(inner, Mapping))
     return {
         *map(str, values),
@@ -138,7 +138,7 @@ def flat_keys(values: Mapping[str, Any]) -> set[str]:
 
 
 def import_classic(classic: Mapping[str, Any], model: type[BaseModel], use: str) -> dict[str, Any]:
-    """Return the ``fumishirube.yaml`` that is equal to a ``config.yaml``, for a surface.
+    """Return the ``fumishirube.yaml`` for a ``config.yaml`` and a surface.
 
     Raises:
         ConfigError: when a value is unusable.
@@ -152,7 +152,7 @@ def import_classic(classic: Mapping[str, Any], model: type[BaseModel], use: str)
 def _lifted(
     values: Mapping[str, Any], file: str, warnings: list[str]
 ) -> tuple[dict[str, Any], dict[str, ClassicValue]]:
-    """Take the classic keys out of what a file says, but for those it has of its own."""
+    """Split values into those of ``fumishirube.yaml`` and classic ones."""
     rest: dict[str, Any] = dict(values)
     said: dict[str, ClassicValue] = {}
     for key in (*MOVED, *TAKEN):
@@ -189,7 +189,7 @@ def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, ClassicV
 
 
 def _put(rest: dict[str, Any], place: str, value: ClassicValue, file: str) -> None:
-    """Put a value where ``fumishirube.yaml`` has it."""
+    """Set a value at its coordinate in ``fumishirube.yaml``."""
     section, _, name = place.rpartition(".")
     inner = rest.setdefault(section, {})
     if not isinstance(inner, Mapping):

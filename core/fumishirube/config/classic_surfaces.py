@@ -1,4 +1,4 @@
-"""Settings that surfaces read from another program's files, below YAML and environment."""
+"""Settings that surfaces read from files of other programs; YAML and environment override them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from fumishirube.surfaces import ClassicSettings, HasClassicSettings
 
 
 def with_classic_settings(loaded: LoadedConfig, registry: StageRegistry) -> LoadedConfig:
-    """Let every configured surface supply what nobody has set.
+    """Add the values of other programs to settings that are not set.
 
     Raises:
-        ConfigError: when what was left there cannot be used.
+        ConfigError: when such a file cannot be used.
     """
     config = loaded.config
     surfaces, sources = [], []
@@ -43,7 +43,7 @@ def with_classic_settings(loaded: LoadedConfig, registry: StageRegistry) -> Load
 
 
 def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[str]:
-    """Say that a classic file has no effect, for no file of ours turns on the surface for it."""
+    """Yield a warning for a classic file that no configured surface reads."""
     file = loaded.workspace / FILE
     surface = next((offer.name for offer in registry["surfaces"] if takes(offer.stage)), None)
     used = {use.use for use in loaded.config.surfaces}
@@ -61,7 +61,7 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
 
 
 def _coordinates(classic: ClassicSettings, number: int) -> Iterator[str]:
-    """Yield where everything that was found would be written in the file."""
+    """Yield the coordinate in ``fumishirube.yaml`` of every value of another program."""
     said = {"roots": classic.roots, "pipelines": classic.pipelines}
     yield from (coordinate for coordinate, _ in leaves(said, ""))
     yield from (
@@ -87,7 +87,7 @@ def _under(config: Config, classic: ClassicSettings) -> Config:
 
 
 def _unset(pipeline: PipelineSpec, kinds: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Return the kinds of stages that the file leaves to its surface."""
+    """Return the kinds of stages that the file does not configure."""
     left = {key: value for key, value in kinds.items() if getattr(pipeline, key) is None}
     try:
         spec = PipelineSpec.model_validate(left)

@@ -1,4 +1,4 @@
-"""Configuration: defaults, then ``fumishirube.yaml``, then the environment, in typed form."""
+"""The configuration: defaults, ``fumishirube.yaml`` and the environment, as typed models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Use(_ConfigModel):
 
     @property
     def name(self) -> str:
-        """The name under which this use is known: ``as``, or else ``use``."""
+        """The name of this use: ``as``, or else ``use``."""
         return self.alias or self.use
 
 
@@ -92,10 +92,10 @@ class Config(_ConfigModel):
 
 @dataclass(frozen=True)
 class LoadedConfig:
-    """A configuration, where it came from, and which values the environment decided.
+    """A configuration, its files, and the values that the environment decided.
 
-    ``origins`` are variables, ``written`` files with their lines, both by coordinate; ``adopted``
-    are the files of other programs.
+    ``origins`` maps coordinates to variables, and ``written`` to files with lines. ``adopted`` are
+    the files of other programs.
     """
 
     config: Config
@@ -111,19 +111,19 @@ class LoadedConfig:
 
     @property
     def inputs(self) -> list[Path]:
-        """The files that decide it, whether or not they are there."""
+        """The files that decide the configuration, existing or not."""
         beside = [self.workspace / name for name in (CLASSIC, *self.adopted)]
         return [self.file or self.workspace / FILE, *beside]
 
     def folder(self, name: str) -> Path:
-        """Return a root, or the ``workspace``, as an absolute path, its links resolved once."""
+        """Return a root, or the ``workspace``, as an absolute path with links resolved."""
         if name == "workspace":
             return self.workspace
         relative: str = getattr(self.config.roots, name)
         return (self.workspace / relative).resolve()
 
     def origin(self, coordinate: str) -> str:
-        """Say where a setting comes from: a variable, a file and its line, or ``default``."""
+        """Return where a setting comes from: a variable, a file and line, or ``default``."""
         said = self.written.get(coordinate, "default")
         inner, outer = coordinate, ""
         while inner != outer:
@@ -133,12 +133,12 @@ class LoadedConfig:
         return said
 
     def alone(self, only: Use) -> LoadedConfig:
-        """Return this configuration with one surface, whether or not it was among the others."""
+        """Return this configuration with one surface alone, configured or not."""
         matching = (use for use in self.config.surfaces if use.use == only.use)
         use = next(matching, Use(use=only.use))
         settings = {**use.settings, **only.settings}
         merged_use = use.model_copy(update={"settings": settings})
-        # What is configured for other surfaces is nobody's here.
+        # Settings of other surfaces are ignored.
         config = self.config.model_copy(update={"surfaces": (merged_use,)})
         return replace(self, config=config, alone_as=only.use)
 
@@ -150,7 +150,7 @@ class LoadedConfig:
         return replace(self, config=self.config.model_copy(update={"surfaces": uses}))
 
     def statistics(self) -> Path:
-        """Return the file of the statistics; a relative one is taken from the workspace."""
+        """Return the file of the statistics; a relative path starts at the workspace."""
         vault = str((self.workspace / self.config.roots.vault).resolve())
         return self.workspace / self.config.adaptive.file.replace("${VAULT_ROOT}", vault)
 
@@ -163,12 +163,12 @@ def load_config(
     classic: bool = False,
     trusted: bool = False,
 ) -> LoadedConfig:
-    """Read the configuration of a workspace, with its ``classic`` file if that is wanted.
+    """Read the configuration of a workspace, with its ``classic`` file if requested.
 
-    With ``trusted`` the person says that it may lead out of the workspace.
+    With ``trusted``, paths may lead outside the workspace.
 
     Raises:
-        ConfigError: with the coordinate in the file, or the variable's name, of what is unusable.
+        ConfigError: with the coordinate or the variable that is unusable.
     """
     environ = os.environ if environ is None else environ
     workspace = workspace.resolve()
@@ -196,7 +196,7 @@ def load_config(
 
 @contextmanager
 def locating_errors(written: Mapping[str, str]) -> Iterator[None]:
-    """Let errors that begin with a coordinate end with the file and the line that say it."""
+    """Append the file and line to errors that begin with a coordinate."""
     try:
         yield
     except ConfigError as error:
@@ -209,7 +209,7 @@ def locating_errors(written: Mapping[str, str]) -> Iterator[None]:
 
 
 def _upwards(coordinate: str) -> Iterator[str]:
-    """Yield a coordinate, and those of what it stands in, innermost first."""
+    """Yield a coordinate and its parents, innermost first."""
     yield coordinate
     for end in range(len(coordinate) - 1, 0, -1):
         if coordinate[end] in ".[":
@@ -223,7 +223,7 @@ def build(
     environ: Mapping[str, str],
     origins: dict[str, str],
 ) -> ModelT:
-    """Make a model from what the file gives and the environment overrides; note who decided.
+    """Build a model from values of the file and the environment; record the origins.
 
     Raises:
         ConfigError: naming the coordinate or the variable.
@@ -253,7 +253,7 @@ def _said(model: type[BaseModel], error: ValidationError, coordinate: str) -> st
 
 
 def _got(value: object) -> str:
-    """Return what was given instead, if that fits in a few words."""
+    """Return the unusable value, if it is short."""
     if isinstance(value, (bool, int, float, str)):
         return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
     return ""
@@ -267,7 +267,7 @@ def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models inside an annotation, however deep: ``tuple[Use, ...] | None`` holds one."""
+    """Yield the models inside an annotation, such as ``tuple[Use, ...] | None``."""
     if _is_model(annotation):
         yield annotation
     for inner in get_args(annotation):

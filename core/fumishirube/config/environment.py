@@ -1,4 +1,4 @@
-"""The settings that environment variables decide, and what each of them takes."""
+"""Environment variables: the settings that they decide, and their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FALSE = frozenset({"false", "0", "no", "off"})
 
 
 def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
-    """Return ``(variable, coordinate, field)`` of every setting that the environment can decide."""
+    """Return ``(variable, coordinate, field)`` of all settings that a variable can decide."""
     result = []
     for name, info in model.model_fields.items():
         inner = info.annotation
@@ -27,7 +27,7 @@ def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, 
 
 
 def expectation(info: FieldInfo) -> str:
-    """Say in a few words what values a setting takes, such as ``integer >= 1``."""
+    """Describe the values of a setting in a few words, such as ``integer >= 1``."""
     if get_origin(info.annotation) is tuple:
         names = choices(info)
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
@@ -50,7 +50,7 @@ def apply_environment(
     environ: Mapping[str, str],
     origins: dict[str, str],
 ) -> dict[str, Any]:
-    """Return what is given for a model, with what the environment decides; note who did.
+    """Return the values for a model, with those of the environment; record the origins.
 
     Raises:
         ConfigError: naming the variable whose value is unusable.
@@ -90,7 +90,7 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
 
 
 def choices(info: FieldInfo) -> list[str]:
-    """Return the values that a list may hold, if they are named."""
+    """Return the values that a list may contain, if they are enumerated."""
     return [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
 
 

@@ -1,4 +1,4 @@
-"""What is to be said of a configuration before anything is done with it."""
+"""Warnings about a configuration: settings without effect, deprecated or fixed ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fumishirube.config.configuration import LoadedConfig
 
 
 def without_effect(loaded: LoadedConfig) -> Iterator[str]:
-    """Yield what the configuration asks for in vain."""
+    """Yield a warning for each setting without effect."""
     if not loaded.config.surfaces:
         yield "surfaces: there are none, so that nothing is offered; name one, or leave the key out"
     if loaded.config.allow_file_scope:
@@ -22,7 +22,7 @@ def without_effect(loaded: LoadedConfig) -> Iterator[str]:
 
 
 def deprecated_settings(settings: BaseModel, coordinate: str) -> Iterator[str]:
-    """Yield what was set although it is deprecated, with its coordinate."""
+    """Yield a warning for each deprecated setting, with its coordinate."""
     for name, value in vars(settings).items():
         field = type(settings).model_fields.get(name)
         if field is None or name not in settings.model_fields_set:
@@ -35,7 +35,7 @@ def deprecated_settings(settings: BaseModel, coordinate: str) -> Iterator[str]:
 
 
 def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
-    """Say that there is no folder of manuals: nothing can be found, and nothing would tell why."""
+    """Yield a warning for each used root without a folder."""
     folder = loaded.folder("manuals")
     if "manuals" in roots and not folder.is_dir():
         name = loaded.origins.get("roots.manuals", "roots.manuals")
@@ -46,13 +46,13 @@ def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
 
 
 _FIXED = ("server", "security")
-"""Sections that a process keeps for as long as it lives."""
+"""Sections that are fixed for the life of a process."""
 
 
 def keep_fixed_settings(
     loaded: LoadedConfig, former: LoadedConfig
 ) -> tuple[LoadedConfig, list[str]]:
-    """Return a configuration with the settings that a running process keeps, and say which."""
+    """Return a configuration with the fixed settings of a running process, and warnings."""
     fixed = {section: getattr(former.config, section) for section in _FIXED}
     said = [
         f"{section}.{name}: it takes a restart; {_plain(value)} stays"

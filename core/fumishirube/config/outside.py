@@ -1,4 +1,4 @@
-"""Which of a configuration's folders and settings lead out of the workspace."""
+"""Folders and settings of a configuration that lead out of the workspace."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.trust import TrustedMatter
 
 ALWAYS_USED = ("state", "runtime", "vault")
-"""The roots into which every process may write: statistics go to the vault."""
+"""The roots that every process may write to: the vault holds statistics."""
 _LINK = "a symbolic link"
 
 
 def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustedMatter]:
-    """Yield those roots that are, or lie behind a link, outside of the workspace.
+    """Yield the roots that lie outside the workspace, or behind a link to the outside.
 
-    What a variable names is the person's own word.
+    Roots that a variable names are the user's own choice, and not included.
     """
     for name in sorted(set(names) & set(type(loaded.config.roots).model_fields)):
         coordinate = f"roots.{name}"
@@ -29,7 +29,7 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[Truste
 
 
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustedMatter]:
-    """Yield the file of the statistics, if it is outside of the workspace."""
+    """Yield the file of the statistics, if it is outside the workspace."""
     coordinate = "adaptive.file"
     written = os.fspath(loaded.statistics())
     inside = Path(os.path.realpath(written)).is_relative_to(loaded.folder("vault"))
@@ -40,9 +40,9 @@ def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustedMatter]:
 def outside_settings(
     loaded: LoadedConfig, stage: BaseModel, coordinate: str
 ) -> Iterator[TrustedMatter]:
-    """Yield what a surface's settings name that is outside, and those that open what is closed.
+    """Yield the settings of a surface that name places outside, or that open access.
 
-    Its ``place_settings`` name files and folders, its ``trusted_settings`` open something.
+    ``place_settings`` of the surface name files and folders; ``trusted_settings`` open access.
     """
     for name in getattr(type(stage), "place_settings", ()):
         where = f"{coordinate}.{name}"
@@ -74,9 +74,9 @@ def _outside(
 
 
 def _own_file(loaded: LoadedConfig) -> bool:
-    """Tell whether the person keeps the configuration elsewhere, and has named it.
+    """Tell whether the user named a configuration outside the workspace.
 
-    A link in the workspace to a file elsewhere is none that the person has named.
+    A link in the workspace to a file outside does not count.
     """
     if loaded.file is None:
         return False

@@ -1,4 +1,4 @@
-"""The settings of one process, which the environment alone decides and no file holds."""
+"""Settings of one process, which only the environment decides."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fumishirube.stages import Env
 
 
 class ProcessSettings(BaseModel):
-    """What a file of the workspace must not say: secrets, whom to talk to, how much to tell.
+    """Settings that no file of a workspace may set: secrets, addresses, and logging.
 
-    ``token`` is what every request to the HTTP server has to carry. ``backend`` is the server to
-    which tools are forwarded, each call within ``timeout`` seconds, ``retries`` included.
+    ``token`` must be in every request to the HTTP server. ``backend`` is the server to which tools
+    are forwarded, each call within ``timeout`` seconds, ``retries`` included.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)

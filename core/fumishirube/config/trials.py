@@ -1,4 +1,4 @@
-"""Configurations for trying something: they leave no marks, or run a pipeline from elsewhere."""
+"""Configurations for trials: without traces on disk, or with another pipeline."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from fumishirube.errors import InvalidParameter
 
 
 def without_state(loaded: LoadedConfig, scratch: Path) -> LoadedConfig:
-    """Return a configuration that searches the same way, but leaves nothing behind.
+    """Return a configuration that searches the same way, but writes nothing to disk.
 
-    Trials are not what users ask: they neither become traces on disk nor statistics, and what the
-    statistics have led to is not applied, so that a measurement can be repeated.
+    Trials write neither traces nor statistics, and use no tuned thresholds, so that measurements
+    are repeatable.
     """
     config = loaded.config
     traces = config.traces.model_copy(update={"files": False})
     file = str(scratch / "statistics.jsonl")
     adaptive = config.adaptive.model_copy(update={"tuning": False, "file": file})
     changed = config.model_copy(update={"traces": traces, "adaptive": adaptive})
-    # No file of the workspace has named the scratch folder, so that nobody need trust it.
+    # The scratch folder is not named by a file of the workspace, so it needs no trust.
     origins = loaded.origins | {"adaptive.file": "a trial"}
     return replace(loaded, config=changed, origins=origins)
 
 
 def with_pipeline(loaded: LoadedConfig, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:
-    """Return a configuration whose pipeline of this name is given, every setting included.
+    """Return a configuration with this pipeline, every setting included.
 
-    Neither the environment nor the classic sections have a say in it.
+    Environment and classic sections do not change it.
 
     Raises:
-        InvalidParameter: when it is no pipeline.
+        InvalidParameter: when it is not a pipeline.
     """
     try:
         spec = PipelineSpec.model_validate(dict(stages))

@@ -1,4 +1,4 @@
-"""What leads out of a workspace takes effect only when the person, not a file, has said so."""
+"""Trust: paths outside a workspace take effect only if the user, not a file, allows them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 3
 
 
 class TrustedMatter(NamedTuple):
-    """What needs trust: its coordinate, who says it, and a target or value that is to be known."""
+    """A target or value that needs trust, with its coordinate and origin."""
 
     coordinate: str
     source: str
@@ -32,7 +32,7 @@ class TrustedMatter(NamedTuple):
 
 @dataclass(frozen=True)
 class Trust:
-    """Whether what needs trust has it: all of it, or what was recorded for these very files."""
+    """The trusted targets: all, or those recorded for these files."""
 
     workspace: Path = Path()
     digest: str = ""
@@ -40,10 +40,10 @@ class Trust:
     targets: frozenset[str] = frozenset()
 
     def check(self, matters: Iterable[TrustedMatter]) -> None:
-        """See that all of it is trusted.
+        """Check that all targets are trusted.
 
         Raises:
-            ConfigError: naming what is not, the line that says so, and the command to type.
+            ConfigError: naming untrusted targets, their lines, and the command that trusts them.
         """
         if self.everything:
             return
@@ -60,7 +60,7 @@ class Trust:
 def trust_for(
     workspace: Path, files: Iterable[Path], environ: Mapping[str, str], *, trusted: bool
 ) -> Trust:
-    """Return what is trusted of a workspace whose configuration is in these files."""
+    """Return the recorded trust for a workspace whose configuration is in these files."""
     digest = _digest(files)
     everything = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
     entry = _recorded(_store(environ)).get(str(workspace), {})
@@ -72,12 +72,12 @@ def trust_for(
 def record_trust(
     trust: Trust, matters: Sequence[TrustedMatter], environ: Mapping[str, str]
 ) -> Path:
-    """Write down in the person's own configuration that these are trusted; return the file.
+    """Record trust in the user's own configuration, and return its file.
 
-    Without any, what was written of the workspace is forgotten.
+    Without targets, trust in the workspace is revoked.
 
     Raises:
-        ConfigError: when that cannot be written.
+        ConfigError: when the file cannot be written.
     """
     store = _store(environ)
     entries = dict(_recorded(store))
@@ -100,7 +100,7 @@ def record_trust(
 
 
 def _store(environ: Mapping[str, str]) -> Path:
-    """Return the file in the person's own configuration; no workspace decides where it is."""
+    """Return the file in the user's own configuration, which no workspace can choose."""
     variable = "APPDATA" if sys.platform == "win32" else "XDG_CONFIG_HOME"
     named = Path(environ.get(variable, ""))
     home = named if named.is_absolute() else Path.home() / ".config"
@@ -108,7 +108,7 @@ def _store(environ: Mapping[str, str]) -> Path:
 
 
 def _recorded(store: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Return what is trusted by workspace; a file that cannot be read trusts nothing."""
+    """Return the trusted targets by workspace; an unreadable file trusts nothing."""
     try:
         entries = json.loads(store.read_text(encoding="utf-8"))["workspaces"]
         return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}

@@ -1,4 +1,4 @@
-"""YAML files as they were written: what they say, and in which line."""
+"""YAML files: their values, and the line of each."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     import yaml
 
 MOST_BYTES = 1024 * 1024
-"""The size of the largest file that is read."""
+"""The largest file that is read, in bytes."""
 MOST_VALUES = 10_000
-"""How many values a file may have when every alias is written out."""
+"""The most values of a file with every alias expanded."""
 DEEPEST = 64
-"""How deeply its lists and mappings may be nested."""
+"""The deepest nesting of lists and mappings."""
 _SHOWN = 160
 
 
 class YamlDocument(NamedTuple):
-    """What a file says, and the line of each of its keys and entries by coordinate."""
+    """The values of a file, and the line of each key and entry by coordinate."""
 
     file: str
     values: Mapping[str, Any] = {}
@@ -32,8 +32,8 @@ def read_yaml(file: Path) -> YamlDocument:
     """Read a file; an empty one has no keys.
 
     Raises:
-        ConfigError: when it cannot be read, is no YAML that has keys, or is too large when its
-            aliases are written out.
+        ConfigError: when it cannot be read, is not YAML with keys, or is too large with its
+            aliases expanded.
     """
     import yaml  # noqa: PLC0415 - 12 ms that a workspace without a file does not need
 
@@ -70,7 +70,7 @@ def _text(file: Path) -> str:
 
 
 def _bounded_loader(text: str, file: str) -> yaml.SafeLoader:
-    """Return a loader that gives up as soon as a document is too large, or nested too deeply."""
+    """Return a loader that stops at documents that are too large or nested too deeply."""
     import yaml  # noqa: PLC0415 - imported already by who reads the file
 
     class BoundedLoader(yaml.SafeLoader):
@@ -111,7 +111,7 @@ def _check_texts(node: yaml.Node, file: str) -> None:
 
 
 def _check_size(node: yaml.Node, file: str) -> None:
-    """See that a document stays small when it is built: each alias repeats all that it names."""
+    """Check the size of a document with every alias expanded."""
     sizes: dict[int, int] = {}
     outer: set[int] = set()
 
@@ -153,7 +153,7 @@ def _lines(node: yaml.Node, where: str) -> Iterator[tuple[str, int]]:
 
 
 def leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield every single value inside plain data, by coordinate; what is empty is one too."""
+    """Yield every single value of plain data, by coordinate; empty containers count."""
     if isinstance(value, Mapping) and value:
         for key, member in value.items():
             yield from leaves(member, f"{where}.{key}" if where else str(key))

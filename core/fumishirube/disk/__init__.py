@@ -1,4 +1,4 @@
-"""Files below a root: names, listings, locks, watches and durable writes; ``Root`` is above."""
+"""Files below a root: names, listings, locks, watches and durable writes."""
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock

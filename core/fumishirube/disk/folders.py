@@ -1,4 +1,4 @@
-"""Open folders, walked without following links: what `Root` stands on."""
+"""Open folders, walked without following links; :class:`Root` is built on them."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ RACY_NS = 2_000_000_000
 
 
 def is_settled(modified_ns: int, looked_ns: int | None = None) -> bool:
-    """Tell whether a time of change can be trusted: by now, or when the file was looked at.
+    """Tell whether a time of change was reliable, now or at the time of a look.
 
-    A young file may change once more without a new one: the clock of a file system is coarse.
+    File systems have coarse clocks: a young file may change again without a new time.
     """
     looked_ns = time.time_ns() if looked_ns is None else looked_ns
     return looked_ns - modified_ns > RACY_NS
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Tell whether the system had no room, or a file may not grow further."""
+    """Tell whether the disk is full, or a file may not grow further."""
     return isinstance(error, OSError) and error.errno in _FULL
 
 
 def why_unwritten(error: OSError) -> str:
-    """Say in the project's own words why the system refused to write, and what to do."""
+    """Explain in the project's words why writing failed, and what to do."""
     if is_full(error):
         return "the disk is full; make room and try again"
     if error.errno == errno.EROFS:
@@ -59,9 +59,9 @@ EntryKind = Literal["dir", "file", "link", "other"]
 
 
 class FolderEntry(NamedTuple):
-    """One name in a folder. ``path`` is relative to the root and composed; sizes are bytes.
+    """An entry of a folder. ``path`` is relative to the root and composed; sizes are bytes.
 
-    ``inode`` tells a file from another that was put in its place, where the platform says it.
+    ``inode`` distinguishes a file from a replacement, where the platform provides it.
     """
 
     path: str
@@ -81,12 +81,12 @@ class OpenFolder:
 
     @classmethod
     def at_top(cls, path: str) -> OpenFolder:
-        """Open the folder that a root stands for; its own path may lead through links."""
+        """Open the folder of a root; its own path may lead through links."""
         flags = os.O_RDONLY | _DIRECTORY | PLAIN
         return cls(path, os.open(path, flags) if _BY_HANDLE else None)
 
     def inner(self, name: str) -> OpenFolder:
-        """Open a folder inside this one, not through a link."""
+        """Open a folder inside this one; refuse links."""
         path = os.path.join(self.path, name)
         if self.handle is None:
             return OpenFolder(path, None)
@@ -94,9 +94,9 @@ class OpenFolder:
         return OpenFolder(path, os.open(name, flags, dir_fd=self.handle))
 
     def stays_in(self, top: str, name: str = "") -> bool:
-        """Tell whether the folder, or an entry of it, lies below ``top``, as it must.
+        """Tell whether the folder, or an entry of it, lies below ``top``.
 
-        Behind a handle it does; a path may have been swapped meanwhile, or lead through a junction.
+        With a handle it always does; a path may be swapped, or lead through a junction.
         """
         if self.handle is not None:
             return True
@@ -104,12 +104,12 @@ class OpenFolder:
         return real == above or real.startswith(os.path.join(above, ""))
 
     def close(self) -> None:
-        """Let go of the handle."""
+        """Close the handle."""
         if self.handle is not None:
             os.close(self.handle)
 
     def sync(self) -> None:
-        """See that names added and removed outlast a crash, where the platform has that."""
+        """Make added and removed names durable, where the platform supports that."""
         if self.handle is not None:
             os.fsync(self.handle)
 
@@ -120,23 +120,23 @@ class OpenFolder:
         self.close()
 
     def at(self, name: str) -> str:
-        """Return what names an entry relative to this folder."""
+        """Return the arguments that name an entry relative to this folder."""
         return name if self.handle is not None else os.path.join(self.path, name)
 
     def scan(self) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """Return what yields the folder's entries, in no order; to be closed after use."""
+        """Return an iterator of the folder's entries, unsorted; close it after use."""
         return os.scandir(self.path if self.handle is None else self.handle)
 
     def names(self) -> list[str]:
-        """Return the names that the folder holds, as spelled."""
+        """Return the names in the folder, as spelled on disk."""
         return os.listdir(self.path if self.handle is None else self.handle)
 
     def lstat(self, name: str) -> os.stat_result:
-        """Return the state of an entry; of a link, its own."""
+        """Return the state of an entry, without following a link."""
         return os.stat(self.at(name), dir_fd=self.handle, follow_symlinks=False)
 
     def spelled(self, wanted: str) -> str:
-        """Return the name as the disk spells it: exact first, else equal in composed form."""
+        """Return the name as spelled on disk: an exact match, else one equal in composed form."""
         if _TRAPS and trap(wanted):
             raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
         if not _CASE_BLIND:
@@ -156,7 +156,7 @@ class OpenFolder:
 
 
 def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
-    """Yield every entry of a folder, links as links."""
+    """Yield every entry of a folder; links are entries."""
     with folder.scan() as scanned:
         for entry in scanned:
             if not speakable(entry.name):
@@ -170,7 +170,7 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
 
 
 def make_inside(folder: OpenFolder, names: list[str]) -> None:
-    """Create folders one inside the other, unless they are there; never through a link."""
+    """Create nested folders, unless they exist; never through a link."""
     if not names:
         return
     try:
@@ -188,12 +188,12 @@ def make_inside(folder: OpenFolder, names: list[str]) -> None:
 
 
 def is_junction(entry: os.DirEntry[str]) -> bool:
-    """Tell Windows' other kind of link to a folder, which is no symbolic link to Python."""
+    """Tell whether an entry is a junction of Windows, which Python does not call a link."""
     return _TRAPS and bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
 
 
 def speakable(name: str) -> bool:
-    """Names that no path may hold, since they are no text or steer terminals, are not listed."""
+    """Tell whether a path may contain this name: it is text without control characters."""
     return name.isprintable() or not _UNSPEAKABLE.search(name)
 
 

@@ -1,4 +1,4 @@
-"""What the ignore files of a folder leave out, read as git reads them."""
+"""Rules of ignore files, with git's syntax."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 _SYNTAX = "gitignore"
-"""One pattern after the other, the last that matches deciding; folders are walked by the survey."""
+"""The syntax: patterns in order, the last match decides. The survey walks the folders."""
 
 
 class IgnoreRules(NamedTuple):
-    """The rules of one folder, whose path is ``prefix``, and those of the folders above it."""
+    """The rules of one folder at ``prefix``, and of the folders above."""
 
     prefix: str
     spec: PathSpec[Pattern]
     above: IgnoreRules | None
 
     def ignores(self, path: str, *, folder: bool = False) -> bool:
-        """Tell whether a path below is left out; the deepest rule that speaks of it decides."""
+        """Tell whether a path is ignored; the deepest folder with a matching rule decides."""
         rules: IgnoreRules | None = self
         while rules is not None:
             below = path[len(rules.prefix) :] + ("/" if folder else "")
@@ -35,11 +35,11 @@ class IgnoreRules(NamedTuple):
 
 
 def rules_of(prefix: str, content: bytes, above: IgnoreRules | None) -> IgnoreRules:
-    """Return the rules that an ignore file adds to those of the folders above."""
+    """Return the rules of an ignore file, added to those of the folders above."""
     return IgnoreRules(prefix, _compiled(content), above)
 
 
-# The file is read on every look at its folder; what it says is compiled when it has changed.
+# The file is read at every look at its folder, but compiled only after a change.
 @lru_cache(maxsize=256)
 def _compiled(content: bytes) -> PathSpec[Pattern]:
     from pathspec import PathSpec  # noqa: PLC0415 - 50 ms that most manuals do not need
@@ -54,7 +54,7 @@ def _compiled(content: bytes) -> PathSpec[Pattern]:
 
 
 def _inside_only(line: str) -> str:
-    """Make ``folder/**`` speak of what is inside the folder only, as it does to git."""
+    """Make ``folder/**`` match only the content of the folder, as git does."""
     rule = line.rstrip()
     if rule.endswith("/**/"):
         return f"{rule}*/"

@@ -1,4 +1,4 @@
-"""A file of JSON lines that is bounded, rotated, and written in the background."""
+"""A bounded file of JSON lines, rotated, and written in the background."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic import JsonValue
 _log = logging.getLogger("fumishirube")
 
 FULL_BYTES = 5 * 1024 * 1024
-"""When a file is put aside and a new one begun; of those put aside the last is kept."""
+"""The size at which a file is rotated; one old file is left."""
 TAIL_BYTES = 1024 * 1024
 
 _QUEUED = 10_000
@@ -25,7 +25,7 @@ _PATIENCE = 2.0
 
 
 class JsonLinesFile:
-    """Takes lines at once and writes them soon; whatever is wrong with the file is told once."""
+    """Queues lines and writes them soon; problems with the file are logged once."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -44,7 +44,7 @@ class JsonLinesFile:
                 self._writer = self._started()
 
     def tail(self) -> list[dict[str, Any]]:
-        """Return the last lines, oldest first, without those that are damaged."""
+        """Return the last lines, oldest first, without damaged ones."""
         try:
             lines = _last_lines(self._file)
         except (OSError, ValueError) as error:
@@ -57,7 +57,7 @@ class JsonLinesFile:
         return valid
 
     def close(self) -> None:
-        """Write what is queued, and wait for that a little."""
+        """Write queued lines, within a bounded time."""
         self._hurry.set()
         with self._lock:
             writer = self._writer
@@ -74,7 +74,7 @@ class JsonLinesFile:
         return writer
 
     def _drain(self) -> None:
-        """Write until nothing is queued; lines that come close together are written at once."""
+        """Write until the queue is empty; lines that come close together are written together."""
         while True:
             self._hurry.wait(_LINGER)
             with self._lock:
@@ -96,7 +96,7 @@ class JsonLinesFile:
 
 
 def _append(file: Path, lines: Sequence[str]) -> None:
-    """Add lines to a file, as one write, after putting it aside when it is full."""
+    """Append lines with one write; rotate a full file first."""
     file.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
@@ -124,7 +124,7 @@ def _last_lines(file: Path) -> list[bytes]:
 
 
 def _parsed(lines: Sequence[bytes]) -> list[Any]:
-    """Return what each line says; all at once is twice as fast, if none is damaged."""
+    """Return the parsed lines; parsing all at once is twice as fast if none is damaged."""
     try:
         rows: list[Any] = json.loads(b"[" + b",".join(lines) + b"]")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Locks between processes and threads: an open file that one handle at a time may hold."""
+"""Locks between processes and threads: an open file with one owner at a time."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ else:
 
 
 def take_lock(handle: int, patience: float) -> bool:
-    """Lock an open file until its handle is closed; tell whether that was possible in time.
+    """Lock an open file until its handle is closed; return whether that succeeded in time.
 
-    ``patience`` is in seconds. A process that dies lets go of its locks.
+    ``patience`` is in seconds. The system releases the locks of a process that dies.
     """
     deadline = time.monotonic() + patience
     pause = _FIRST_PAUSE

@@ -1,4 +1,4 @@
-"""What a path may be called: one relative spelling, and no name that means something else."""
+"""Names of files: one relative spelling of a path, and names that are traps elsewhere."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DEVICES = re.compile(
 
 
 def trap(name: str) -> str | None:
-    """Return why a name of one segment would mean another file somewhere; ``None`` if nowhere.
+    """Return why a segment would mean another file on some system, or ``None``.
 
-    Windows keeps some names for devices, whatever ending they have, drops dots and spaces at the
-    end of a name, and reads a colon as the beginning of a stream or the end of a drive.
+    Windows reserves some names for devices, with any suffix, drops dots and spaces at the end, and
+    reads a colon as a stream or a drive.
     """
     if _DEVICES.fullmatch(name):
         return "is a device on Windows"
@@ -35,10 +35,10 @@ def trap(name: str) -> str | None:
 
 
 def clean_path(raw: object, parameter: str = "path") -> str:
-    """Return a relative path in its one spelling: ``/`` between segments, no ``.``, composed form.
+    """Return a relative path in its one spelling: ``/`` between segments, no ``.``, NFC.
 
     Raises:
-        InvalidPath: for anything that is no relative path below a root.
+        InvalidPath: for anything but a relative path below a root.
     """
     if not isinstance(raw, str):
         raise _refused("must be a string", parameter)
@@ -59,11 +59,11 @@ def clean_path(raw: object, parameter: str = "path") -> str:
 
 
 def clean_new_path(raw: object, parameter: str = "path") -> str:
-    """Return the path of something that is to be written, in its one spelling.
+    """Return the path of a new file in its one spelling.
 
     Raises:
-        InvalidPath: for anything that is no relative path below a root.
-        Forbidden: for names that would be something else on another operating system.
+        InvalidPath: for anything but a relative path below a root.
+        Forbidden: for names that mean something else on another operating system.
     """
     path = clean_path(raw, parameter)
     for segment in path.split("/"):
@@ -74,7 +74,7 @@ def clean_new_path(raw: object, parameter: str = "path") -> str:
 
 
 def clean_name(raw: str, parameter: str) -> str:
-    """Return one path segment, trimmed and composed, as folder ids are.
+    """Return one path segment, trimmed and composed, such as the id of a folder.
 
     Raises:
         InvalidParameter: when it is blank, or more than one segment.

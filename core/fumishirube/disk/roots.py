@@ -1,4 +1,4 @@
-"""Root: the only door to the disk."""
+"""Root: all access to files goes through it."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from fumishirube.text.folding import nfc
 
 @dataclass(frozen=True)
 class Root:
-    """A folder that nothing below can lead out of.
+    """A folder whose paths cannot lead outside.
 
-    Paths are relative and walked component by component without following links, relative to
-    open handles where the platform has them, so that a path cannot be swapped between the check
-    and the use. Names are found by their composed form (NFC), whatever form the disk has. A root
-    inside another is ``below`` the same ``top``, and is walked to from there each time.
+    Paths are relative and walked segment by segment without following links, relative to open
+    handles where the platform has them, so that a path cannot be swapped between the check and the
+    use. Names are compared in composed form (NFC). A root inside another is ``below`` the same
+    ``top``, and is walked from there each time.
     """
 
     top: Path
@@ -64,15 +64,15 @@ class Root:
 
     @property
     def exists(self) -> bool:
-        """Whether the folder is there."""
+        """Whether the folder exists."""
         return self.path.is_dir()
 
     def entries(self, path: str = "") -> list[FolderEntry]:
-        """Return what one folder holds, sorted by composed name; links are told, not followed.
+        """Return the entries of a folder, sorted by composed name; links are entries.
 
         Raises:
-            NotFound: when there is no such folder.
-            Forbidden: when a link stands in the way, or permission is denied.
+            NotFound: when the folder does not exist.
+            Forbidden: when the path contains a link, or permission is denied.
         """
         with self._folder(path) as folder:
             entries = [*scan(folder, f"{path}/" if path else "")]
@@ -81,17 +81,17 @@ class Root:
     def files(self, path: str = "", *, hidden: bool = False) -> list[FolderEntry]:
         """Return every listed file below a folder, sorted by path; see :meth:`survey`.
 
-        Dot-names, if asked for, or if the root lists them anyway.
+        ``hidden`` includes names that begin with a dot, as the root's listing may do anyway.
         """
         return self.survey(path, hidden=hidden).files
 
     def survey(self, path: str = "", *, hidden: bool = False) -> Survey:
-        """Return the listed files and folders below a folder, and what was passed over, and why.
+        """Return the listed files and folders below a folder, and the unlisted ones with reasons.
 
-        Links are not followed, nor folders looked into that are nested deeper than the limit.
+        Links are not followed; folders nested deeper than the limit are not opened.
 
         Raises:
-            NeedsNarrowScope: when there are more files than the limit says.
+            NeedsNarrowScope: when there are more files than the limit.
         """
         path = clean_path(path) if path else ""
         listing = replace(self.listing, hidden=self.listing.hidden or hidden)
@@ -104,12 +104,12 @@ class Root:
         return made.below(prefix) if rules else made
 
     def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:
-        """Return a survey of everything, when only these files may differ from an earlier one.
+        """Return a full survey, if only these files may differ from an earlier one.
 
-        As long as they are listed files, as they were, nothing else is looked at.
+        Only these files are looked at, as long as they were and are listed files.
 
         Raises:
-            NeedsNarrowScope: when there are more files than the limit says.
+            NeedsNarrowScope: when there are more files than the limit.
         """
         files = [*before.files]
         for path in touched:
@@ -134,7 +134,7 @@ class Root:
         """Return the entry of one file or folder.
 
         Raises:
-            NotFound: when nothing is there.
+            NotFound: when it does not exist.
             Forbidden: when it, or a folder above it, is a link.
         """
         parent, _, name = clean_path(path).rpartition("/")
@@ -145,11 +145,11 @@ class Root:
         return entry
 
     def read_bytes(self, path: str) -> bytes:
-        """Return a regular file's bytes.
+        """Return the bytes of a regular file.
 
         Raises:
             NotFound: when there is no such regular file.
-            Forbidden: when a link stands in the way, or permission is denied.
+            Forbidden: when the path contains a link, or permission is denied.
             Unreadable: with the reason ``too_large``, above the limit.
         """
         parent, _, name = clean_path(path).rpartition("/")
@@ -160,8 +160,8 @@ class Root:
         """Return a folder below as a root of its own.
 
         Raises:
-            NotFound: when there is no such folder.
-            Forbidden: when a link stands in the way.
+            NotFound: when the folder does not exist.
+            Forbidden: when the path contains a link.
         """
         with self._folder(path) as folder:
             below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
@@ -172,19 +172,19 @@ class Root:
         """Open one folder, to write relative to its handle, as ``WritableRoot`` does.
 
         Raises:
-            NotFound: when there is no such folder.
-            Forbidden: when a link stands in the way, or permission is denied.
+            NotFound: when the folder does not exist.
+            Forbidden: when the path contains a link, or permission is denied.
         """
         with self._folder(path) as folder:
             yield folder
 
     def followed(self, path: str, allowed: Sequence[Path]) -> tuple[Root, str]:
-        """Return where a path leads when links are followed: an allowed folder, and how on.
+        """Resolve links in a path; return an allowed folder, and the path below it.
 
-        What is then read there is read without following any further link.
+        Files there are read without following further links.
 
         Raises:
-            Forbidden: when it leads out of all of them.
+            Forbidden: when it leads out of all allowed folders.
         """
         leads_to = Path(os.path.realpath(self.path / path))
         for folder in allowed:
@@ -194,10 +194,10 @@ class Root:
         raise Forbidden("the link leads out of the allowed folders", path=path or None)
 
     def make(self, path: str = "") -> Root:
-        """Create a folder, and those above it, unless it is there; return it as a root.
+        """Create a folder and its parents, unless they exist; return it as a root.
 
         Raises:
-            Forbidden: when the place cannot be written, or a link stands in the way.
+            Forbidden: when it cannot be created, or the path contains a link.
         """
         try:
             self.top.mkdir(parents=True, exist_ok=True)
@@ -234,7 +234,7 @@ class Root:
 
 
 def _is_one(known: Sequence[FolderEntry], now: FolderEntry) -> bool:
-    """Tell whether a name was there, and no other spelling of it can be: both are one path."""
+    """Tell whether a name is the only spelling of its composed form in the folder."""
     if len(known) != 1:
         return False
     return known[0].inode == now.inode or unicodedata.is_normalized("NFD", now.path)
@@ -252,7 +252,7 @@ def _must_be(kind: str, wanted: str, path: str) -> None:
 
 
 def _all_of(stream: BinaryIO, most: int, path: str) -> bytes:
-    """Return all that a stream gives, also when it grows meanwhile or does not tell its size."""
+    """Read a stream to its end, even if it grows or does not know its size."""
     reported_size = os.fstat(stream.fileno()).st_size
     content = stream.read(min(reported_size, most) + 1)
     if reported_size < len(content) <= most:
@@ -278,7 +278,7 @@ def _link(path: str) -> Forbidden:
 
 @contextmanager
 def _translate_os_errors(path: str) -> Iterator[None]:
-    """Say what the operating system says in the project's own words, without absolute paths."""
+    """Translate errors of the operating system, without absolute paths."""
     try:
         yield
     except ToolError:

@@ -1,4 +1,4 @@
-"""A look at everything below a folder: which files are listed, and what is passed over and why."""
+"""A survey of a folder: its listed files, and why others are not listed."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ UnlistedReason: TypeAlias = Literal[
     "too_deep",
     "forbidden",
 ]
-"""Why something below a manual is not listed."""
+"""Why an entry below a manual is not listed."""
 
 _COUNTED = 1_000
-"""How many entries of passed-over folders a survey looks at, to count their files one by one."""
+"""Entries of an unlisted folder that a survey looks at, to count its files."""
 _FOLDER = 10
-"""How many entries it takes as long to look at as to open a folder."""
+"""The cost of opening a folder, in looks at an entry."""
 
 
 @dataclass(frozen=True)
 class RootLimits:
-    """What one root may hold: bytes of a file, folders one inside the other, files below."""
+    """Limits of one root: bytes of a file, depth of folders, number of files."""
 
     file_bytes: int = 64 * 1024 * 1024
     depth: int = 32
@@ -44,7 +44,7 @@ DEFAULT_LIMITS = RootLimits()
 
 @dataclass(frozen=True)
 class Listing:
-    """Which files below a root are listed: dot-names too, and without what which files rule out."""
+    """Which files below a root are listed: hidden ones, and which ignore files apply."""
 
     hidden: bool = False
     ignore_files: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ ALL_BUT_HIDDEN = Listing()
 
 
 class UnlistedEntry(NamedTuple):
-    """A file that is not listed, or a folder that was not looked into, and why."""
+    """A file that is not listed, or a folder that was not opened, and why."""
 
     path: str
     reason: UnlistedReason
@@ -62,14 +62,14 @@ class UnlistedEntry(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """The listed files and folders below a folder, and what was passed over, sorted by path."""
+    """Listed files and folders, and unlisted entries, sorted by path."""
 
     files: list[FolderEntry]
     folders: list[str]
     unlisted: list[UnlistedEntry]
 
     def below(self, prefix: str) -> Survey:
-        """Return the part of it whose paths begin so."""
+        """Return the part of the survey below a folder."""
         return Survey(
             [entry for entry in self.files if entry.path.startswith(prefix)],
             [path for path in self.folders if path.startswith(prefix)],
@@ -82,7 +82,7 @@ class Survey(NamedTuple):
 
 
 ReadFile: TypeAlias = Callable[[OpenFolder, str, str], bytes]
-"""Reads a file of an open folder, by its spelling there; the path is for messages."""
+"""Reads a file of an open folder, by its spelling on disk; the path is for messages."""
 
 
 @dataclass
@@ -96,10 +96,10 @@ class Surveyor:
     effort: int = _COUNTED
 
     def survey(self, folder: OpenFolder, prefix: str) -> Survey:
-        """Look at everything below an open folder.
+        """Survey everything below an open folder.
 
         Raises:
-            NeedsNarrowScope: when there are more files than the limit says.
+            NeedsNarrowScope: when there are more files than the limit.
         """
         self._look(folder, prefix, None, 1)
         for part in self.made:
@@ -134,9 +134,9 @@ class Surveyor:
                 continue  # it vanished, or was swapped
 
     def _take(self, folder: OpenFolder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
-        """List a folder's files; return its folders, and the ignore files that it has.
+        """List a folder's files; return its folders and its ignore files.
 
-        Every search looks at every file in this loop, so it does nothing that it need not.
+        Every search runs this loop for every file, so it does no more than needed.
         """
         files, hidden = self.made.files, self.listing.hidden
         inner: list[tuple[str, str]] = []
@@ -171,7 +171,7 @@ class Surveyor:
     def _pass_over(
         self, folder: OpenFolder, entry: os.DirEntry[str], prefix: str, ruling: list[str]
     ) -> None:
-        """Pass over a name that begins with a dot, or is no text; note it if it makes rules."""
+        """Skip a hidden or unprintable name, but note an ignore file."""
         is_text = speakable(entry.name)
         path = prefix + (nfc(entry.name) if is_text else "\ufffd")
         if entry.is_symlink():
@@ -186,7 +186,7 @@ class Surveyor:
     def _sift(
         self, folder: OpenFolder, rules: IgnoreRules, first: int, inner: list[tuple[str, str]]
     ) -> list[tuple[str, str]]:
-        """Take out what the rules leave out of one folder; return the folders that remain."""
+        """Remove ignored entries of one folder; return the remaining folders."""
         files = self.made.files
         left = [entry.path for entry in files[first:] if rules.ignores(entry.path)]
         gone = frozenset(left)
@@ -204,7 +204,7 @@ class Surveyor:
     def _pass_folder(
         self, folder: OpenFolder, spelled: str, path: str, reason: UnlistedReason
     ) -> None:
-        """Count the files of a folder that is passed over, or the folder if that is too much."""
+        """Count the files of an unlisted folder, or the folder alone if it is large."""
         below = self._counted(folder, spelled, path, reason)
         if below is None:
             self._pass(path, reason, "folder")

@@ -1,4 +1,4 @@
-"""Knowing, without a look at every file, what below a folder may have changed."""
+"""Watches of folders: what may have changed, without a look at every file."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 _log = logging.getLogger("fumishirube")
 
 _TRUST = 10.0
-"""Seconds after which a folder is looked at whatever the marks say."""
+"""Seconds after which a folder is surveyed although no event came."""
 _RETRY = 60.0
-"""Seconds after which watching is tried again where it was not possible."""
+"""Seconds after which a failed watch is tried again."""
 _TRIES = 5
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _LOCAL = frozenset(
     {"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs"}
 )
-"""File systems that nobody changes but through this machine, which marks it."""
+"""File systems that change only through this machine, which then sends events."""
 
 
 class Watch:
-    """The operating system's marks of what changes below a folder.
+    """Events of the operating system for changes below a folder.
 
-    Linux makes the mark before a write, a rename or a removal returns, so that whatever was done
-    before the question has been marked. Where marks cannot be had, or may be incomplete, anything
-    may have changed. ``hidden`` watches folders with a dot-name too.
+    Linux queues an event before a write, a rename or a removal returns, so all earlier changes are
+    known. Without events, or if some may be missing, anything may have changed. With ``hidden``,
+    folders whose names begin with a dot are watched too.
     """
 
     def __init__(self, top: Path, *, hidden: bool = False) -> None:
@@ -49,15 +49,15 @@ class Watch:
         self._retry = 0.0
 
     def quiet(self) -> bool:
-        """Tell whether nothing can have changed since the look that ``looked`` told of."""
+        """Tell whether nothing can have changed since the survey at ``looked``."""
         touched = self.touched()
         return touched is not None and not touched
 
     def touched(self) -> Collection[str] | None:
-        """Return what may have come, gone or changed since the look that ``looked`` told of.
+        """Return what may have come, gone or changed since the survey at ``looked``.
 
-        These are paths of files, relative and as the disk spells them. ``None`` stands for
-        anything: nobody has looked for long, a folder came or went, or there are no marks.
+        The paths are those of files, relative and as spelled on disk. ``None`` means anything: the
+        last survey is old, a folder came or went, or there are no events.
         """
         try:
             if (
@@ -75,7 +75,7 @@ class Watch:
         return self._touched if time.monotonic() - self._looked < _TRUST else None
 
     def surveyed(self) -> None:
-        """Take note that the folder has been looked at, after the last question."""
+        """Note that the folder was surveyed after the last call of :meth:`touched`."""
         self._touched = None if self._marks is None else set()
         self._looked = time.monotonic()
 
@@ -88,7 +88,7 @@ class Watch:
             self._marks = None
 
     def _begin(self) -> None:
-        """Watch every folder as it is now; what changed before is nobody's mark."""
+        """Watch every folder; earlier changes have no events."""
         self.close()
         if time.monotonic() < self._retry or not is_local(self._top):
             return
@@ -114,7 +114,7 @@ class Watch:
         self.close()
 
     def _take_in(self, labels: INotify) -> bool:
-        """Read the marks up to now; tell whether other folders have to be watched."""
+        """Read all events so far; return whether other folders have to be watched."""
         from inotify_simple import flags  # noqa: PLC0415
 
         events = labels.read(timeout=0)
@@ -126,7 +126,7 @@ class Watch:
 
 
 def is_local(folder: Path) -> bool:
-    """Tell whether every change in a folder passes through this machine, as far as is known."""
+    """Tell whether every change in a folder goes through this machine, as far as is known."""
     if sys.platform != "linux":
         return False
     real = folder.resolve()
@@ -140,7 +140,7 @@ def is_local(folder: Path) -> bool:
 
 
 def _mounts() -> list[tuple[Path, str]]:
-    """Return where file systems are mounted, and their kinds; what covers others comes later."""
+    """Return mount points and types of file systems, in the order of mounting."""
     mounts = []
     for line in _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         fields = line.split()
@@ -150,7 +150,7 @@ def _mounts() -> list[tuple[Path, str]]:
 
 
 def _folders(top: Path, *, hidden: bool) -> list[str]:
-    """Return the folder and those below it, without links; dot-names only if wanted."""
+    """Return the folder and those below it, without links; hidden ones only if requested."""
     folders = []
     for path, names, _ in os.walk(top):
         names[:] = [name for name in names if hidden or not name.startswith(".")]

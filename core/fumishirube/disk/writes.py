@@ -1,4 +1,4 @@
-"""Writing below a root: all or nothing, durable, and never over what somebody else wrote."""
+"""Atomic and durable writes below a root, which never overwrite another writer's work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fumishirube.errors import Conflict, Forbidden, InvalidPath, NotFound, ToolE
 from fumishirube.text.folding import nfc
 
 LOCKS = 64
-"""How many lock files there are; the files of a root share them."""
+"""The number of lock files; the files of a root share them."""
 
 _PATIENCE = 30.0
 _NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
@@ -33,15 +33,15 @@ def content_hash(data: bytes) -> str:
 
 
 def is_unfinished(name: str) -> bool:
-    """Tell whether a file of this name is one that :meth:`WritableRoot.swap` had not finished."""
+    """Tell whether a name is that of an unfinished :meth:`WritableRoot.swap`."""
     return name.startswith(_PART)
 
 
 @dataclass(frozen=True)
 class WritableRoot:
-    """A root in which files are written; ``locks`` is a folder below it, for the lock files.
+    """A root whose files may be written; ``locks`` is a folder below it for the lock files.
 
-    Whoever changes a file holds its lock from the first look at it to the end. Nothing is written
+    A writer holds the lock of a file from its first read to the last write. Nothing is written
     through links or by absolute path.
     """
 
@@ -49,16 +49,16 @@ class WritableRoot:
     locks: str
 
     def lock_of(self, path: str) -> int:
-        """Return the number of the lock that guards a file, whatever form its name has."""
+        """Return the number of a file's lock, for any spelling of its name."""
         name = nfc(clean_path(path).casefold())
         return hashlib.sha256(name.encode()).digest()[0] % LOCKS
 
     @contextmanager
     def locked(self, number: int, patience: float = _PATIENCE) -> Iterator[None]:
-        """Keep every other process and thread from what this lock guards.
+        """Hold a lock against all other processes and threads.
 
         Raises:
-            Conflict: when somebody else held it for longer than ``patience`` seconds.
+            Conflict: when another holds it for longer than ``patience`` seconds.
         """
         self.make_folder(self.locks)
         name = f"{number:02x}.lock"
@@ -76,11 +76,11 @@ class WritableRoot:
             os.close(handle)
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's bytes; ``None`` when nothing is there.
+        """Return the bytes of a file, or ``None`` if it does not exist.
 
         Raises:
-            Conflict: when something else than a file stands there.
-            Forbidden: when a link stands in the way, or permission is denied.
+            Conflict: when the name is that of something else than a file.
+            Forbidden: when the path contains a link, or permission is denied.
             Unreadable: when it is larger than the root's limit.
         """
         try:
@@ -91,11 +91,11 @@ class WritableRoot:
             return None
 
     def make_folder(self, path: str) -> None:
-        """Create a folder and those above it, durably, unless it is there.
+        """Create a folder and its parents durably, unless they exist.
 
         Raises:
             Conflict: when a file has the name of one of them.
-            Forbidden: when a link stands in the way, or the place cannot be written.
+            Forbidden: when the path contains a link, or cannot be written.
         """
         parts = path.split("/") if path else []
         above = ["/".join(parts[:count]) for count in range(len(parts) + 1)]
@@ -111,15 +111,15 @@ class WritableRoot:
                 folder.sync()
 
     def swap(self, path: str, before: bytes | None, after: bytes | None, mark: str) -> None:
-        """Put new content in the place of the old: create, replace, or remove when it is ``None``.
+        """Replace the content of a file: create it, replace it, or remove it with ``None``.
 
-        The file is either the one or the other at every moment, and whoever is told that it is
-        done finds it done after a crash. Who may read, write and run it stays; set-uid and the like
-        do not. ``mark`` names the unfinished file, which a crash may leave; see :meth:`discard`.
+        The file has either content at every moment, and the new one survives a crash after the
+        return. Permissions stay, except set-uid and the like. ``mark`` names the unfinished file,
+        which a crash may leave; see :meth:`discard`.
 
         Raises:
-            Conflict: when ``before`` is not, or no longer, what stands there; nothing is written.
-            Forbidden: when the place cannot be written, or a link stands in the way.
+            Conflict: when ``before`` is no longer the content; nothing is written.
+            Forbidden: when the path cannot be written, or contains a link.
         """
         parent, _, name = clean_path(path).rpartition("/")
         part = _PART + mark
@@ -142,7 +142,7 @@ class WritableRoot:
             folder.sync()
 
     def discard(self, path: str, mark: str) -> None:
-        """Remove what an unfinished :meth:`swap` of this mark left beside a file, if anything.
+        """Remove the unfinished file of a :meth:`swap` with this mark, if there is one.
 
         Raises:
             Forbidden: when that is not allowed.
@@ -153,7 +153,7 @@ class WritableRoot:
             folder.sync()
 
     def create(self, path: str, data: bytes) -> None:
-        """Write a new file, durably, in place: a crash may leave a part of it.
+        """Write a new file durably, in place: a crash may leave a part of it.
 
         Only its owner may read it.
 
@@ -166,7 +166,7 @@ class WritableRoot:
             folder.sync()
 
     def rename(self, path: str, name: str) -> None:
-        """Give a file another name in its folder; there need be none of the old name."""
+        """Rename a file in its folder; it may be missing."""
         parent, _, old = clean_path(path).rpartition("/")
         with (
             self.root.opened(parent) as folder,
@@ -176,7 +176,7 @@ class WritableRoot:
             _rename(folder, old, name)
 
     def remove(self, path: str) -> None:
-        """Remove a file; there need be none."""
+        """Remove a file; it may be missing."""
         parent, _, name = clean_path(path).rpartition("/")
         with self.root.opened(parent) as folder, _translate_write_errors(path):
             _remove(folder, name)
@@ -210,7 +210,7 @@ def _write_new(folder: OpenFolder, name: str, data: bytes, mode: int | None) -> 
 
 
 def _check(folder: OpenFolder, name: str, before: bytes | None, path: str) -> None:
-    """See that a file, which this user may write, still holds what it held."""
+    """Check that a file is writable and has unchanged content."""
     try:
         spelled = folder.at(folder.spelled(name))
         flags = os.O_RDWR | NO_FOLLOW | PLAIN
@@ -223,7 +223,7 @@ def _check(folder: OpenFolder, name: str, before: bytes | None, path: str) -> No
 
 
 def _appear(folder: OpenFolder, part: str, name: str, path: str) -> None:
-    """Give a finished file its name, unless anything has that name or its equal."""
+    """Give a finished file its name, unless the name is taken in any spelling."""
     with suppress(FileNotFoundError):
         folder.spelled(name)
         raise _taken(path)
@@ -234,7 +234,7 @@ def _appear(folder: OpenFolder, part: str, name: str, path: str) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # No links here: an empty file takes the name first, so that nothing can be overwritten.
+        # Without links, an empty file takes the name first, so that nothing is overwritten.
         _write_new(folder, name, b"", None)
         _rename(folder, part, name)
 
@@ -249,7 +249,7 @@ def _remove(folder: OpenFolder, name: str) -> None:
 
 
 def _mode(folder: OpenFolder, name: str) -> int:
-    """Return who may read, write and run a file; whose rights it runs with is not carried over."""
+    """Return the permissions of a file, without set-uid and the like."""
     return folder.lstat(folder.spelled(name)).st_mode & _RIGHTS
 
 
@@ -259,7 +259,7 @@ def _taken(path: str) -> Conflict:
 
 @contextmanager
 def _translate_write_errors(path: str) -> Iterator[None]:
-    """Say why the operating system refused to write, in the project's own words."""
+    """Translate errors of the operating system on writing."""
     try:
         yield
     except ToolError:

@@ -1,1 +1,1 @@
-"""The host: one application, what it offers, and how calls run in it."""
+"""The host: an application, its catalog, and the calls that run in it."""

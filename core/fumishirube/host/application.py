@@ -1,4 +1,4 @@
-"""The composition root: configuration -> stages -> pipelines -> tools."""
+"""The composition root: from configuration to stages, pipelines and tools."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ _log = logging.getLogger("fumishirube")
 
 
 class Application:
-    """Everything that a face needs: the tools, and what is wrong.
+    """The surfaces of a configuration, with their tools, problems and warnings.
 
-    It takes over what a ``former`` one remembers, which may go on beside it.
+    It takes over caches and traces of a ``former`` application, which may still run.
 
     Raises:
-        ConfigError: when the configuration asks for what is not there.
+        ConfigError: when the configuration names something that does not exist.
     """
 
     def __init__(
@@ -96,17 +96,17 @@ class Application:
         self.contexts: dict[str, PipelineContext] = {}
         self.memory: SearchMemory = self._remember(former.memory if former else None)
         self.traces = self.memory.traces
-        with ExitStack() as half:
-            half.callback(self.close, [former.memory] if former else [])
+        with ExitStack() as stack:
+            stack.callback(self.close, [former.memory] if former else [])
             with locating_errors(loaded.written):
                 self._build()
-            half.pop_all()
+            stack.pop_all()
 
     def _build(self) -> None:
-        """Furnish the surfaces; what they offer is made when it is asked for."""
+        """Build the surfaces; their tools are made on first use."""
         _check_distinct([use.name for use in self.config.surfaces], "surfaces")
         built = [
-            self._furnished(use, f"surfaces[{place}]")
+            self._build_surface(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
         ]
         self.surfaces = [surface for surface in built if surface is not None]
@@ -119,26 +119,26 @@ class Application:
 
     @cached_property
     def tools(self) -> dict[str, Tool[Any, Any]]:
-        """The tools by name; making them may raise a :class:`ConfigError` too."""
-        with self._strictly():
+        """The tools by name; making them may raise :class:`ConfigError`."""
+        with self._raise_if_strict():
             return tools_of(self._served, self.problems)
 
     @cached_property
     def commands(self) -> Mapping[str, Tool[Any, Any]]:
-        """What only the command line and callers in the process are offered, by name."""
-        with self._strictly():
+        """The tools for the command line and callers in the process alone, by name."""
+        with self._raise_if_strict():
             return commands_of(self._served, self.problems)
 
     @cached_property
     def _further(self) -> tuple[Sequence[Resources], Sequence[Prompt]]:
-        with self._strictly():
+        with self._raise_if_strict():
             return resources_of(self._served, self.problems), prompts_of(
                 self._served, self.problems
             )
 
     @contextmanager
-    def _strictly(self) -> Iterator[None]:
-        """Let what is left out stop the start, if the configuration is strict."""
+    def _raise_if_strict(self) -> Iterator[None]:
+        """Raise if the body leaves something out, if the configuration is strict."""
         before = len(self.problems)
         yield
         if self.config.strict and self.problems[before:]:
@@ -146,16 +146,16 @@ class Application:
 
     @property
     def catalog(self) -> Catalog:
-        """What a server offers its clients: the tools that are left, resources and prompts."""
+        """The catalog for clients: tools, resources and prompts."""
         return Catalog((*map(paged, self.tools.values()),), *self._further)
 
     def drop_faulty_tools(self) -> Catalog:
-        """Leave out the tools that a client could not take; what is wrong joins the problems.
+        """Leave out tools with faulty schemas, report them as problems, and return the catalog.
 
-        One bad schema would take the whole list of tools down. Making the schemas takes time, so
-        only faces that hand them out ask for it. What remains is returned.
+        One faulty schema would make the whole list of tools unusable. Making the schemas takes
+        time, so only faces that send them call this.
         """
-        with self._strictly():
+        with self._raise_if_strict():
             for name, tool in [*self.tools.items()]:
                 if faults := check_tool(tool):
                     self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
@@ -163,12 +163,12 @@ class Application:
         return self.catalog
 
     def find_left_out(self) -> None:
-        """Ask surfaces of plugins what they offer, so that it is known what is left out."""
+        """Make what surfaces of plugins offer, so that ``problems`` lists what is left out."""
         if any(entry.work for entry in self._served):
             self.drop_faulty_tools()
 
     def loose_files(self) -> Sequence[str]:
-        """Return the files that lie beside the manuals, each below the name of their root."""
+        """Return the files beside the manuals, each below the name of their root."""
         files: set[str] = set()
         for surface in (surface for surface in self.surfaces if surface.of_manuals):
             with suppress(ToolError):  # a root that cannot be read has a finding of its own
@@ -177,7 +177,7 @@ class Application:
         return sorted(files)
 
     def rejected_folders(self) -> Sequence[str]:
-        """Say which folders are no manuals although they may be meant to be."""
+        """Return why folders are not manuals that may be meant to be."""
         messages = set()
         for surface in (surface for surface in self.surfaces if surface.of_manuals):
             with suppress(ToolError):  # a root that cannot be read has a finding of its own
@@ -188,7 +188,7 @@ class Application:
         return sorted(messages)
 
     def observe(self, trace: Trace) -> None:
-        """Tell the observers of a finished search; none of them can disturb it."""
+        """Call the observers of a finished search; their errors are logged."""
         observers: list[tuple[str, Callable[..., object]]] = [
             (DISTRIBUTION, self.memory.statistics.search_finished)
         ]
@@ -204,20 +204,20 @@ class Application:
 
     @contextmanager
     def lifespan(self) -> Iterator[None]:
-        """Begin what goes on beside the calls, surfaces included; faces that serve do this.
+        """Start background work, that of surfaces included; faces that serve call this.
 
         Raises:
-            Held: when another process does all that this one would.
+            AlreadyServed: when another process does the work of the only surface.
         """
-        with ExitStack() as going:
+        with ExitStack() as stack:
             for configured in self.surfaces:
                 context = self.contexts[configured.name]
-                going.enter_context(context.serving())
+                stack.enter_context(context.serving())
                 if isinstance(configured.surface, HasLifespan):
                     work = self.work(configured)
                     try:
                         with self.fences.building(work):
-                            going.enter_context(configured.surface.lifespan(context))
+                            stack.enter_context(configured.surface.lifespan(context))
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
                             continue  # what this one takes the place of; it will let go
@@ -230,7 +230,7 @@ class Application:
             yield
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
-        """Let go of files, but for those of the memory that ``others`` still use."""
+        """Close files, except those of the memory that ``others`` still use."""
         for context in self.contexts.values():
             context.close()
         self.memory.close(others)
@@ -246,13 +246,13 @@ class Application:
                 }
                 self.fences.note_failures(trace, stages)
 
-    def _furnished(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
-        """Build a surface, or leave out a plugin's that cannot be built."""
+    def _build_surface(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
+        """Build a surface; leave out a plugin's surface that cannot be built."""
         offer = self.plugins.take("surfaces", use.use, coordinate)
         work = self.fences.work("surfaces", offer.stage, use.name)
         try:
             with self.fences.building(work):
-                configured = self._furnish(use, coordinate)
+                configured = self._configure(use, coordinate)
                 self.loaded.folder(configured.surface.root)
                 return configured
         except PluginError as error:
@@ -264,18 +264,18 @@ class Application:
         return ServedSurface(configured.surface, context, self.fences, self.work(configured))
 
     def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
-        """Return what a mark says of a surface of a plugin; nothing for a built-in."""
+        """Return the crash mark for a surface of a plugin, or ``None`` for a built-in."""
         return self.fences.work("surfaces", type(configured.surface), configured.name)
 
-    def _furnish(self, use: Use, coordinate: str) -> ConfiguredSurface:
+    def _configure(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
-        usual = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
+        default_spec = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen = getattr(spec, key)
-            chosen = getattr(usual, key) if chosen is None else chosen
+            chosen = getattr(default_spec, key) if chosen is None else chosen
             stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
         check_stages(surface, spec, stages, f"pipelines.{named}")
         default = use.name in self.plugins.registry.default_surfaces()
@@ -317,7 +317,7 @@ class Application:
         return NamedStage(use.name, stage, offer.plugin)
 
     def _check_trust(self) -> None:
-        """See that what surfaces read and write is inside, or trusted, before they do."""
+        """Raise unless all paths of the surfaces are inside the workspace or trusted."""
         used = {surface.surface.root for surface in self.surfaces} - set(ALWAYS_USED)
         self.outside += outside_roots(self.loaded, used)
         for place, use in enumerate(self.config.surfaces):
@@ -363,7 +363,7 @@ class Application:
         return PipelineContext(configured, root, shared)
 
     def _remember(self, former: SearchMemory | None) -> SearchMemory:
-        """Return the memory; its statistics watch every search as the observers of plugins do."""
+        """Return the memory; its statistics observe every search."""
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         use = Use(use=self.config.cache.embedder)
         folder = self._trace_folder() if self.config.traces.files else None
@@ -376,7 +376,7 @@ class Application:
         )
 
     def _trace_folder(self) -> Path | None:
-        """Return where traces are written: nowhere when what has that name leads elsewhere."""
+        """Return the folder for traces, or ``None`` if its name leads outside."""
         try:
             self.state.child("traces")
         except NotFound:

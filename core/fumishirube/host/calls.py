@@ -1,4 +1,4 @@
-"""One call of one tool, whatever the face: MCP, HTTP or the command line."""
+"""One call of one tool, in any face: MCP, HTTP or the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fumishirube.tools.schemas import Schema, arguments_shape
 LOG = logging.getLogger("fumishirube")
 
 EXACT = 2**53
-"""Beyond this, JSON readers lose digits."""
+"""The largest integer that all JSON readers parse without loss."""
 
 _PIECE_CHARS = 262_144
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -27,12 +27,12 @@ _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
     """Check the arguments, run the tool, and return its answer as plain JSON.
 
-    The answer holds no NaN, no infinity and no lone surrogate; integers beyond 2^53 are strings.
+    The answer contains no NaN, infinity or lone surrogate; integers beyond 2^53 are strings.
 
     Raises:
         ToolError: when the call is refused or fails with a code.
-        InternalError: for anything unexpected, which has been logged under its ``error_id``.
-        Cancelled: when the body noticed that nobody waits any more.
+        InternalError: for any other failure, which is logged under its ``error_id``.
+        Cancelled: when the caller stopped waiting.
     """
     try:
         return _called(tool, arguments, call)
@@ -53,7 +53,7 @@ def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonVa
     except (ToolError, Cancelled, KeyboardInterrupt):
         raise
     except BaseException as error:
-        # A body that calls sys.exit() fails this call; it does not take the server along.
+        # A body that calls sys.exit() fails this call; the server goes on.
         failure = InternalError()
         fields = {"tool": tool.name, "code": failure.code, "error_id": failure.error_id}
         LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
@@ -61,14 +61,14 @@ def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonVa
 
 
 def parse_arguments(params: type[P], arguments: object) -> P:
-    """Return the checked arguments of a tool; ``None`` stands for none at all.
+    """Return the checked arguments of a tool; ``None`` stands for no arguments.
 
-    A ``null`` for an optional argument counts as absent, for a required one as missing, unless
-    the model says ``null_is_absent = False``.
+    A ``null`` counts as absent for an optional argument and as missing for a required one, unless
+    the model sets ``null_is_absent = False``.
 
     Raises:
-        InvalidParameter: for the first argument, in declared order, that is not as it should be;
-            its cause, where it is pydantic's, knows of all of them.
+        InvalidParameter: for the first invalid argument, in declared order; its cause, if from
+            pydantic, lists all of them.
         InvalidPath: the same, for an argument that is a path.
     """
     if arguments is None:
@@ -81,11 +81,11 @@ def parse_arguments(params: type[P], arguments: object) -> P:
 
 
 def plain(value: object) -> JsonValue:
-    """Return a value as JSON that every reader takes.
+    """Return a value as JSON that every reader accepts.
 
     Raises:
         ValueError: for NaN and infinity.
-        TypeError: for what is not JSON.
+        TypeError: for other values that JSON cannot express.
     """
     if value is None or isinstance(value, bool):
         return value
@@ -105,7 +105,7 @@ def plain(value: object) -> JsonValue:
 
 
 def error_payload(error: ToolError) -> dict[str, JsonValue]:
-    """Return what the caller is told of a failure, as plain JSON whatever its details hold."""
+    """Return a failure as plain JSON, whatever its details are."""
     try:
         return _dumped(error.payload())
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def error_payload(error: ToolError) -> dict[str, JsonValue]:
 
 
 def compact(value: JsonValue) -> str:
-    """Return a value as JSON without spaces, in its own script."""
+    """Return a value as JSON without spaces or escapes of non-ASCII characters."""
     if isinstance(value, dict) and any(map(_is_long, value.values())):
         members = (f"{_json(str(name))}:{_member(member)}" for name, member in value.items())
         return f"{{{','.join(members)}}}"
@@ -125,7 +125,7 @@ def _is_long(value: JsonValue) -> bool:
 
 
 def _member(value: JsonValue) -> str:
-    """Write a long text in pieces: while one is written, no other thread runs."""
+    """Encode a long text in pieces, because encoding one blocks all other threads."""
     if not isinstance(value, str):
         return _json(value)
     starts = range(0, len(value), _PIECE_CHARS)
@@ -133,7 +133,7 @@ def _member(value: JsonValue) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return a text with each lone surrogate replaced, so that it can be encoded."""
+    """Replace each lone surrogate of a text, so that it can be encoded."""
     if text.isascii() or not _has_surrogates(text):
         return text
     return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
@@ -161,7 +161,7 @@ def _written(answer: Answer) -> object:
 
 
 def _without_nulls(value: Any, shape: Schema) -> Any:
-    """Drop the members that are null and need not be there; elsewhere null is a value."""
+    """Drop null members that are optional; elsewhere null is a value."""
     if isinstance(value, list) and "items" in shape:
         return [_without_nulls(member, shape["items"]) for member in value]
     if not isinstance(value, dict):
@@ -188,7 +188,7 @@ def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
     if not text.isascii() and _has_surrogates(text):
         raise _unencodable(arguments, shape)
     try:
-        # As JSON, because a strict model then takes an array for a tuple, and a string for a date.
+        # Checked as JSON, because only then does a strict model accept an array for a tuple.
         return params.model_validate_json(text)
     except ValidationError as error:
         raise refusal(error.errors(include_url=False), shape) from error
@@ -199,9 +199,9 @@ def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
 def _weightiest(
     raised: ToolError, params: type[Params], arguments: dict[str, Any], shape: Schema
 ) -> ToolError:
-    """Return what to complain of when a validator's own error hid those of other arguments.
+    """Return the error to report first if a validator's own error hid those of other arguments.
 
-    Shapes go before all else, and among shapes the declared order counts.
+    Wrong shapes come first, in declared order.
     """
     name = str(raised.details.get("parameter", "")).split(".")[0]
     if name not in arguments:

@@ -1,4 +1,4 @@
-"""What a server offers its clients: tools, resources and prompts, and the news of a change."""
+"""The catalog: the tools, resources and prompts offered to clients, and its publication."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ServedSurface:
-    """A surface with its context, and the fence around it if it is a plugin's."""
+    """A surface with its context, and its fence if it is a plugin's."""
 
     surface: Surface
     context: SurfaceContext
@@ -31,7 +31,7 @@ class ServedSurface:
     def offered(
         self, what: str, offer: Callable[[SurfaceContext], Sequence[T]], problems: list[str]
     ) -> Sequence[T]:
-        """Return what it offers; when it fails, nothing, and that joins the problems.
+        """Return what the surface offers; a failure becomes a problem and an empty result.
 
         Raises:
             PluginError: when it fails, and the configuration is strict.
@@ -49,7 +49,7 @@ Served: TypeAlias = Sequence[ServedSurface]
 
 @dataclass(frozen=True)
 class Catalog:
-    """What is offered at a time; ``instructions`` are told to who comes later than the first."""
+    """The tools, resources, prompts and instructions offered to clients."""
 
     tools: Sequence[Tool[Any, Any]] = ()
     resources: Sequence[Resources] = ()
@@ -57,12 +57,12 @@ class Catalog:
     instructions: str = ""
 
     def same_listing(self, other: Catalog) -> bool:
-        """Tell whether clients are shown the same; how it is done may differ."""
+        """Tell whether clients see the same lists; implementations may differ."""
         return _shown(self) == _shown(other)
 
 
 class CatalogPublisher:
-    """Where the menu of the day hangs. Who watches is told when there is another one."""
+    """Holds the current catalog, and notifies watchers when another one is published."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -71,22 +71,22 @@ class CatalogPublisher:
 
     @property
     def catalog(self) -> Catalog:
-        """What is offered now."""
+        """The current catalog."""
         return self._catalog
 
-    def publish(self, catalog: Catalog, *, news: bool = True) -> None:
-        """Offer something else from now on. Any thread may call this.
+    def publish(self, catalog: Catalog, *, notify: bool = True) -> None:
+        """Replace the catalog. Any thread may call this.
 
-        Without ``news`` nobody is told: clients are shown what they know.
+        Without ``notify`` the watchers are not notified: the lists are the same for clients.
         """
         with self._lock:
             self._catalog = catalog
-            watching = [*self._watching.values()] if news else []
+            watching = [*self._watching.values()] if notify else []
         for callback in watching:
             callback()
 
     def watch(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Have a function called after each change, in the thread that made it; return the end."""
+        """Call a function after each change, in the publishing thread; return what stops that."""
         token = object()
         with self._lock:
             self._watching[token] = callback
@@ -113,7 +113,7 @@ def _shown(catalog: Catalog) -> Sequence[object]:
 
 
 def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
-    """Return the surfaces' tools by name; what is left out joins the problems."""
+    """Return the tools of all surfaces by name; what is left out is added to the problems."""
     tools: dict[str, Tool[Any, Any]] = {}
     for entry in served:
         for made in entry.offered("tools", entry.surface.tools, problems):
@@ -128,7 +128,7 @@ def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
 
 
 def commands_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
-    """Return what only the command line and callers in the process are offered, by name."""
+    """Return the tools for the command line and callers in the process alone, by name."""
     commands: dict[str, Tool[Any, Any]] = {}
     for entry in served:
         if isinstance(entry.surface, HasCommands):
@@ -138,7 +138,7 @@ def commands_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]
 
 
 def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
-    """Return what can be read by URI, a scheme once; what is left out joins the problems."""
+    """Return the resources, one set for each URI scheme; the others become problems."""
     by_scheme: dict[str, Resources] = {}
     for entry in served:
         if not isinstance(surface := entry.surface, HasResources):
@@ -163,7 +163,7 @@ def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceConte
 
 
 def prompts_of(served: Served, problems: list[str]) -> Sequence[Prompt]:
-    """Return the prompts, a name once; what is left out joins the problems."""
+    """Return the prompts, one for each name; the others become problems."""
     by_name: dict[str, Prompt] = {}
     for entry in served:
         if not isinstance(surface := entry.surface, HasPrompts):

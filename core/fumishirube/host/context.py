@@ -1,4 +1,4 @@
-"""What a surface may use: the manuals of its root, its pipeline, and the traces."""
+"""The SurfaceContext: the manuals of a root, its pipeline, and the traces."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ from fumishirube.traces.store import new_trace_id
 T = TypeVar("T")
 
 RESERVED_MANUALS = ("manuals", EVERY_MANUAL)
-"""Folder names that cannot be manuals: tools use them as the id of the root, and of all manuals."""
+"""Folder names that cannot be manuals: as ids, they mean the root, and all manuals."""
 
 
 class PipelineContext:
-    """The desk of one surface, with everything on it; see :class:`fumishirube.SurfaceContext`."""
+    """The :class:`fumishirube.SurfaceContext` of a surface with a pipeline."""
 
     def __init__(self, configured: ConfiguredSurface, root: Root, shared: SharedServices) -> None:
         with ExitStack() as opening:
@@ -77,7 +77,7 @@ class PipelineContext:
         self._lock = Lock()
 
     def _remembering(self) -> list[Loader]:
-        """Return the loaders, of which slow ones remember what they parsed."""
+        """Wrap slow loaders so that their parsed documents are cached."""
         documents = ParsedDocuments(self._shared.state)
         return [
             RememberingLoader(begun.stage, chosen.stage.fingerprint, documents)
@@ -93,7 +93,7 @@ class PipelineContext:
         return self._library.manuals()
 
     def rejected_folders(self) -> Sequence[tuple[str, str]]:
-        """Return the folders of the root that are no manuals, each with the reason."""
+        """Return the folders of the root that are not manuals, each with the reason."""
         return self._library.rejected_folders()
 
     def manual(self, manual_id: str) -> ManualFolder:
@@ -101,11 +101,11 @@ class PipelineContext:
         return self._library.manual(manual_id)
 
     def loose_files(self) -> Sequence[str]:
-        """Return the names of files that lie beside the manuals."""
+        """Return the names of files beside the manuals."""
         return self._library.loose_files()
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
-        """Count the files of a manual that no loader reads, by suffix, and say which one would."""
+        """Count the files of a manual that no loader reads, by suffix, with a loader that would."""
         return unread_files(
             self._library.manual(manual_id).unread(),
             [*self._configured.plugins.registry["loaders"]],
@@ -114,13 +114,13 @@ class PipelineContext:
         )
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
-        """Bring the manual's index up to date, ask cache or pipeline, and keep the trace."""
+        """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         with self._background.call() if self._background else nullcontext():
             state = self.prepare(manual_id, query, progress)
             try:
                 return self._find(manual_id, query, state)
             except IndexDamaged:
-                # Nothing that the stages noted of the damaged index is to count.
+                # Diagnostics of the search in the damaged index are dropped.
                 again = replace(query, state=SearchState())
                 return self._find(manual_id, again, self.prepare(manual_id, again, progress))
 
@@ -132,7 +132,7 @@ class PipelineContext:
         progress: Progress | None = None,
         below: str = "",
     ) -> ManualTexts:
-        """Bring the manual's index up to date, and return the files that may match."""
+        """Update the manual's index, and return the files that may match."""
         with self._background.call() if self._background else nullcontext():
             query = Query(" ".join(reading.text for reading in readings), budget=budget)
             state = self.prepare(manual_id, query, progress)
@@ -165,7 +165,7 @@ class PipelineContext:
         return finding
 
     def _restored(self, trace: Trace, query: Query, corpus: Corpus) -> Ranking:
-        """Return the ranking of a cached answer, from an index built anew if need be."""
+        """Return the ranking of a cached answer; rebuild a damaged index first."""
         try:
             return restore_ranking(trace.search, corpus)
         except IndexDamaged:
@@ -180,7 +180,7 @@ class PipelineContext:
         return next((named.stage for named in self._stages["tokenizers"]), None)
 
     def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
-        """Return a scorer of the pipeline, running, by its name there, or one made anew."""
+        """Return a running scorer of the pipeline by its name, or open a new one."""
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
             begun = running("scorers", chosen, self._running, self._shared.fences, "scorer")
@@ -203,7 +203,7 @@ class PipelineContext:
         return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
 
     def claimed_files(self) -> ClaimedFiles:
-        """Return what follows the files of the whole root."""
+        """Return the files of the whole root that loaders claim."""
         return ClaimedFiles(ManualFolder(self._configured.name, self.root, self.loaders()))
 
     def store(self, name: str) -> RecoverableIndex:
@@ -211,11 +211,11 @@ class PipelineContext:
         return RecoverableIndex(partial(self._open_index, self._own(name)))
 
     def stored(self, name: str) -> bool:
-        """Tell whether there is such an index already."""
+        """Tell whether such an index exists."""
         return (self._shared.state.path / self._index_folder(self._own(name))).is_dir()
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
-        """Return what the surface keeps at its desk, making it when first asked for."""
+        """Return the surface's object of this name; make it on first use."""
         with self._lock:
             if name not in self._surface_values:
                 self._surface_values[name] = make()
@@ -225,7 +225,7 @@ class PipelineContext:
     def search(
         self, corpus: Corpus, files: int, query: Query, *, written: bool = True
     ) -> SearchResult:
-        """Run the pipeline over a corpus of the surface's own, and keep the trace."""
+        """Run the pipeline over a corpus of the surface's own, and store the trace."""
         ranking, span, report = self._pipeline.run(query, corpus)
         request = self._request(corpus.manual_id, query, IndexState(corpus, files, (), None, ""))
         trace = replace(request.trace(span, report, CacheOutcome("bypass")), own=True)
@@ -238,16 +238,16 @@ class PipelineContext:
         return Root(self._shared.folder(name))
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
-        """Tell the cache and the statistics what came of a search."""
+        """Pass a finished search on to the observers."""
         self._shared.cache.judge(trace_id, assessment)
         self._shared.statistics.conclude(trace_id, assessment)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
-        """Keep a trace with a value of the surface's own, and return it."""
+        """Store a trace with a value of the surface, and return the trace."""
         return self._shared.traces.annotate(trace, name, value)
 
     def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> IndexState:
-        """Bring the index of one manual, or of each of several, up to date; tell how it stands."""
+        """Update the index of one manual, or of each of several, and return its state."""
         if not is_union(manual_id):
             return self._prepare(manual_id, query, progress)
         joined = JoinedProgress(progress) if progress else None
@@ -277,7 +277,7 @@ class PipelineContext:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Watch large manuals, and index in the background, ahead of the calls and after them."""
+        """Watch large manuals, and update indexes in the background, while the body runs."""
         self._library.follow(on=True)
         try:
             with closing(BackgroundIndexer()) as self._background:
@@ -289,11 +289,11 @@ class PipelineContext:
             self._library.follow(on=False)
 
     def trace(self, trace_id: str) -> Trace:
-        """Return a kept trace."""
+        """Return a stored trace."""
         return self._shared.traces.get(trace_id)
 
     def close(self) -> None:
-        """Close the indexes that were opened, and what the surface keeps."""
+        """Close the open indexes and the objects of the surface."""
         for value in self._surface_values.values():
             if callable(close := getattr(value, "close", None)):
                 close()
@@ -315,7 +315,7 @@ class PipelineContext:
         return _FindRequest(manual_id, query, state, thresholds, recipe, extent)
 
     def _question(self, request: _FindRequest) -> CacheKey | None:
-        """Return the query as the cache knows it, or nothing when it is not to be asked."""
+        """Return the cache's key of a query, or ``None`` if the cache is not to be used."""
         query, state = request.query, request.state
         if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
             return None
@@ -325,7 +325,7 @@ class PipelineContext:
         )
 
     def _indexed_of(self, manual_id: str) -> FolderIndex:
-        """Return a manual with its index, which is opened when first asked for."""
+        """Return a manual with its index, which is opened on first use."""
         manual = self._library.manual(manual_id)
         with self._lock:
             if manual.id not in self._indexed:
@@ -363,7 +363,7 @@ class PipelineContext:
 
 @dataclass(frozen=True)
 class _FindRequest:
-    """One find: what was asked, of which state of the manual, under which thresholds, of whom."""
+    """One find: the query, the state of the manual, the thresholds, and the surface."""
 
     manual_id: str
     query: Query
@@ -373,7 +373,7 @@ class _FindRequest:
     extent: SearchExtent
 
     def trace(self, search: Span, report: SearchReport, cached: CacheOutcome) -> Trace:
-        """Return the record of a search that answers it."""
+        """Return the record of the search that answers the find."""
         state = self.state
         extent = self.extent
         return Trace(

@@ -1,8 +1,8 @@
-"""Which code of plugins runs now, where the next process can read it if this one dies of it.
+"""Marks of running plugin code, which the next process reads if this one dies.
 
-The marks of a process are in one file below the state folder, mapped into its memory, so that a
-mark costs no system call. The file is locked for as long as the process lives. A process that ends
-in order removes it; marks in a file that nobody locks are those of a process that died.
+The marks of a process are in one file below the state folder, mapped into memory, so that a mark
+costs no system call. The process locks the file while it lives, and removes it at a regular end.
+Marks in an unlocked file are those of a process that died.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fumishirube.disk.locks import take_lock
 from fumishirube.host.wire import before_exit
 
 FOLDER = "running"
-"""The folder below the state folder; it holds one file a process."""
+"""The folder below the state folder; it contains one file a process."""
 
 _SLOTS, _WIDTH = 64, 512
 _FREE = b"\0"
@@ -29,7 +29,7 @@ _FIELDS = 4
 
 
 class ForeignWork(NamedTuple):
-    """What a plugin does: its id, its distribution, the stage or tool, and the file, if one."""
+    """What a plugin runs: its id, its distribution, the stage or tool, and a file if any."""
 
     plugin: str
     distribution: str
@@ -38,13 +38,16 @@ class ForeignWork(NamedTuple):
 
     @property
     def encoded(self) -> bytes:
-        """As it is written into a mark."""
+        """The encoded mark."""
         text = "\t".join(" ".join(field.split()) for field in self)
         return text.encode("utf-8", "replace")[: _WIDTH - 64]
 
 
 class CrashMarks:
-    """The marks of this process. Any thread may set one; where none can be written, none is."""
+    """The marks of this process, which any thread may set.
+
+    If the file cannot be written, no mark is set.
+    """
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -59,7 +62,7 @@ class CrashMarks:
 
     @contextmanager
     def running(self, work: bytes) -> Iterator[None]:
-        """Keep a mark while the body runs; ``work`` is an encoded :class:`ForeignWork`."""
+        """Set a mark while the body runs; ``work`` is an encoded :class:`ForeignWork`."""
         marks, free = self._map or self._opened(), self._free
         try:
             slot = free.pop()
@@ -79,7 +82,7 @@ class CrashMarks:
             free.append(slot)
 
     def close(self) -> None:
-        """Remove the marks: the process ends, or needs them no longer."""
+        """Remove the marks at the end of the process, or when they are no longer needed."""
         self._forget()
         with self._lock:
             self._tried = True
@@ -110,9 +113,9 @@ class CrashMarks:
 
 
 def crashed_work(state: Path) -> list[ForeignWork]:
-    """Return what plugins did in processes that died meanwhile, and remove their marks.
+    """Return what plugins ran in processes that died, and remove their marks.
 
-    Of each thread the innermost counts: it is what ran.
+    Of each thread only the innermost mark is returned.
     """
     crashed: list[ForeignWork] = []
     for file in sorted((state / FOLDER).glob("*-*")):

@@ -1,4 +1,4 @@
-"""What plugins did wrong while they ran, kept in the state folder until it works again."""
+"""Faults of plugins at run time, stored in the state folder until the stage works again."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from threading import Lock
 from fumishirube.host.crash_marks import ForeignWork, crashed_work
 
 FOLDER = "faults"
-"""The folder below the state folder; it holds one file a stage."""
+"""The folder below the state folder; it contains one file a stage."""
 
 _log = logging.getLogger("fumishirube")
 
 _SECONDS = 30 * 24 * 3600
-"""How long a failure is kept that nobody has seen again."""
+"""Seconds after which a fault is dropped that did not occur again."""
 _LINES = 5
-"""How many failures of one stage a process logs, each once; the last one is kept in any case."""
+"""Faults of one stage that a process logs, each once; the last one is always stored."""
 _PAUSE = 0.5
-"""Seconds between two writes of one stage's failures."""
+"""Seconds between two writes of one stage's faults."""
 _LONGEST = 300
 _CRASHED = "the process ended while it ran"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A failure of a plugin: whose, of what, at which file, why, when last, and how often."""
+    """A failure of a plugin: its stage and file, the problem, the last time, and the count."""
 
     plugin: str
     distribution: str
@@ -46,7 +46,7 @@ class Fault:
 
     @property
     def key(self) -> str:
-        """What is the same for all failures of one stage."""
+        """The identity that all failures of one stage share."""
         text = f"{self.plugin}\t{self.distribution}\t{self.stage}"
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -57,20 +57,20 @@ class Fault:
 
     @property
     def finding(self) -> str:
-        """What happened, when last, and how often."""
+        """What happened, when it happened last, and how often."""
         last = datetime.fromtimestamp(self.last).astimezone().isoformat(" ", "seconds")
         often = f"{self.times} times, last " if self.times > 1 else ""
         return f"{self.sentence} ({often}{last})"
 
 
 def described(error: BaseException) -> str:
-    """Return an exception's type and the first line of what it says."""
+    """Return an exception's type and the first line of its message."""
     first = (str(error).strip().splitlines() or [""])[0][:_LONGEST]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
 class FaultLog:
-    """The faults of the plugins of one workspace. Any thread, and several processes, may write."""
+    """The faults of the plugins of one workspace. Several threads and processes may write."""
 
     def __init__(self, state: Path) -> None:
         self._folder = state / FOLDER
@@ -80,9 +80,9 @@ class FaultLog:
         self._written: dict[str, float] = {}
 
     def record(self, work: ForeignWork, problem: str, public: str = "") -> None:
-        """Keep a failure, and log it.
+        """Store and log a failure.
 
-        ``public`` is what a server may log of a ``problem`` that may quote a text.
+        ``public`` replaces a ``problem`` in a server's log if the problem may quote a text.
         """
         with self._lock:
             fault = Fault(*work, problem=problem, last=time.time())
@@ -96,15 +96,15 @@ class FaultLog:
                 logged.add((fault.file, problem))
             last = len(logged) == _LINES
         if new:
-            who = f"plugin {fault.plugin}"
-            who += f" ({fault.distribution})" if fault.distribution != fault.plugin else ""
+            name = f"plugin {fault.plugin}"
+            name += f" ({fault.distribution})" if fault.distribution != fault.plugin else ""
             more = "; its further failures are not logged" if last else ""
             sentence = replace(fault, problem=public or problem).sentence
-            fields = {"fault": f"{who}: {fault.sentence}{more}"}
-            _log.error("%s", f"{who}: {sentence}{more}", extra=fields)
+            fields = {"fault": f"{name}: {fault.sentence}{more}"}
+            _log.error("%s", f"{name}: {sentence}{more}", extra=fields)
 
     def worked(self, work: ForeignWork) -> None:
-        """Forget a failure of this stage, with the same file, if there was one."""
+        """Remove the failure of this stage, for the same file."""
         if self._faults is not None and not self._faults:
             return
         with self._lock:
@@ -117,18 +117,18 @@ class FaultLog:
                     self._file(key).unlink()
 
     def recorded_since(self, work: ForeignWork, when: float) -> bool:
-        """Tell whether a failure of this stage has been kept since then, in this process."""
+        """Tell whether this process recorded a failure of this stage since then."""
         with self._lock:
             fault = self._known().get(Fault(*work, problem="", last=0).key)
             return fault is not None and fault.last >= when
 
     def record_crashes(self, state: Path) -> None:
-        """Keep what plugins did in processes that died of it, or while it went on."""
+        """Record what plugins ran in processes that died."""
         for work in crashed_work(state):
             self.record(work, _CRASHED)
 
     def faults(self) -> Sequence[Fault]:
-        """Return the failures that are kept, also those of other processes, the latest first."""
+        """Return the stored failures of all processes, the latest first."""
         with self._lock:
             self._faults = None
             return sorted(self._known().values(), key=lambda fault: -fault.last)
@@ -146,7 +146,7 @@ class FaultLog:
         return self._faults
 
     def _write(self, fault: Fault) -> None:
-        """Write a failure, unless this stage has just been written; what cannot be, is not."""
+        """Write a failure, unless this stage was written a moment before; ignore write errors."""
         now = time.monotonic()
         if fault.key in self._written and now - self._written[fault.key] < _PAUSE:
             return

@@ -1,6 +1,6 @@
-"""Fences around the code of plugins: what it raises and prints, and how it may end the process.
+"""Fences around plugin code: contain its exceptions, its output, and the end of the process.
 
-Built-ins run without fences: what goes wrong there is a fault of the project.
+Built-ins run without fences: their failures are faults of the project.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ T = TypeVar("T")
 
 _NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
 _NOISE = 0.01
-"""Seconds by which the clock of a trace may be off."""
+"""Seconds by which the clock of a trace may differ."""
 
 
 class PluginGuard:
-    """Marks the work of plugins while it goes on, and keeps what failed."""
+    """Marks running plugin code, and records its failures."""
 
     def __init__(self, state: Path) -> None:
         self.log = FaultLog(state)
@@ -47,18 +47,18 @@ class PluginGuard:
         self._state = state
 
     def look_back(self) -> None:
-        """Log which plugins were at work in processes that died meanwhile."""
+        """Log which plugins ran in processes that died."""
         self.log.record_crashes(self._state)
 
     @contextmanager
     def marked(self, work: ForeignWork) -> Iterator[None]:
-        """Run code of a plugin; whoever calls it sees what it raises."""
+        """Mark a plugin's code while it runs; its exceptions reach the caller."""
         with foreign_code(), self._marks.running(work.encoded):
             yield
 
     @contextmanager
     def watched(self, work: ForeignWork) -> Iterator[None]:
-        """Run code of a plugin, and keep what it raises by mistake."""
+        """Mark a plugin's code while it runs, and record its unexpected exceptions."""
         with self.marked(work):
             try:
                 yield
@@ -71,7 +71,7 @@ class PluginGuard:
 
     @contextmanager
     def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
-        """Import a plugin and call its hooks."""
+        """Mark the import of a plugin and its hooks."""
         if plugin.builtin:
             yield
         else:
@@ -84,7 +84,7 @@ class PluginGuard:
 
 
 class Fences:
-    """Puts the stages and tools of plugins behind fences; those of built-ins stay as they are."""
+    """Wraps stages and tools of plugins in fences; those of built-ins are returned unchanged."""
 
     def __init__(self, plugins: Plugins, guard: PluginGuard, *, strict: bool = False) -> None:
         self._plugins = plugins
@@ -92,7 +92,7 @@ class Fences:
         self._strict = strict
 
     def work(self, kind_name: str, stage: type[object], name: str) -> ForeignWork | None:
-        """Return what a mark says of a stage, by its class; nothing for a built-in."""
+        """Return the crash mark for a stage's class, or ``None`` for a built-in."""
         maker = self._maker(kind_name, stage)
         if maker is None or maker.builtin:
             return None
@@ -108,10 +108,10 @@ class Fences:
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:
-        """Run code of a plugin that makes or opens something.
+        """Run plugin code that makes or opens something.
 
         Raises:
-            PluginError: for what it raises by mistake, naming the plugin.
+            PluginError: for an unexpected exception; it names the plugin.
         """
         if work is None:
             yield
@@ -126,7 +126,7 @@ class Fences:
             raise PluginError(message) from error
 
     def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
-        """Say that a part of a plugin is left out.
+        """Report that a part of a plugin is left out.
 
         Raises:
             ConfigError: when the configuration is strict.
@@ -174,7 +174,7 @@ class Fences:
         )
 
     def observer(self, plugin: str, observe: Callable[[Trace], object], trace: Trace) -> None:
-        """Tell an observer of a search; a plugin's is fenced."""
+        """Call an observer of a search; a plugin's is fenced."""
         maker = next((r for r in self._plugins.reports if r.plugin == plugin), None)
         if maker is None or maker.builtin:
             observe(trace)
@@ -183,7 +183,7 @@ class Fences:
             observe(trace)
 
     def note_failures(self, trace: Trace, stages: dict[tuple[str, str], type[object]]) -> None:
-        """Keep which stages of plugins failed in a search without raising.
+        """Record which stages of plugins failed in a search without raising.
 
         ``stages`` are the classes of the pipeline's stages, by kind and name.
         """
@@ -209,7 +209,7 @@ class Fences:
 
 
 class _FencedStage:
-    """A stage of a plugin. Whatever it is asked, it is marked and watched while it answers."""
+    """A stage of a plugin; each of its methods runs marked and watched."""
 
     def __init__(
         self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
@@ -221,7 +221,7 @@ class _FencedStage:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """The class of the stage, whose instance this passes for."""
+        """The class of the stage, so that ``isinstance`` checks pass."""
         return type(self._stage)
 
     def __getattr__(self, name: str) -> Any:
@@ -239,7 +239,7 @@ class _FencedStage:
 
 
 class _FencedIndex(_FencedStage):
-    """An index of a plugin; what it opens is fenced, and the corpora that come of that."""
+    """An index of a plugin; its open indexes and corpora are fenced too."""
 
     def open(self, folder: Root, fields: Fields) -> _FencedStage:
         """Open the index of one manual."""
@@ -261,7 +261,7 @@ class _FencedOpenIndex(_FencedStage):
 class _FencedLoader(_FencedStage):
     """A loader of a plugin: a file on which it fails is skipped.
 
-    When it cannot say which files it claims, those count that it claimed before.
+    If it fails to list its files, the files of the last listing are used.
     """
 
     def __init__(
@@ -272,7 +272,7 @@ class _FencedLoader(_FencedStage):
         self.failing: set[Path] = set()
 
     def sources(self, root: Root) -> tuple[Source, ...]:
-        """Return the claimed files, or those that were claimed before."""
+        """Return the claimed files, or those of the last listing."""
         try:
             with self._guard.watched(self._work._replace(file=root.path.name)):
                 self._claims[root.path] = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
@@ -318,7 +318,7 @@ _KINDS = {"loaders": _FencedLoader, "indexes": _FencedIndex}
 
 
 def unlisted_by(loaders: Sequence[object], root: Callable[[], Root]) -> Iterator[str]:
-    """Say which loaders could not list the files of a folder."""
+    """Return which loaders failed to list the files of a folder."""
     for loader in loaders:
         if type(loader) is _FencedLoader and loader.failing and root().path in loader.failing:
             work = loader._work  # noqa: SLF001 - of the same module

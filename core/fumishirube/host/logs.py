@@ -1,4 +1,4 @@
-"""The log of what serves: a line of JSON for each event, and never a word of a text."""
+"""The log of a server: a line of JSON for each event, without any text of documents."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fumishirube.host.wire import write_error_line
 
 LEVELS = ("debug", "info", "warning", "error")
 _FRAMES = 24
-"""How many places of an exception are told, the innermost; a line stays a line."""
+"""The innermost frames of an exception that are logged, so that a line stays short."""
 _ERRORS = 24
 _LONGEST = 1000
 QUIET_LEVEL = "warning"
-"""The level for clients that show people what a server writes to standard error."""
+"""The log level for clients that show standard error to people."""
 
 
 def log_event(level: int, /, logger: str = "fumishirube", **fields: JsonValue) -> None:
@@ -30,10 +30,10 @@ def log_event(level: int, /, logger: str = "fumishirube", **fields: JsonValue) -
 
 
 class JsonLinesFormatter(logging.Formatter):
-    """Writes a record as one line of JSON: when, how grave, and its fields or its message.
+    """Formats a record as one line of JSON: time, level, and fields or message.
 
-    Of an exception it tells the types, for their words may hold a text, and with ``places`` where
-    they were raised.
+    Of exceptions it logs the types only, because messages may quote a text; with ``places`` also
+    where they were raised.
     """
 
     def __init__(self, *, places: bool) -> None:
@@ -62,7 +62,7 @@ class JsonLinesFormatter(logging.Formatter):
 
 
 class StandardErrorHandler(logging.Handler):
-    """Writes records to standard error, or drops them when nobody empties that pipe."""
+    """Writes records to standard error, and drops them while that pipe is full."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
@@ -70,9 +70,9 @@ class StandardErrorHandler(logging.Handler):
 
 
 def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool) -> None:
-    """Let this server tell what goes on from a level on, and what it stands on what is wrong.
+    """Log records from a level on to standard error, instead of all other handlers.
 
-    ``places`` are always told at the level ``debug``.
+    At the level ``debug``, ``places`` are always logged.
     """
     shown = level.upper()
     formatter = JsonLinesFormatter(places=places or shown == "DEBUG")
@@ -90,21 +90,21 @@ def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool)
 
 
 def escaped(text: str) -> str:
-    """Return a text whose control characters, and what else does not print, are escaped."""
+    """Return a text with control characters and other unprintable ones escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _ended(ended: threading.ExceptHookArgs) -> None:
-    """Log what ended a thread; left to itself it would be printed, words and all."""
+    """Log the exception that ended a thread; Python would print its message."""
     if ended.exc_value is not None and ended.exc_type is not SystemExit:
         name = ended.thread.name if ended.thread else "a thread"
         logging.getLogger("fumishirube").error("%s ended", name, exc_info=ended.exc_value)
 
 
 def _chain(error: BaseException, known: set[int]) -> Iterator[BaseException]:
-    """Yield an error, the members of a group, and what it came from, each once."""
+    """Yield an exception, its causes, and the members of groups, each once."""
     current: BaseException | None = error
     while current is not None and id(current) not in known:
         known.add(id(current))

@@ -1,17 +1,17 @@
-"""How the C library shares out memory among threads: by few pools, as one call works at once."""
+"""The number of memory pools in glibc's ``malloc``: few, as one call runs at a time."""
 
 from __future__ import annotations
 
 import sys
 
 _ARENA_MAX = -8
-"""The name of that setting in glibc's ``malloc.h``."""
+"""The name of the setting in glibc's ``malloc.h``."""
 _POOLS = 2
-"""One for the calls, and one for the threads that an index has of its own."""
+"""One for the calls, and one for the threads of an index."""
 
 
 def share_pools() -> None:
-    """Let threads share pools; each of its own keeps for ever what it once held at the worst."""
+    """Share few pools among threads; a pool never returns the most memory it ever held."""
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - only what serves pays for it
 

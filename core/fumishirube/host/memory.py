@@ -1,4 +1,4 @@
-"""What an application remembers between calls, and hands on to the one that takes its place."""
+"""Caches, traces and statistics, which an application passes on to its successor."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _Keys: TypeAlias = tuple[
 
 
 class SearchMemory(NamedTuple):
-    """The records of searches, the answers that may be given again, and the statistics.
+    """The traces, the cached answers, and the statistics of searches.
 
-    ``keys`` is what each of them depends on: one is handed on for as long as that stays the same.
+    ``keys`` holds what each of them depends on; it is passed on while that is unchanged.
     """
 
     traces: TraceStore
@@ -39,10 +39,10 @@ class SearchMemory(NamedTuple):
         code: str,
         former: SearchMemory | None,
     ) -> SearchMemory:
-        """Return the memory for a configuration, with what can be kept of an earlier one.
+        """Return the memory for a configuration, with the still valid parts of an earlier one.
 
-        Traces are written to the ``folder``, if there is one. ``code`` names the plugins as they
-        were imported: another one may answer otherwise.
+        Traces are written to the ``folder``, if there is one. ``code`` identifies the imported
+        plugins, because other plugins may answer otherwise.
         """
         config, file = loaded.config, loaded.statistics()
         keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file))
@@ -56,7 +56,7 @@ class SearchMemory(NamedTuple):
         return cls(traces, cache, statistics or _statistics(loaded, file), keys)
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
-        """Write what has not been written, but for what ``others`` still use."""
+        """Write pending data and close, except for parts that ``others`` still use."""
         used = {id(part) for other in others for part in _closable(other)}
         for part in _closable(self):
             if id(part) not in used:
@@ -64,14 +64,14 @@ class SearchMemory(NamedTuple):
 
 
 def _closable(memory: SearchMemory) -> tuple[SearchStatistics, TraceStore, SearchCache]:
-    """Return what is to be closed."""
+    """Return the parts to close."""
     return memory.statistics, memory.traces, memory.cache
 
 
 def _same(
     former: SearchMemory | None, keys: _Keys
 ) -> tuple[TraceStore | None, SearchCache | None, SearchStatistics | None]:
-    """Return what of an earlier memory still depends on the same."""
+    """Return the parts of an earlier memory whose keys are unchanged."""
     if former is None:
         return None, None, None
     traces, cache, statistics = (key == old for key, old in zip(keys, former.keys, strict=True))

@@ -1,4 +1,4 @@
-"""Which loader would read the files that none of a pipeline reads."""
+"""Loaders that would read the files that no loader of a pipeline reads."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fumishirube.plugins.registry import RegisteredStage
 _PACKAGED = frozenset(
     [".epub", ".htm", ".html", ".xhtml", ".pdf", ".docx", ".pptx", ".xls", ".xlsm", ".xlsx", ".ods"]
 )
-"""What the package reads that has loaders for documents."""
+"""The suffixes that the package with document loaders reads."""
 _FORMATS = frozenset([".doc", ".odt", ".rtf", ".ppt", ".odp"])
-"""Formats of documents that are more than text."""
-# A folder, and no name: until it is published, the name on the package index may be anybody's.
+"""The names of document formats."""
+# A folder instead of a name: the name on the package index may belong to others.
 _PACKAGE = (
     "the package fumishirube-documents: in the folder of Fumishirube's source, "
     "python -m pip install ./plugins/packages/fumishirube-documents"
@@ -28,8 +28,8 @@ def unread_files(
 ) -> list[UnreadFiles]:
     """Count files by suffix, most first, and name the loaders that would read them.
 
-    ``offers`` are the loaders that are installed, ``used`` the names of those that the pipeline
-    has already, and ``pipeline`` is where it is configured.
+    ``offers`` are the installed loaders, ``used`` the names of those in the pipeline, and
+    ``pipeline`` is its coordinate.
     """
     counts = Counter(PurePosixPath(path).suffix.lower() for path in paths)
     return [
@@ -52,7 +52,7 @@ def _reader(
 def _added(
     suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
 ) -> Iterator[str]:
-    """Name loaders that read the suffix as they are, but which the pipeline does not have."""
+    """Name loaders outside the pipeline that read the suffix with their default settings."""
     for offer in offers:
         field = offer.stage.model_fields.get("suffixes")
         suffixes = field.default if field and isinstance(field.default, tuple) else ()
@@ -61,7 +61,7 @@ def _added(
 
 
 def _set(suffix: str, offers: Collection[RegisteredStage], pipeline: str) -> Iterator[str]:
-    """Name loaders that say themselves under which condition they read the suffix."""
+    """Name loaders that read the suffix on a condition, which they state themselves."""
     for offer in offers:
         conditions = getattr(offer.stage, "reads_if", {})
         if suffix in conditions:

@@ -1,4 +1,4 @@
-"""Running a recorded search again, and saying what is to blame when the answer is another."""
+"""Replays of recorded searches, and the changes that may explain a different ranking."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from fumishirube.traces.records import Trace
 Cause: TypeAlias = Literal["corpus", "configuration", "plugins", "program", "time"]
 
 TIME_MS = 600_000
-"""How long a replay may take: it may have to index the manual first."""
+"""The time budget of a replay in milliseconds; the manual may have to be indexed first."""
 
 _NAMED = 5
 
 
 class ReplayChange(NamedTuple):
-    """Something that is not as it was when the search was recorded."""
+    """One change since the search was recorded."""
 
     cause: Cause
     explanation: str
@@ -51,12 +51,12 @@ class Replay:
 
     @cached_property
     def difference(self) -> TraceDifference:
-        """The two rankings side by side."""
+        """The difference between the two rankings."""
         return TraceDifference(self.before.trace, self.after.trace)
 
     @cached_property
     def changes(self) -> tuple[ReplayChange, ...]:
-        """What is not as it was, and may have changed the ranking."""
+        """The changes that may have changed the ranking."""
         return (
             *self._corpus(),
             *self._configuration(),
@@ -85,7 +85,7 @@ class Replay:
             if [*withheld_coordinates(item.before)]:
                 message = f"{item.name} holds a path, which was not exported; the value here counts"
             else:
-                message = f"{item.name}: {_said(item.before)} then, {_said(item.after)} now"
+                message = f"{item.name}: {_shown(item.before)} then, {_shown(item.after)} now"
             yield ReplayChange("configuration", message)
         same = ours.stages == theirs.stages
         if (
@@ -140,7 +140,7 @@ def open_replay_application(
 
 
 def _missing(trace: Trace, plugins: Plugins) -> str:
-    """Name the plugins that the stages of a trace came from, as far as they are not here."""
+    """Name the plugins of a trace's stages that are not loaded here."""
     here = {report.plugin for report in plugins.reports if report.status == "loaded"}
     makers = trace.origin.recipe.makers
     names = [f"{name} ({version})" for name, version in makers.items() if name not in here]
@@ -149,12 +149,12 @@ def _missing(trace: Trace, plugins: Plugins) -> str:
 
 @contextmanager
 def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator[Application]:
-    """Open an application that leaves no marks.
+    """Open an application that writes no crash marks.
 
-    The plugins are its own: what is registered with them observes its searches.
+    It loads plugins of its own: observers registered with them see its searches alone.
 
     Raises:
-        ConfigError: when the configuration asks for what is not there.
+        ConfigError: when the configuration names something that does not exist.
     """
     with (
         TemporaryDirectory(prefix="fumishirube-") as scratch,
@@ -166,11 +166,11 @@ def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator
 def replay_trace(
     application: Application, trace: Trace, progress: Progress | None = None
 ) -> ExportedTrace:
-    """Ask what a trace was asked, of the manual as it is now, past the cache.
+    """Repeat the query of a trace on the current manual, without the cache.
 
     Raises:
-        InvalidScope: when its question was not recorded in full, or no surface can be asked it.
-        NotFound: when there is no such manual any more.
+        InvalidScope: when the query was not recorded in full, or no surface can run it.
+        NotFound: when the manual no longer exists.
     """
     origin = trace.origin
     if trace.own or not origin.recipe.surface:
@@ -190,14 +190,14 @@ def replay_trace(
 
 
 def describe_recorded(application: Application, trace: Trace) -> ExportedTrace:
-    """Return a trace with what there is to know of its files, while they are as it saw them."""
+    """Return a trace with fingerprints of its files, as long as they are unchanged."""
     context = application.contexts.get(trace.origin.recipe.surface)
     content = None if context is None or trace.own else _content(context, trace)
     return ExportedTrace(trace, content, programs(__version__))
 
 
 def content_fingerprint(manual: ManualFolder) -> str:
-    """Return a fingerprint of what a manual's files hold, whenever and wherever written."""
+    """Return a fingerprint of the texts of a manual's files, whatever their times and paths."""
     content = hashlib.sha256()
     for path, claimed in sorted(manual.sweep().items()):
         content.update(f"{path}\0{manual.content_hash(claimed)}\n".encode("utf-8", "surrogatepass"))
@@ -205,7 +205,7 @@ def content_fingerprint(manual: ManualFolder) -> str:
 
 
 def _content(context: PipelineContext, trace: Trace) -> str | None:
-    """Return the fingerprint of the content that a trace saw, if that is still there."""
+    """Return the fingerprint of the content that a trace saw, if the files are unchanged."""
     if not {*(trace.manuals or [trace.manual_id])} <= {*context.manuals()}:
         return None
     state = context.prepare(trace.manual_id, Query("", budget=Budget.of(TIME_MS)))
@@ -215,7 +215,7 @@ def _content(context: PipelineContext, trace: Trace) -> str | None:
 
 
 def _content_of(context: PipelineContext, trace: Trace) -> str:
-    """Return the fingerprint of the content of all the manuals that a trace is of."""
+    """Return the fingerprint of the content of all manuals of a trace."""
     if not trace.manuals:
         return content_fingerprint(context.manual(trace.manual_id))
     contents = [f"{name}/{content_fingerprint(context.manual(name))}" for name in trace.manuals]
@@ -231,7 +231,7 @@ def _versions(
             yield ReplayChange(cause, f"{name}: {ours} then, {theirs} now")
 
 
-def _said(value: JsonValue) -> str:
+def _shown(value: JsonValue) -> str:
     if value is None:
         return "nothing"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -240,7 +240,7 @@ def _said(value: JsonValue) -> str:
 def _restored(
     exported_settings: Mapping[str, JsonValue], current: Mapping[str, JsonValue]
 ) -> dict[str, JsonValue]:
-    """Return settings with those that were not exported as they are configured here."""
+    """Return settings, with those that were not exported taken from this configuration."""
     restored: dict[str, JsonValue] = {}
     for name, value in exported_settings.items():
         here = current.get(name)
@@ -254,7 +254,9 @@ def _restored_value(value: JsonValue, here: JsonValue) -> JsonValue:
     if isinstance(value, Mapping):
         return _restored(value, here if isinstance(here, Mapping) else {})
     if isinstance(value, list):
-        beside = here if isinstance(here, list) and len(here) == len(value) else [None] * len(value)
-        pairs = [pair for pair in zip(value, beside, strict=True) if pair != (WITHHELD, None)]
+        current = (
+            here if isinstance(here, list) and len(here) == len(value) else [None] * len(value)
+        )
+        pairs = [pair for pair in zip(value, current, strict=True) if pair != (WITHHELD, None)]
         return [_restored_value(*pair) for pair in pairs]
     return here if value == WITHHELD else value

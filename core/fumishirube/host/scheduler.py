@@ -1,4 +1,4 @@
-"""Turns: calls work one after the other, so that the protocol gets its share of the interpreter."""
+"""The scheduler: calls run one after the other, so that the protocol gets its CPU time."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from anyio.lowlevel import current_token
 T = TypeVar("T")
 
 WORKERS = 16
-"""How many calls have a thread at most: those that take long, and those nobody waits for too."""
+"""Threads for calls, at most; long calls and abandoned ones hold theirs to the end."""
 CONCURRENT_CALLS = 1
-"""How many calls work at once; two take the interpreter from each other, and both end later."""
-TURN_SECONDS = 0.25
-"""Seconds after which a call that still works no longer counts."""
+"""Calls that run at once; two would share the interpreter, and both end later."""
+SLOT_SECONDS = 0.25
+"""Seconds after which a running call no longer delays the next one."""
 SWITCH_SECONDS = 0.0005
-"""Seconds after which a thread that computes lets another one have the interpreter.
+"""Seconds after which a computing thread yields the interpreter.
 
 A message passes through three threads; with the default of 0.005 each of them would wait that long
-for every call that computes.
+for every computing call.
 """
 
 
 class Scheduler:
-    """Calls get their turn in the order in which they came; one that takes long gives it up.
+    """Runs calls in the order in which they came; a long call does not block the next for long.
 
-    So a call that reads a whole manual delays the short ones behind it, but does not stop them.
+    So a call that reads a whole manual delays shorter ones behind it, but does not stop them.
     """
 
     def __init__(self) -> None:
@@ -40,35 +40,35 @@ class Scheduler:
         self._threads = anyio.CapacityLimiter(WORKERS)
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Return what some work in a thread returns, once it is its turn.
+        """Run ``work`` in a thread when its turn comes, and return its result.
 
-        When that is cancelled nobody waits for the thread any more, but it counts until it ends.
+        After a cancellation nobody waits for the thread, but it holds its place until it ends.
         """
-        async with self._turn():
-            errand = _ThreadJob(work, self._threads)
-            await self._threads.acquire_on_behalf_of(errand)
+        async with self._slot():
+            job = _ThreadJob(work, self._threads)
+            await self._threads.acquire_on_behalf_of(job)
             try:
-                await to_thread.run_sync(errand.run, abandon_on_cancel=True)
+                await to_thread.run_sync(job.run, abandon_on_cancel=True)
             finally:
-                errand.leave()
-        return errand.outcome()
+                job.leave()
+        return job.outcome()
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, and hold it while the body runs, or for ``TURN_SECONDS`` seconds."""
+    async def _slot(self) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it while the body runs, or for ``SLOT_SECONDS`` seconds."""
         caller = object()
         await self._limiter.acquire_on_behalf_of(caller)
         self._counted.add(caller)
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(self._lapse, caller)
+                group.start_soon(self._release_late, caller)
                 yield
                 group.cancel_scope.cancel()
         finally:
             self._end(caller)
 
-    async def _lapse(self, caller: object) -> None:
-        await anyio.sleep(TURN_SECONDS)
+    async def _release_late(self, caller: object) -> None:
+        await anyio.sleep(SLOT_SECONDS)
         self._end(caller)
 
     def _end(self, caller: object) -> None:
@@ -78,7 +78,7 @@ class Scheduler:
 
 
 class _ThreadJob(Generic[T]):
-    """Some work in a thread, for which somebody waits or no longer does."""
+    """Work in a thread, whose caller may stop waiting."""
 
     def __init__(self, work: Callable[[], T], threads: anyio.CapacityLimiter) -> None:
         self.outcome: Callable[[], T] = work
@@ -89,7 +89,7 @@ class _ThreadJob(Generic[T]):
         self._runs = False
 
     def run(self) -> None:
-        """Work, unless the caller has left already."""
+        """Run the work, unless the caller has already left."""
         if not self._begin():
             return
         try:

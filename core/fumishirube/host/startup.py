@@ -1,4 +1,4 @@
-"""From a workspace to its application: configuration, plugins, and what the former one leaves."""
+"""From a workspace to its application: read the configuration, load plugins, build."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fumishirube.plugins.discovery import Plugins, load_plugins
 
 
 def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: int = 0) -> Plugins:
-    """Load the plugins for a workspace, and log which were at work in processes that died.
+    """Load the plugins for a workspace, and log which ran in processes that died.
 
-    Should one end this process while it is imported, the next process can tell.
+    If an import ends this process, the next process reports it.
 
     Raises:
-        ConfigError: when the folder of derived state lies outside, and is not trusted.
+        ConfigError: when the state folder is outside the workspace, and is not trusted.
     """
     loaded.trust.check(outside_roots(loaded, ("state",)))
     with closing(PluginGuard(loaded.folder("state"))) as guard:
@@ -43,18 +43,17 @@ def open_application(
     plugins: Plugins | None = None,
     trusted: bool = False,
 ) -> Application:
-    """Read the configuration of a workspace, load the plugins, and build what it asks for.
+    """Read the configuration of a workspace, load the plugins, and build the application.
 
-    ``only`` names a surface to be built alone, configured or not, and settings that it must have.
-    A ``former`` application is one whose place this one takes in a process that goes on;
-    ``revision`` tells how often the code of plugins has been imported anew; ``plugins`` are those
-    that the process has loaded already. What leads out of the workspace takes effect when it is
-    ``trusted`` now, or was before.
+    With ``only``, that surface alone is built, configured or not, with its settings. ``former`` is
+    the application that this one replaces in a running process. ``revision`` counts how often the
+    code of plugins was imported again. ``plugins`` are already loaded ones. Paths outside the
+    workspace must be ``trusted`` now, or before.
 
     Raises:
-        ConfigError: when that cannot be done, or the folder holds nothing to work with, unless an
-            ``empty`` one will do.
-        PluginError: when a plugin of the former application cannot be loaded any more.
+        ConfigError: when that fails, or the folder has neither manuals nor a configuration and
+            may not be ``empty``.
+        PluginError: when a plugin of the former application cannot be loaded again.
     """
     loaded = load_config(workspace, file, environ, trusted=trusted)
     if plugins is None:

@@ -1,4 +1,4 @@
-"""A surface with its stages, and what the desks of one application share."""
+"""A configured surface with its stages, and the services that all surfaces share."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ MANUALS = "manuals"
 
 @dataclass(frozen=True)
 class ConfiguredSurface:
-    """A surface and its stages, as the configuration chose them: by shelf, in order.
+    """A surface and its stages as configured: by kind, in order.
 
-    ``pipeline_name`` is the key under which the file configures them; ``plugins`` offer them. A
-    ``default`` one has the name of a surface that needs no configuration.
+    ``pipeline_name`` is the key of the stages in the configuration. ``plugins`` registered them.
+    ``default`` means that a surface of this name needs no configuration.
     """
 
     name: str
@@ -47,17 +47,17 @@ class ConfiguredSurface:
 
     @property
     def indexed(self) -> bool:
-        """Whether there is an index to search; other surfaces read their files themselves."""
+        """Whether the surface has an index; others read their files themselves."""
         return bool(self.stages["indexes"])
 
     @property
     def of_manuals(self) -> bool:
-        """Whether it searches the folders of a root as manuals, one each."""
+        """Whether the folders of its root are manuals."""
         return self.indexed and self.surface.root == MANUALS
 
     @property
     def fingerprint(self) -> str:
-        """What an index depends on: loaders, tokenizer and index, with their settings."""
+        """The fingerprint that an index depends on: loaders, tokenizer and index with settings."""
         return "-".join(
             named.stage.fingerprint
             for kind_name in ("loaders", "tokenizers", "indexes")
@@ -66,7 +66,7 @@ class ConfiguredSurface:
 
     @cached_property
     def pipeline(self) -> str:
-        """What an answer depends on: the surface's name, and every stage with its settings."""
+        """The fingerprint that an answer depends on: surface and all stages, with settings."""
         uses = [
             f"{kind_name} {named.name} {named.stage.fingerprint}"
             for kind_name, stages in self.stages.items()
@@ -77,9 +77,9 @@ class ConfiguredSurface:
     def running(
         self, opening: ExitStack, fences: Fences
     ) -> Mapping[str, Sequence[NamedStage[Any]]]:
-        """Return the stages in their running forms, which end with the stack, by shelf, in order.
+        """Return the running forms of the stages by kind, in order; the stack closes them.
 
-        The index stays as it is: it is opened once a manual.
+        The index is not opened here, but for each manual.
 
         Raises:
             ConfigError: when a stage of a plugin cannot be opened.
@@ -94,7 +94,7 @@ class ConfiguredSurface:
 
     @cached_property
     def uses(self) -> Mapping[str, JsonValue]:
-        """The stages as the file would name them: by key, each with all its settings."""
+        """The stages as the configuration would name them: by key, each with all settings."""
         by_key: dict[str, JsonValue] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             uses = [
@@ -108,7 +108,7 @@ class ConfiguredSurface:
 
     @cached_property
     def recipe(self) -> PipelineSnapshot:
-        """What the record of a search says of them."""
+        """The recipe of the stages for the record of a search."""
         offers = {
             offer.plugin
             for kind_name, stages in self.stages.items()
@@ -128,7 +128,7 @@ def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:
     """Return the surface that searches the manuals: the default one, or the first.
 
     Raises:
-        ConfigError: when none of them does.
+        ConfigError: when no surface searches manuals.
     """
     readers = [surface for surface in surfaces if surface.of_manuals]
     if not readers:
@@ -146,7 +146,7 @@ def _remedy(surfaces: Sequence[ConfiguredSurface]) -> str:
 
 
 def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> JsonValue:
-    """Return a stage as the file would name it, with all its settings."""
+    """Return a stage as the configuration would name it, with all settings."""
     names = [offer.name for offer in registry[kind_name] if offer.stage is type(named.stage)]
     use = named.name if named.name in names else names[0]
     alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
@@ -157,7 +157,7 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
 def running(
     kind_name: str, named: NamedStage[Any], opening: ExitStack, fences: Fences, coordinate: str
 ) -> NamedStage[Any]:
-    """Return a stage in its running form, which ends with the stack, behind its fence.
+    """Return the running form of a stage, fenced; the stack closes it.
 
     Raises:
         ConfigError: when a stage of a plugin cannot be opened.
@@ -175,7 +175,7 @@ def running(
 def named_embedder(
     chosen: Sequence[NamedStage[Any]], begun: Sequence[NamedStage[Any]]
 ) -> NamedEmbedder | None:
-    """Return the first embedder, if there is one, given its settings and its running form."""
+    """Return the first embedder with its settings and its running form, if there is one."""
     for stage, works in zip(chosen, begun, strict=True):
         return NamedEmbedder(stage.name, stage.stage.fingerprint, works.stage)
     return None
@@ -183,11 +183,10 @@ def named_embedder(
 
 @dataclass(frozen=True)
 class SharedServices:
-    """What the desks of one application have in common.
+    """Services that all surfaces of one application share.
 
-    ``cached`` says whether a query that does not say so itself may be answered from the cache;
-    ``versions`` names the plugins that offer the stages; ``stage`` makes one
-    by its kind, name and settings.
+    ``cached`` is the default for queries that do not say whether to use the cache. ``versions``
+    names the plugins of the stages. ``stage`` makes a stage by kind, name and settings.
     """
 
     state: Root

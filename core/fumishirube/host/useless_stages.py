@@ -1,4 +1,4 @@
-"""Stages that could do nothing where they are configured."""
+"""Checks for configured stages that could have no effect."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Stages = Mapping[str, Sequence[NamedStage[Any]]]
 
 @runtime_checkable
 class UsesStages(Protocol):
-    """A surface that says what its stages may count on, so that one in vain stops the start.
+    """A surface that states what its stages can use, so that a useless stage stops the start.
 
-    Those are keys of a pipeline, ``links``, ``vectors`` and ``alternatives``.
+    The values are the keys ``links``, ``vectors`` and ``alternatives`` of a pipeline.
     """
 
     uses: ClassVar[Collection[str]]
@@ -26,19 +26,19 @@ class UsesStages(Protocol):
 
 @runtime_checkable
 class ChoosesStages(Protocol):
-    """A surface that uses some stages of a kind only, such as those with certain names."""
+    """A surface that uses only some stages of a kind, such as those with certain names."""
 
     def unused(self, key: str, name: str, stage: object) -> str | None:
-        """Return why a stage under a key, such as 'scorers', does nothing there, if so."""
+        """Return why a stage under a key, such as 'scorers', has no effect, if so."""
 
 
 def check_stages(
     surface: NamedStage[Surface], spec: PipelineSpec, stages: Stages, coordinate: str
 ) -> None:
-    """See that a surface can use each stage that its configuration names.
+    """Check that a surface can use each stage that its configuration names.
 
     Raises:
-        ConfigError: naming the first that could do nothing there, and why.
+        ConfigError: naming the first useless stage, and why.
     """
     by_key = {
         key: [named.stage for named in stages[kind_name]]
@@ -81,7 +81,7 @@ def _reasons(
 
 
 def _until(stage: object, scorers: Sequence[object]) -> Iterator[object]:
-    """Yield a scorer, and those that work before it."""
+    """Yield the scorers up to and including the named one."""
     for scorer in sorted(scorers, key=comes_last):
         yield scorer
         if scorer is stage:
@@ -89,7 +89,7 @@ def _until(stage: object, scorers: Sequence[object]) -> Iterator[object]:
 
 
 def _may_generate(scorer: object) -> bool:
-    """Tell whether a scorer brings in sections; of some only the running form says so."""
+    """Tell whether a scorer generates candidates; some decide that only in their running form."""
     return generates(scorer) or isinstance(scorer, ResourceStage)
 
 

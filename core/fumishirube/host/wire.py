@@ -1,4 +1,4 @@
-"""The wire: standard input and output, kept for the protocol, or for what a command prints."""
+"""Standard input and output, claimed for the protocol or for the output of a command."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from typing import BinaryIO, NoReturn, TextIO
 from fumishirube.text.controls import printable
 
 ATOMIC = 4096
-"""Up to this many bytes a pipe takes in one piece, or reports that it is full."""
+"""Bytes that a pipe takes in one piece, or refuses because it is full."""
 
 
 class Wire:
-    """Whole lines in and out, as bytes. One thread reads, one writes."""
+    """Lines of bytes in and out. One thread reads, one writes."""
 
     def __init__(self, source: int, sink: int) -> None:
         self._source = os.fdopen(source, "rb", closefd=False)
         self._sink = sink
 
     def lines(self) -> Iterator[bytes]:
-        """Yield each line that comes in; ends when the other side hangs up."""
+        """Yield each incoming line, until the other side closes the stream."""
         with suppress(OSError):
             yield from self._source
 
     def write(self, line: bytes) -> None:
-        """Write one line, to which the line end is added.
+        """Write one line, and add the line end.
 
         Raises:
-            OSError: when nobody reads any more.
+            OSError: when the reader is gone.
         """
         rest = memoryview(line + b"\n")
         while rest:
@@ -42,12 +42,12 @@ class Wire:
 
 
 def claim_wire() -> Wire:
-    """Take standard input and output for the protocol, before any plugin is imported.
+    """Claim standard input and output for the protocol, before any plugin is imported.
 
-    From now on what is printed goes to standard error, and whoever reads standard input, child
-    processes included, finds it empty. Call it once.
+    From then on, prints go to standard error, and other readers of standard input, child processes
+    included, find it empty. Call it once.
     """
-    source, sink = _private(0), _private(1)
+    source, sink = _duplicate(0), _duplicate(1)
     _point(0, os.devnull, os.O_RDONLY)
     try:
         os.dup2(2, 1)
@@ -57,23 +57,23 @@ def claim_wire() -> Wire:
     if sys.platform == "win32":
         _rebind_handles()
     for stream in (sys.stdout, sys.stderr):
-        _speak_utf8(stream)
+        _set_utf8(stream)
     return Wire(source, sink)
 
 
 class _ForeignCode(threading.local):
-    """How deep this thread is inside code of plugins."""
+    """The depth of plugin code on this thread's stack."""
 
     depth = 0
 
 
 _FOREIGN = _ForeignCode()
-_LAST_ACTS: dict[object, Callable[[], None]] = {}
+_EXIT_CALLBACKS: dict[object, Callable[[], None]] = {}
 
 
 @contextmanager
 def foreign_code() -> Iterator[None]:
-    """Say that code of a plugin runs in the body: what it prints is no output of a command."""
+    """Mark the body as plugin code: its prints are not the output of a command."""
     _FOREIGN.depth += 1
     try:
         yield
@@ -82,28 +82,28 @@ def foreign_code() -> Iterator[None]:
 
 
 class CommandOutput(io.TextIOWrapper):
-    """What a command prints, as ``sys.stdout``; what plugins print goes to standard error.
+    """The output of a command, as ``sys.stdout``; prints of plugins go to standard error.
 
-    The command prints in the main thread, and never while code of a plugin runs there. What comes
-    out steers no terminal, unless it is ``raw``.
+    The command prints in the main thread, and never while plugin code runs there. Terminal control
+    characters are escaped, unless it is ``raw``.
     """
 
     raw = False
 
     def write(self, text: str) -> int:
-        """Write a text where it belongs."""
+        """Write a text to the output of the command, or to standard error."""
         if _is_stray() and sys.stderr:
             return sys.stderr.write(text)
         return super().write(text if self.raw else printable(text))
 
     def style(self, code: str) -> None:
-        """Write what changes how a terminal shows the text that follows."""
+        """Write codes that change how a terminal shows the following text."""
         if not _is_stray():
             super().write(code)
 
     @property
     def buffer(self) -> BinaryIO:
-        """The stream of bytes where what is written now belongs."""
+        """The byte stream that ``write`` uses now."""
         own: BinaryIO = super().buffer  # type: ignore[assignment]
         return sys.stderr.buffer if _is_stray() and sys.stderr else own
 
@@ -113,17 +113,17 @@ def _is_stray() -> bool:
 
 
 def claim_output(*, raw: bool = False) -> None:
-    """Take standard output for what the command prints, before any plugin is imported.
+    """Claim standard output for the output of a command, before any plugin is imported.
 
-    From now on what extensions and child processes write there goes to standard error, and
-    controls are printed as escapes, unless the output is ``raw``. Call it once; where there is no
-    standard output, there is nothing to protect.
+    From then on, prints of extensions and child processes go to standard error, and control
+    characters are escaped, unless the output is ``raw``. Call it once; without a standard output it
+    has no effect.
     """
     if sys.stdout is None or sys.stderr is None:
         return
     with suppress(OSError, ValueError):
         sys.stdout.flush()
-        sink = _private(1)
+        sink = _duplicate(1)
         os.dup2(2, 1)
         if sys.platform == "win32":
             _rebind_handles()
@@ -135,34 +135,34 @@ def claim_output(*, raw: bool = False) -> None:
         sys.stdout = output
 
 
-def before_exit(act: Callable[[], None]) -> Callable[[], None]:
-    """Have something done before this process ends itself at once; return what forgets it."""
+def before_exit(callback: Callable[[], None]) -> Callable[[], None]:
+    """Register a function to call before this process exits at once; return what removes it."""
     token = object()
-    _LAST_ACTS[token] = act
+    _EXIT_CALLBACKS[token] = callback
 
     def forget() -> None:
-        _LAST_ACTS.pop(token, None)
+        _EXIT_CALLBACKS.pop(token, None)
 
     return forget
 
 
 def _act_for_the_last_time() -> None:
-    for act in [*_LAST_ACTS.values()]:
+    for callback in [*_EXIT_CALLBACKS.values()]:
         with suppress(Exception):
-            act()
+            callback()
 
 
 def write_error_line(line: str) -> None:
-    """Write one short line to standard error, or drop it when nobody empties that pipe."""
+    """Write one short line to standard error, or drop it while that pipe is full."""
     data = line.encode("utf-8", "replace")[: ATOMIC - 1] + b"\n"
     with suppress(OSError, ValueError):
-        # A log that blocked would take the protocol with it.
+        # A log that blocks would block the protocol.
         if sys.platform == "win32" or select.select([], [2], [], 0)[1]:
             os.write(2, data)
 
 
 def exit_within(seconds: float, code: int = 0) -> None:
-    """End the process after that time, whatever is still running."""
+    """End the process after that time, whatever threads still run."""
 
     def expire() -> None:
         time.sleep(seconds)
@@ -173,7 +173,7 @@ def exit_within(seconds: float, code: int = 0) -> None:
 
 
 def exit_now(code: int = 0) -> NoReturn:
-    """End the process now: threads that still run are not waited for."""
+    """End the process now, without waiting for threads."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
@@ -181,8 +181,8 @@ def exit_now(code: int = 0) -> NoReturn:
     os._exit(code)
 
 
-def _private(descriptor: int) -> int:
-    """Return a duplicate that children do not inherit, outside the three standard ones."""
+def _duplicate(descriptor: int) -> int:
+    """Return a duplicate that children do not inherit, above the three standard descriptors."""
     if sys.platform == "win32":
         return os.dup(descriptor)
     import fcntl  # noqa: PLC0415 - there is none on Windows
@@ -197,7 +197,7 @@ def _point(descriptor: int, path: str, flags: int) -> None:
 
 
 def _rebind_handles() -> None:
-    """Point the handles that child processes inherit at the descriptors' new places."""
+    """Point the handles that child processes inherit at the new places of the descriptors."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415 - only Windows keeps handles beside descriptors
         import msvcrt  # noqa: PLC0415 - the same
@@ -206,7 +206,7 @@ def _rebind_handles() -> None:
             ctypes.windll.kernel32.SetStdHandle(slot, msvcrt.get_osfhandle(descriptor))
 
 
-def _speak_utf8(stream: TextIO) -> None:
+def _set_utf8(stream: TextIO) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding="utf-8", errors="backslashreplace")

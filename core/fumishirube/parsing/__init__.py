@@ -1,4 +1,4 @@
-"""Parsers of other people's files: run in a process apart, with limits, and what they give back."""
+"""Parsers of foreign file formats, isolated in limited processes, and their results."""
 
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.isolated_loader import IsolatedLoader, ParsedLoader

@@ -1,4 +1,4 @@
-"""Processes of our own that answer one question after the other, and those of them that idle."""
+"""Worker processes that answer one request after the other, and a pool of idle ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ IDLE_SECONDS = 60.0
 
 
 class WorkerProcess:
-    """A process that runs a script of ours, by itself, and is spoken to over its streams.
+    """A process that runs one of our scripts, and exchanges data over its streams.
 
-    Without ``environ`` it has the environment of this one.
+    Without ``environ`` it inherits the environment.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class WorkerProcess:
 
     @property
     def lives(self) -> bool:
-        """Whether the process is there; one that idles may have been ended from outside."""
+        """Whether the process is running; others may have ended it."""
         return self._process.poll() is None
 
     def end(self) -> None:
@@ -50,7 +50,7 @@ P = TypeVar("P", bound=WorkerProcess)
 
 
 class IdleProcesses(Generic[P]):
-    """Processes that wait for the next question, each for ``IDLE_SECONDS`` at the most."""
+    """Idle processes, each for ``IDLE_SECONDS`` at most."""
 
     def __init__(self) -> None:
         self._idle: list[tuple[P, Timer]] = []
@@ -58,7 +58,7 @@ class IdleProcesses(Generic[P]):
         self._closed = False
 
     def take(self) -> P | None:
-        """Return the process that was used last, if there is one."""
+        """Return the process that was used last, or ``None``."""
         while True:
             with self._lock:
                 if not self._idle:
@@ -70,7 +70,7 @@ class IdleProcesses(Generic[P]):
             process.end()
 
     def put_back(self, process: P) -> None:
-        """Let a process wait; end it when none are kept any more."""
+        """Return a process to the pool; end it if the pool is closed."""
         timer = Timer(IDLE_SECONDS, self._retire, (process,))
         timer.daemon = True
         with self._lock:
@@ -81,7 +81,7 @@ class IdleProcesses(Generic[P]):
         process.end()
 
     def close(self) -> None:
-        """End all processes that idle, and keep none from now on."""
+        """End all idle processes, and close the pool."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

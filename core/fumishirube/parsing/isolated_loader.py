@@ -1,4 +1,4 @@
-"""A loader whose parser never runs in the server: the base of loaders of other people's formats."""
+"""The base of loaders for foreign formats, whose parsers never run in the server."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fumishirube.stages import Stage
 
 _LIMITS = frozenset({"suffixes", "parse_seconds", "parse_bytes"})
 _OPEN_ELSEWHERE = ("~$", ".~lock.")
-"""How office programs call the file beside a document that somebody has open."""
+"""How office programs name the lock file beside an open document."""
 
 
 class IsolatedLoader(Stage):
     """Reads files of some suffixes with a parser in a worker process.
 
-    ``parser`` names it as ``module:function``. The function takes the bytes of a file, the stem of
-    its name, and the loader's settings, and returns a document, whose path does not matter, or
-    raises ``Unreadable``. It gets no path, and its process is given ``parse_seconds`` and
-    ``parse_bytes`` of memory. What it gives is remembered by the file's content.
+    ``parser`` names it as ``module:function``. The function receives the bytes of a file, the stem
+    of its name, and the loader's settings, and returns a document, whose path is ignored, or raises
+    ``Unreadable``. It receives no path, and its process is limited to ``parse_seconds`` and
+    ``parse_bytes`` of memory. Results are cached by the file's content.
     """
 
     parser: ClassVar[str]
@@ -36,7 +36,7 @@ class IsolatedLoader(Stage):
     parse_bytes: Annotated[int, Field(ge=1)] = 2 * 1024**3
 
     def sources(self, root: Root) -> list[Source]:
-        """Return every file that ends in one of the suffixes, whatever their case."""
+        """Return every file with one of the suffixes, in any case."""
         endings = tuple(suffix.lower() for suffix in self.suffixes)
         named = [entry for entry in root.files() if entry.name.lower().endswith(endings)]
         paths = [entry.path for entry in named if not entry.name.startswith(_OPEN_ELSEWHERE)]
@@ -44,7 +44,7 @@ class IsolatedLoader(Stage):
 
     @contextmanager
     def open(self) -> Iterator[ParsedLoader]:
-        """Give the loader with processes that stay from file to file."""
+        """Yield a loader whose processes are reused for further files."""
         with closing(ParserProcesses()) as processes:
             yield ParsedLoader(self, processes)
 
@@ -52,34 +52,34 @@ class IsolatedLoader(Stage):
         """Read a file in a process for it alone.
 
         Raises:
-            Unreadable: when the parser refuses it, falls over it, or takes too much.
+            Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
         """
         with self.open() as running:
             return running.load(root, source)
 
     @property
     def request(self) -> ParseRequest:
-        """What a worker is asked."""
+        """Return the request to a worker."""
         settings = self.model_dump(mode="json", exclude=set(_LIMITS))
         return ParseRequest(self.parser, settings, self.parse_seconds, self.parse_bytes)
 
 
 @dataclass(frozen=True)
 class ParsedLoader:
-    """An isolated loader at work."""
+    """The running form of an isolated loader."""
 
     settings: IsolatedLoader
     processes: ParserProcesses
 
     def sources(self, root: Root) -> list[Source]:
-        """Return what the settings say."""
+        """Return the files that the settings select."""
         return self.settings.sources(root)
 
     def load(self, root: Root, source: Source) -> Document:
         """Read a file.
 
         Raises:
-            Unreadable: when the parser refuses it, falls over it, or takes too much.
+            Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
         """
         data = root.read_bytes(source.path)
         return self.processes.parse(self.settings.request, data, source.path)

@@ -1,4 +1,4 @@
-"""Worker processes of parsers: started when needed, ended when they overrun, fall or idle."""
+"""Worker processes of parsers: started on demand, ended after a limit, a crash or idle time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fumishirube.parsing.records import document_of
 _START_SECONDS = 60.0
 _LONGEST_ANSWER = 512 * 1024 * 1024
 _ENVIRONMENT = ("SYSTEMROOT", "TZ")
-"""All that a worker sees of the environment."""
+"""The only environment variables that a worker inherits."""
 _REASONS = {
     "parser_timeout": "parsing took longer than {seconds:g} seconds; raise parse_seconds",
     "parser_memory": "parsing took more memory than {memory} bytes; raise parse_bytes",
@@ -40,7 +40,7 @@ class ParseRequest(NamedTuple):
 
 
 class _ParserLost(Exception):
-    """The process has not answered; ``reason`` says why."""
+    """The process did not answer; ``reason`` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -56,7 +56,7 @@ class _ParserProcess(WorkerProcess):
         self._exchange(b"", _START_SECONDS)
 
     def ask(self, request: ParseRequest, data: bytes, name: str) -> Any:
-        """Return what the parser says of a file.
+        """Return the parser's answer for a file.
 
         Raises:
             _ParserLost: when the process is gone, or had to be ended.
@@ -102,7 +102,7 @@ class _ParserProcess(WorkerProcess):
 
 
 class ParserProcesses:
-    """Processes that parse one file after the other; a file has one of its own meanwhile."""
+    """A pool of processes that parse files; each process parses one at a time."""
 
     def __init__(self) -> None:
         self._idle = IdleProcesses[_ParserProcess]()
@@ -111,7 +111,7 @@ class ParserProcesses:
         """Return the document that a parser makes of a file's bytes.
 
         Raises:
-            Unreadable: when the parser refuses the file, falls over it, or takes too much.
+            Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
         """
         try:
             process = self._idle.take() or _ParserProcess()
@@ -127,7 +127,7 @@ class ParserProcesses:
             raise _unreadable("damaged", "", request, path) from None
 
     def close(self) -> None:
-        """End all processes that idle, and keep none from now on."""
+        """End all idle processes, and close the pool."""
         self._idle.close()
 
 

@@ -1,4 +1,4 @@
-"""Documents as plain data: between processes, and on disk."""
+"""Documents as plain data, for other processes and for files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fumishirube.places import Place
 
 
 def document_record(document: Document) -> dict[str, Any]:
-    """Return a document as JSON has it; links are not part of it, nor is its path."""
+    """Return a document as JSON data, without its links and its path."""
     return {
         "file_type": document.file_type,
         "text": document.text,
@@ -23,10 +23,10 @@ def document_record(document: Document) -> dict[str, Any]:
 
 
 def document_of(record: Mapping[str, Any], path: str) -> Document:
-    """Return the document that a record holds.
+    """Return the document of a record.
 
     Raises:
-        ValueError: when it holds none.
+        ValueError: when the record is invalid.
     """
     try:
         document = Document(

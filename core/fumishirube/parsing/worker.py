@@ -1,4 +1,4 @@
-"""The process in which parsers run: bytes and settings come in, a document goes out."""
+"""The process in which parsers run: it reads bytes and settings, and writes documents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 HEAD = struct.Struct(">IQ")
-"""Before each request: how many bytes of JSON come, and how many of the file."""
+"""The head of a request: the bytes of JSON, and the bytes of the file."""
 ANSWER = struct.Struct(">Q")
-"""Before each answer: how many bytes of JSON come."""
+"""The head of an answer: the bytes of JSON."""
 
 
 def main() -> None:
-    """Answer requests until there are none."""
+    """Answer requests until the input ends."""
     source, sink = _streams()
     sink.write(ANSWER.pack(0))
     sink.flush()
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """Take the pipes away from parsers, which may print."""
+    """Keep the pipes from parsers, which may print."""
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("r+b") as nothing:
@@ -58,7 +58,7 @@ def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _limit(memory: int) -> None:
-    """Let the system refuse memory, files and cores, where it can."""
+    """Limit memory, files and core dumps, where the system supports it."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415 - not on Windows

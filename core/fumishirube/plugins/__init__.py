@@ -1,1 +1,1 @@
-"""Plugins: the hooks, the registry, and how installed plugins are discovered."""
+"""Plugins: hooks, discovery and registry."""

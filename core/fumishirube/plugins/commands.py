@@ -1,4 +1,4 @@
-"""Commands: the verbs of the command line, and the ways to serve, that plugins register."""
+"""Commands that plugins register: verbs of the command line, and ways to serve."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
 
 class CommandModule(Protocol):
-    """What the module of a command defines; it is imported when the command is chosen."""
+    """The interface of a command's module, which is imported when the command is chosen."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments of the command to its parser."""
@@ -35,13 +35,13 @@ class Command:
     """A verb of the command line: its name, its line in the help, and the module that runs it.
 
     ``module`` is a dotted name. The module defines ``add_arguments(parser)`` and ``run(options)``,
-    which returns an exit code. It is imported only when the verb is chosen, so that a verb costs
-    the others nothing.
+    which returns an exit code. It is imported only when the verb is chosen, so that other verbs
+    start fast.
 
-    With ``serves`` it is no verb but another way to serve: ``fumishirube serve --NAME``. Its
-    ``add_arguments`` adds that option, and ``variable`` names an environment variable that
-    chooses it too. ``web_server`` names a class, as ``module:Name``, with which other commands
-    may serve their own pages; see :class:`fumishirube.serving.WebServer`.
+    With ``serves`` it is another way to serve: ``fumishirube serve --NAME``. Its ``add_arguments``
+    adds that option, and ``variable`` names an environment variable that chooses it too.
+    ``web_server`` names a class, as ``module:Name``, with which other commands may serve their own
+    pages; see :class:`fumishirube.serving.WebServer`.
     """
 
     name: str
@@ -54,14 +54,14 @@ class Command:
 
     @property
     def words(self) -> str:
-        """What is typed to choose it."""
+        """The words that choose the command."""
         return f"{SERVE} --{self.name}" if self.serves else self.name
 
     def load(self) -> CommandModule:
         """Import the module.
 
         Raises:
-            PluginError: when that fails, or the module lacks one of the two functions.
+            PluginError: when the import fails, or the module lacks one of the two functions.
         """
         try:
             module = import_module(self.module)
@@ -80,29 +80,29 @@ class Command:
 
 @dataclass(frozen=True)
 class RegisteredCommand:
-    """A command, and the plugin that offers it."""
+    """A command, and the plugin that registered it."""
 
     command: Command
     plugin: str
 
     @property
     def name(self) -> str:
-        """What is typed to choose it."""
+        """The words that choose the command."""
         return self.command.words
 
 
 class CommandRegister:
-    """Takes the commands of one plugin."""
+    """Registers the commands of one plugin."""
 
     def __init__(self, plugin: str) -> None:
         self._plugin = plugin
         self.offers: list[RegisteredCommand] = []
 
     def __call__(self, command: Command) -> None:
-        """Offer a command under a kebab-case name.
+        """Register a command under a kebab-case name.
 
         Raises:
-            PluginError: when it is no command, or its name or its module is malformed.
+            PluginError: when it is not a command, or its name or its module is malformed.
         """
         if not isinstance(command, Command):
             raise PluginError(f"a command is a fumishirube.Command, not {type(command).__name__}")
@@ -116,13 +116,13 @@ class CommandRegister:
 
 
 class CommandRegistry:
-    """The commands that plugins offer, by the words that choose them."""
+    """The registered commands, by the words that choose them."""
 
     def __init__(self) -> None:
         self._offers: dict[str, RegisteredCommand] = {}
 
     def put(self, offer: RegisteredCommand) -> None:
-        """Add a command; whoever loads plugins has settled clashes before."""
+        """Add a command; name clashes are resolved before."""
         self._offers[offer.name] = offer
 
     def __iter__(self) -> Iterator[Command]:
@@ -205,4 +205,4 @@ OWN_COMMANDS = (
         "config show > fumishirube.yaml",
     ),
 )
-"""The framework's own verbs, whose names no plugin can take."""
+"""The names of the framework's own verbs, which plugins cannot take."""

@@ -1,4 +1,4 @@
-"""What is on its way out: it goes on working for a while, and whoever uses it is told."""
+"""Deprecations: old names and settings still work for a while, with a warning."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ FACADE = "fumishirube"
 
 
 class Deprecation(DeprecationWarning):
-    """Something of Fumishirube's that will go; the message says when, and what to use instead.
+    """A deprecated part of Fumishirube; the message says until when, and what to use instead.
 
-    A function or class is marked with ``typing_extensions.deprecated(told, category=Deprecation)``,
-    which type checkers know, and a setting with pydantic's ``Field(deprecated=told)``.
+    Mark a function or class with ``typing_extensions.deprecated(message, category=Deprecation)``,
+    which type checkers know, and a setting with pydantic's ``Field(deprecated=message)``.
     """
 
 
 class RenamedExport(NamedTuple):
-    """What a name of the façade is called now, since which version, and when the old one goes."""
+    """The new name of an export, the version that renamed it, and the one that drops the old."""
 
     now: str
     since: str
@@ -28,14 +28,14 @@ class RenamedExport(NamedTuple):
 
 
 RENAMED: Mapping[str, RenamedExport] = {}
-"""The old names of the façade that still work."""
+"""The former names of the façade that still work."""
 
 
 def resolve_former_name(name: str) -> object:
-    """Return what an old name of the façade stands for, and warn whoever asks for it.
+    """Return the object of a former name of the façade, with a warning.
 
     Raises:
-        AttributeError: when it is no old name either.
+        AttributeError: when it is not a former name.
     """
     renamed = RENAMED.get(name)
     if renamed is None:
@@ -49,7 +49,7 @@ def resolve_former_name(name: str) -> object:
 
 @contextmanager
 def collect_deprecations() -> Iterator[list[str]]:
-    """Give what is said of deprecated things meanwhile, each once. All warnings go their way."""
+    """Yield a list of deprecation messages of the body, each once. Warnings are shown as usual."""
     messages: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", Deprecation)

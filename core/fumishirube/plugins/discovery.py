@@ -1,4 +1,4 @@
-"""Discovering and loading plugins, one by one, surviving the bad ones."""
+"""Discover and load plugins one by one, and report those that fail."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from fumishirube.plugins.registry import (
 
 _UNIMPORTED = "cannot be imported"
 _MOST_CAUSES = 3
-"""How many refused plugins a configuration error names."""
+"""Refused plugins that a configuration error names, at most."""
 _COMMANDS = "commands"
 _OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 
@@ -48,7 +48,7 @@ Status = Literal["loaded", "refused", "disabled"]
 
 @dataclass(frozen=True)
 class PluginReport:
-    """What became of one plugin."""
+    """The result of loading one plugin."""
 
     plugin: str
     distribution: str
@@ -66,10 +66,10 @@ class PluginReport:
 
 @dataclass
 class Plugins:
-    """The loaded plugins: their shelves, their observers, and a report on each, good or bad.
+    """The loaded plugins: their registry, their observers, and a report on each.
 
-    ``revision`` tells how often this process has imported their code anew. ``left_out`` says, by
-    plugin, which parts of it could not be built.
+    ``revision`` counts how often this process imported their code again. ``left_out`` lists the
+    parts that could not be built, by plugin.
     """
 
     registry: StageRegistry
@@ -81,7 +81,7 @@ class Plugins:
 
     @property
     def code(self) -> str:
-        """Name the plugins that may have a part in an answer, each with its version."""
+        """The names and versions of the plugins that may affect an answer."""
         loaded = [report for report in self.reports if report.status == "loaded"]
         names = " ".join(
             f"{loaded_report.plugin}={loaded_report.distribution}-{loaded_report.version}"
@@ -90,7 +90,7 @@ class Plugins:
         return f"{names} #{self.revision}" if self.revision else names
 
     def check_against(self, former: Plugins) -> None:
-        """Raise a :class:`PluginError` when one that was loaded before cannot be any more."""
+        """Raise a :class:`PluginError` if a plugin of an earlier load cannot be loaded any more."""
         loaded = {report.plugin for report in former.reports if report.status == "loaded"}
         for report in self.reports:
             if report.plugin in loaded and report.status == "refused":
@@ -100,8 +100,8 @@ class Plugins:
         """Return the stage of this name.
 
         Raises:
-            ConfigError: with the coordinate and the nearest name, when there is none, and with
-                what is wrong with the plugins that may be meant to offer it.
+            ConfigError: with the coordinate, the nearest name, and the problems of plugins that may
+                have meant to register it.
         """
         try:
             return self.registry[kind_name].take(name, coordinate)
@@ -113,7 +113,7 @@ class Plugins:
             raise ConfigError("; ".join((str(error), *causes))) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
-        """Say why plugins that were refused may be why there is no stage of this name."""
+        """Yield the problems of refused plugins that may explain a missing stage."""
         claimed = [r for r in self.reports if any(f"{noun} {name!r} " in p for p in r.problems)]
         refused = [r for r in self.reports if r.status == "refused"]
         refused.sort(key=lambda report: not report.problems[0].startswith(_UNIMPORTED))
@@ -137,12 +137,12 @@ def load_plugins(
     revision: int = 0,
     importing: Callable[[InstalledPlugin], AbstractContextManager[None]] | None = None,
 ) -> Plugins:
-    """Load the built-ins and, unless told otherwise, every installed plugin of this API version.
+    """Load the built-ins and, with ``strangers``, every installed plugin of this API version.
 
-    A plugin that cannot be loaded, or that offers what it may not, is rolled back and reported.
-    A built-in's name cannot be taken; of two strangers that claim one name neither is offered.
-    Nothing depends on the order of installation. Each plugin is loaded while the context of
-    ``importing`` is open, if there is one.
+    A plugin that cannot be loaded, or that registers something invalid, is rolled back and
+    reported. A built-in's name cannot be taken; if two other plugins claim one name, neither gets
+    it. The order of installation has no effect. Each plugin is loaded inside the context that
+    ``importing`` returns, if given.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
@@ -166,11 +166,11 @@ def load_plugins(
 
 
 _Offer: TypeAlias = tuple[str, RegisteredStage | RegisteredCommand]
-"""A kind's name, and what is offered."""
+"""The name of a kind, and a registered stage or command."""
 
 
 class _LoadedPlugin(NamedTuple):
-    """A plugin, what it offers by shelf, and what it uses that is deprecated."""
+    """A plugin, what it registers by kind, and the deprecated things that it uses."""
 
     plugin: InstalledPlugin
     offers: list[_Offer]
@@ -178,7 +178,7 @@ class _LoadedPlugin(NamedTuple):
 
 
 def _of_other_versions() -> Iterator[PluginReport]:
-    """Report the plugins of other versions of the API, which are never imported."""
+    """Report the plugins of other API versions, which are never imported."""
     for plugin, remedy in of_other_versions():
         problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
         yield _report(plugin, "refused", problems=[problem])
@@ -186,7 +186,7 @@ def _of_other_versions() -> Iterator[PluginReport]:
 
 @contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Send what is printed to standard error, by extensions and child processes too."""
+    """Redirect output to standard error, that of extensions and child processes too."""
     with redirect_stdout(sys.stderr):
         _flush()
         try:
@@ -209,10 +209,10 @@ def _flush() -> None:
 
 
 def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer]:
-    """Import and register one plugin, collect its offers, or leave no trace of it.
+    """Import and register one plugin; roll back everything if it fails.
 
-    All that it raises is its problem, even what is no ``Exception``: programs exit, and
-    extensions written in Rust panic.
+    Any exception becomes the plugin's problem, even one that is no ``Exception``: a module may
+    exit, and extensions written in Rust panic.
     """
     try:
         module = plugin.point.load()
@@ -262,7 +262,7 @@ def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
 
 
 def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandRegister]]:
-    """Yield what each hook is called with, by the name of the kind."""
+    """Yield the argument of each hook, by the name of the kind."""
     for kind in KINDS:
         defaults = kind.kind_name in (SURFACES, LOADERS)
         yield kind.kind_name, (DefaultRegister if defaults else Register)(kind, plugin)

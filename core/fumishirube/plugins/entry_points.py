@@ -1,4 +1,4 @@
-"""The entry points of installed distributions: which plugins there are, before any is imported."""
+"""The entry points of installed distributions: plugins by name, before any import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _API = "fumishirube.v"
 
 
 class InstalledPlugin(NamedTuple):
-    """An entry point, and what it is called: by its name, or by its distribution too."""
+    """An entry point, with an id: its name, or its distribution and name."""
 
     id: str
     point: EntryPoint
@@ -29,7 +29,7 @@ class InstalledPlugin(NamedTuple):
         return self.distribution == DISTRIBUTION
 
     def mentions(self, name: str) -> bool:
-        """Tell whether the source of its distribution holds a name in quotes."""
+        """Tell whether the source of its distribution contains a name in quotes."""
         quoted = (f'"{name}"', f"'{name}'")
         for file in (self.point.dist.files if self.point.dist else None) or ():
             if file.suffix == ".py":
@@ -43,7 +43,7 @@ class InstalledPlugin(NamedTuple):
 
 
 def installed() -> list[InstalledPlugin]:
-    """Return the plugins of this API version, the built-ins first, each with an id of its own."""
+    """Return the plugins of this API version, the built-ins first, each with a unique id."""
     points = [
         (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
         for point in entry_points(group=GROUP)
@@ -59,7 +59,7 @@ def installed() -> list[InstalledPlugin]:
 
 
 def of_other_versions() -> Iterator[tuple[InstalledPlugin, str]]:
-    """Yield the plugins of other versions of the API, each with what is to be done."""
+    """Yield the plugins of other API versions, each with a remedy."""
     every = entry_points()
     ours = int(GROUP.removeprefix(_API))
     served = {point.dist.name for point in every.select(group=GROUP) if point.dist}

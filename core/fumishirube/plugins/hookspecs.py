@@ -27,49 +27,49 @@ hook = pluggy.HookimplMarker(GROUP)
 
 @_spec
 def register_loaders(register: DefaultRegister[Loader]) -> None:
-    """Offer loaders, which turn the files of a manual into documents made of sections."""
+    """Register loaders, which turn the files of a manual into documents made of sections."""
 
 
 @_spec
 def register_tokenizers(register: Register[Tokenizer]) -> None:
-    """Offer tokenizers, which turn folded text into the terms that an index keeps."""
+    """Register tokenizers, which turn folded text into the terms of an index."""
 
 
 @_spec
 def register_embedders(register: Register[Embedder]) -> None:
-    """Offer embedders, which turn texts into vectors."""
+    """Register embedders, which turn texts into vectors."""
 
 
 @_spec
 def register_indexes(register: Register[Index]) -> None:
-    """Offer indexes, which keep sections and answer weighted-term queries."""
+    """Register indexes, which store sections and answer weighted-term queries."""
 
 
 @_spec
 def register_scorers(register: Register[Scorer]) -> None:
-    """Offer scorers, which score passages for a query."""
+    """Register scorers, which score passages for a query."""
 
 
 @_spec
 def register_fusers(register: Register[Fuser]) -> None:
-    """Offer fusers, which split a query into runs and merge their rankings."""
+    """Register fusers, which split a query into runs and merge their rankings."""
 
 
 @_spec
 def register_refiners(register: Register[Refiner]) -> None:
-    """Offer refiners, which reorder or shorten a ranking."""
+    """Register refiners, which reorder or shorten a ranking."""
 
 
 @_spec
 def register_surfaces(register: DefaultRegister[Surface]) -> None:
-    """Offer surfaces, which offer tools to callers."""
+    """Register surfaces, which offer tools to callers."""
 
 
 @_spec
 def register_commands(register: CommandRegister) -> None:
-    """Offer verbs of the command line, and ways to serve besides standard input and output."""
+    """Register verbs of the command line, and ways to serve besides standard streams."""
 
 
 @_spec
 def search_finished(trace: Trace) -> None:
-    """Watch a finished search. Observers never change it; what they raise is logged and dropped."""
+    """Observe a finished search. Observers cannot change it; their errors are logged."""

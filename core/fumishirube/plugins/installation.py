@@ -1,4 +1,4 @@
-"""How this program was installed: what starts it, and the command that adds an extra."""
+"""How this program was installed: the command that starts it, and that adds an extra."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _START = (
 
 
 def start_command() -> list[str]:
-    """Return what starts this very installation, from anywhere.
+    """Return the command that starts this installation from any folder.
 
-    Where it has no script there is no ``python -m`` either: that would prefer a module of the
-    folder in which it is started.
+    Without an installed script, the command avoids ``python -m``, which would prefer a module of
+    the current folder.
     """
     script = shutil.which(_DISTRIBUTION, path=str(Path(sys.executable).parent))
     return [script] if script else [sys.executable, "-c", _START]
@@ -35,8 +35,8 @@ def install_command(extra: str) -> str:
     """Return the shell command that adds an extra to this installation.
 
     It names the folder, wheel or repository that pip recorded in ``direct_url.json`` (PEP 610), so
-    it is meant for the person's own terminal, not for answers of tools. Where pip recorded
-    nothing, ``PATH`` stands for the folder or wheel.
+    it is for the user's own terminal, not for answers of tools. If pip recorded nothing, ``PATH``
+    stands for the folder or wheel.
     """
     return command_for(extra, _direct_url())
 
@@ -58,7 +58,7 @@ def command_for(extra: str, direct_url: Mapping[str, Any] | None) -> str:
 
 
 def _direct_url() -> Mapping[str, Any] | None:
-    """Return what pip recorded of the origin, or ``None``."""
+    """Return pip's record of the origin, or ``None``."""
     try:
         text = distribution(_DISTRIBUTION).read_text("direct_url.json")
         recorded = json.loads(text) if text else None

@@ -1,4 +1,4 @@
-"""Names on shelves: who offers which stage, under which name."""
+"""The registry: stages by kind and name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
 
 @dataclass(frozen=True)
 class StageKind:
-    """One kind of stage: its shelf's name, the word for one of it, and its methods."""
+    """A kind of stage: its plural name, its singular name, and its methods."""
 
     kind_name: str
     noun: str
@@ -41,7 +41,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class RegisteredStage:
-    """A class offered under a name by a plugin; a ``default`` one needs no configuration."""
+    """A stage class registered by a plugin; a ``default`` one needs no configuration."""
 
     name: str
     stage: type[Stage]
@@ -50,7 +50,7 @@ class RegisteredStage:
 
 
 class Register(Generic[T]):
-    """Takes the offers of one plugin for one shelf; ``Register[Scorer]`` takes scorers only."""
+    """Registers the stages of one plugin and kind; ``Register[Scorer]`` accepts scorers only."""
 
     def __init__(self, kind: StageKind, plugin: str) -> None:
         self._kind = kind
@@ -58,10 +58,10 @@ class Register(Generic[T]):
         self.offers: list[RegisteredStage] = []
 
     def __call__(self, name: str, stage: type[T]) -> None:
-        """Offer a stage class under a kebab-case name.
+        """Register a stage class under a kebab-case name.
 
         Raises:
-            PluginError: when the name is malformed or the class is no stage of this kind.
+            PluginError: when the name is malformed or the class is not a stage of this kind.
         """
         if not NAME.match(name):
             raise PluginError(
@@ -78,23 +78,23 @@ class Register(Generic[T]):
 
 
 class DefaultRegister(Register[T]):
-    """Takes surfaces or loaders, and which of them are there when the configuration names none."""
+    """Registers surfaces or loaders, some of them as defaults."""
 
     def __call__(self, name: str, stage: type[T], *, default: bool = False) -> None:
-        """Offer a stage; one by ``default`` is there when the configuration names none.
+        """Register a stage; a ``default`` one is used when the configuration names none.
 
-        A default loader reads the files that no loader of the surface's own claims, if the surface
-        takes such loaders.
+        A default loader reads the files that no loader of the surface claims, if the surface uses
+        default loaders.
 
         Raises:
-            PluginError: when the name is malformed or the class is no stage of this kind.
+            PluginError: when the name is malformed or the class is not a stage of this kind.
         """
         super().__call__(name, stage)
         self.offers[-1] = replace(self.offers[-1], default=default)
 
 
 class StageKindRegistry:
-    """The offers of one kind, by name."""
+    """The registered stages of one kind, by name."""
 
     def __init__(self, kind: StageKind) -> None:
         self.kind = kind
@@ -107,11 +107,11 @@ class StageKindRegistry:
         return name in self._offers
 
     def put(self, offer: RegisteredStage) -> None:
-        """Put an offer on the shelf; whoever loads plugins has settled clashes before."""
+        """Add a stage; name clashes are resolved before."""
         self._offers[offer.name] = offer
 
     def take(self, name: str, coordinate: str) -> RegisteredStage:
-        """Return the offer of this name.
+        """Return the stage of this name.
 
         Raises:
             ConfigError: with the coordinate and the nearest name, when there is none.
@@ -125,7 +125,7 @@ class StageKindRegistry:
 
 
 class StageRegistry:
-    """All shelves, by kind."""
+    """The registries of all kinds."""
 
     def __init__(self) -> None:
         self.kinds_by_name = {kind.kind_name: StageKindRegistry(kind) for kind in KINDS}
@@ -134,15 +134,15 @@ class StageRegistry:
         return self.kinds_by_name[kind_name]
 
     def default_surfaces(self) -> list[str]:
-        """Return the surfaces that are there when the configuration names none, sorted."""
+        """Return the names of the default surfaces, sorted."""
         return [offer.name for offer in self[SURFACES] if offer.default]
 
     def default_loaders(self) -> list[str]:
-        """Return the loaders that surfaces may take when the configuration names none, sorted."""
+        """Return the names of the default loaders, sorted."""
         return [offer.name for offer in self[LOADERS] if offer.default]
 
     def offers(self) -> Iterator[tuple[StageKind, RegisteredStage]]:
-        """Yield every offer with its kind, shelf by shelf, names sorted."""
+        """Yield every registered stage with its kind, sorted by name within a kind."""
         for registered in self.kinds_by_name.values():
             for offer in registered:
                 yield registered.kind, offer

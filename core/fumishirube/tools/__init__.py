@@ -1,4 +1,4 @@
-"""What answers, pages, resources and prompts are made of, beside ``Tool`` itself."""
+"""The parts of tools: answers, pages, resources and prompts."""
 
 from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith

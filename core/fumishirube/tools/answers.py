@@ -1,4 +1,4 @@
-"""Answers that leave out the keys they have nothing to say for."""
+"""Answers without empty keys, and the limits of their size."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 from fumishirube.tools.definitions import Answer
 
 LIST_CHARS = 24_000
-"""How long a list in an answer gets: clients cut what is much longer."""
+"""The longest list in an answer, in characters: clients cut longer ones."""
 
 ANSWER_CHARS = 48_000
-"""How long an answer gets that is no whole text; with what stands around it, below 50,000."""
+"""The longest answer, in characters, except whole texts; with its frame it is below 50,000."""
 
 Item = TypeVar("Item")
 
@@ -34,7 +34,7 @@ class LeanAnswer(Answer):
 
 
 def fitting(items: Iterable[Item], chars: int = LIST_CHARS) -> Iterator[Item]:
-    """Yield items as long as their JSON stays within so many characters, but at least one."""
+    """Yield items while their JSON fits into so many characters, but at least one."""
     left = chars
     for number, item in enumerate(items):
         left -= json_chars(item)
@@ -44,6 +44,6 @@ def fitting(items: Iterable[Item], chars: int = LIST_CHARS) -> Iterator[Item]:
 
 
 def json_chars(item: object) -> int:
-    """Return how many characters an answer, or a part of one, has as JSON, or a few more."""
+    """Return the length of a value as JSON, in characters, or slightly more."""
     shown = item.model_dump() if isinstance(item, BaseModel) else item
     return len(json.dumps(shown, ensure_ascii=False)) + len(", ")

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a call, in one sentence that names the argument."""
+"""Errors about the arguments of a call: one sentence that names the argument."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class FailsWith:
-    """Beside a field's type: with which error the field is refused when it is missing or wrong.
+    """Annotates a field with the error that is raised when it is missing or wrong.
 
     ``path: Annotated[str, FailsWith(InvalidPath)]`` answers ``invalid_path`` for a number.
     """
@@ -71,27 +71,27 @@ class FailsWith:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> Schema:
-        """Mark the property, so that the refusal finds it wherever it stands."""
+        """Mark the property in the schema, where the error is looked up."""
         return {**handler(schema), FAILS_WITH: self.error.code}
 
 
 class ArgumentLocation(NamedTuple):
-    """An argument: its name with its parents', and its schema where there is one."""
+    """The place of an argument: its dotted name, and its schema if it has one."""
 
     name: str
     schema: Schema
 
     @property
     def kind(self) -> type[ToolError]:
-        """The error with which this argument is refused."""
+        """The class of the error for this argument."""
         return _KINDS.get(self.schema.get(FAILS_WITH, ""), InvalidParameter)
 
 
 def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
-    """Return the one complaint that the caller hears, out of all that pydantic found.
+    """Return the one error to report, out of all that pydantic found.
 
-    Shapes come first, in the declared order of the arguments, unknown ones last; then what a
-    validator refused with a code of its own, such as ``invalid_path``.
+    Wrong shapes come first, in the declared order of the arguments, unknown arguments last; then
+    errors of validators with a code of their own, such as ``invalid_path``.
     """
     shapes = [error for error in errors if of_shape(error)]
     chosen = (shapes or list(errors))[0]
@@ -107,12 +107,12 @@ def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
 
 
 def of_shape(error: ErrorDetails) -> bool:
-    """Tell whether an error is about an argument's shape, and not about what stands behind it."""
+    """Tell whether an error is about an argument's shape, not its value."""
     return error["type"] not in _KINDS or error["type"] == InvalidParameter.code
 
 
 def _located(error: ErrorDetails, shape: Schema) -> ArgumentLocation:
-    """Return the argument that an error speaks of; pydantic's tags of union arms are left out."""
+    """Return the argument of an error, without pydantic's tags of union members."""
     unknown = error["type"] == "extra_forbidden"
     place = _walked(error["loc"][:-1] if unknown else error["loc"], shape)
     return ArgumentLocation(joined(place.name, error["loc"][-1]), {}) if unknown else place
@@ -128,7 +128,7 @@ def _walked(steps: Sequence[str | int], shape: Schema) -> ArgumentLocation:
 
 
 def joined(name: str, step: str | int) -> str:
-    """Return the name of a member, as short and printable as a message wants it."""
+    """Return the dotted name of a member, shortened and printable."""
     if isinstance(step, int):
         return f"{name}[{step}]" if len(name) < _SHOWN else name
     short = step if len(step) <= _SHOWN else step[: _SHOWN - 1] + "…"
@@ -147,7 +147,7 @@ def json_type(value: object) -> str:
 
 
 def accepted(schema: Schema) -> frozenset[str]:
-    """Return the JSON types that a schema takes; none when it does not say."""
+    """Return the JSON types that a schema accepts; empty if it does not say."""
     kinds = schema.get("type", ())
     types = {kinds} if isinstance(kinds, str) else set(kinds)
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
@@ -174,7 +174,7 @@ def _arms(schema: Schema) -> list[Schema]:
 
 
 def _misfit(error: ErrorDetails, schema: Schema) -> bool:
-    """Tell whether an arm of a union was refused only because it takes another type."""
+    """Tell whether a union member refused a value only because it is of another type."""
     kinds = accepted(schema)
     if error["type"] in ("extra_forbidden", "missing") or not kinds:
         return False

@@ -1,4 +1,4 @@
-"""What a tool is made of: its arguments, its answer, who calls it, and what it runs."""
+"""The definition of a tool: its arguments, its answer, its caller, and its function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fumishirube.query import Budget
 
 @dataclass
 class ReadPosition:
-    """The last section that a session read of one file, how far it got, and in which text."""
+    """The last section that a session read of a file, how far, and in which text."""
 
     start_line: int
     next_offset: int
@@ -24,7 +24,7 @@ class ReadPosition:
 
 @dataclass
 class DeliveredRanges:
-    """What a session has been given of one file: ranges of characters of one text, merged."""
+    """The ranges of characters of one file's text that a session received, merged."""
 
     text_hash: int
     ranges: list[tuple[int, int]] = field(default_factory=list)
@@ -37,13 +37,13 @@ class DeliveredRanges:
         self.ranges = sorted([*apart, whole])
 
     def holds(self, start: int, end: int) -> bool:
-        """Tell whether every character of a range has been given."""
+        """Tell whether every character of a range was received."""
         return any(a <= start and end <= b for a, b in self.ranges)
 
 
 @dataclass
 class Session:
-    """The memory of one connection. Calls of one session may run in several threads."""
+    """The state of one connection. Calls of one session may run in several threads."""
 
     discovered: bool = False
     readings: dict[tuple[str, str], ReadPosition] = field(default_factory=dict)
@@ -72,12 +72,12 @@ P = TypeVar("P", bound=Params)
 A = TypeVar("A", bound=Answer)
 
 Progress = Callable[[int, int, str], None]
-"""Called with how much is done, how much there is, and what is being done."""
+"""Called with the number of done and total steps, and a description."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """Who calls: the session (none on the command line), its budget, and who watches progress."""
+    """The caller's context: session (none on the command line), budget, and progress callback."""
 
     session: Session | None = None
     budget: Budget = field(default_factory=Budget)
@@ -86,17 +86,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Tool(Generic[P, A]):
-    """Something a caller may use, whatever the face: MCP, HTTP or the command line.
+    """An operation that callers may use in any face: MCP, HTTP or the command line.
 
-    ``before`` is checked ahead of the arguments, which it gets as they came.
-    ``run`` may be called from several threads.
-    ``refused`` puts a failure into the words that this tool's callers know, given the arguments.
+    ``before`` is called with the raw arguments ahead of their check. ``run`` may be called from
+    several threads. ``refused`` translates a failure for callers of this tool, given the arguments.
     ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
-    ``http_body`` the member of the answer that is that endpoint's whole body, if not all of it.
-    ``pages`` names the member of the answer that is a list, if it may outgrow an answer: clients
-    get it in pages.
-    ``quotes`` says that answers hold text, or names, from documents, which are data only.
-    ``text`` writes an answer down as a model reads it, beside the object; JSON without it.
+    ``http_body`` the member of the answer that is the body of that endpoint, if not the whole
+    answer. ``pages`` names a list in the answer that may be long: clients get it in pages.
+    ``quotes`` says that answers contain text or names of documents, which are only data. ``text``
+    renders an answer as text for a model; the default is JSON.
     """
 
     name: str

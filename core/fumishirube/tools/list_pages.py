@@ -1,4 +1,4 @@
-"""Lists that outgrow an answer, in pages: the argument ``cursor`` and the key ``next_cursor``."""
+"""Long lists in pages: the argument ``cursor`` and the key ``next_cursor``."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _CURSOR = re.compile(r"([0-9]{1,9})\.([0-9a-f]{8})", re.ASCII)
 
 
 def listed(tools: Sequence[Tool[Any, Any]], extras: Sequence[str]) -> Sequence[Tool[Any, Any]]:
-    """Return a surface's tools; without ``cursor`` among its extras their lists come whole."""
+    """Return a surface's tools; without ``cursor`` among its extras, their lists are not paged."""
     return tools if "cursor" in extras else [replace(tool, pages=None) for tool in tools]
 
 
 def paged(tool: Tool[Any, Any]) -> Tool[Any, Any]:
-    """Return a tool that gives the list named by ``tool.pages`` in pages; any other as it is.
+    """Return a tool that pages the list named by ``tool.pages``; any other tool unchanged.
 
-    Walking on gives every item once. A cursor is refused, with the tool's own words, when what
-    came before it is no longer what was given.
+    Following the cursors yields every item once. A cursor is refused if the items before it have
+    changed.
     """
     if tool.pages is None:
         return tool
@@ -62,10 +62,10 @@ def _with(model: type[M], **fields: Any) -> type[M]:
 
 
 def _start(cursor: str | None, arguments: object, items: Sequence[Any]) -> int:
-    """Return where a page begins.
+    """Return the start of a page.
 
     Raises:
-        InvalidParameter: when the cursor is none of this list, as it is now.
+        InvalidParameter: when the cursor does not fit the current list.
     """
     if cursor is None:
         return 0
@@ -81,7 +81,7 @@ def _start(cursor: str | None, arguments: object, items: Sequence[Any]) -> int:
 
 
 def _fingerprint(arguments: object, items: Sequence[Any]) -> str:
-    """Return what changes with the question and with every item that was given."""
+    """Return a fingerprint of the arguments and of the items before the cursor."""
     plain = [item.model_dump() if isinstance(item, BaseModel) else item for item in items]
     text = json.dumps([arguments, plain], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Arguments that a configuration takes away: a tool's parameters, narrowed to what is offered."""
+"""Tool parameters without those that a configuration disables."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def narrowed_params(
     withheld: Collection[str],
     replaced: Mapping[str, Any] | None = None,
 ) -> type[P]:
-    """Return arguments without the ``withheld`` ones, which are refused as any unknown name is.
+    """Return parameters without the ``withheld`` ones, which are refused like unknown names.
 
-    What is withheld has to be optional: a tool's body reads its default. ``replaced`` gives other
-    types to arguments that remain.
+    Withheld parameters must be optional: the tool uses their defaults. ``replaced`` gives other
+    types to parameters that remain.
     """
     types = dict(replaced or {})
     if not withheld and not types:

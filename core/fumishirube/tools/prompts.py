@@ -1,4 +1,4 @@
-"""Prompts: ways to work that a person may choose, written out for the agent."""
+"""Prompts: instructions for the agent, which a person chooses and fills in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 class PromptParameter(NamedTuple):
-    """What a prompt has to be told."""
+    """A parameter of a prompt."""
 
     name: str
     summary: str
@@ -22,9 +22,9 @@ class PromptParameter(NamedTuple):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A way to work. ``write`` is given the arguments, and returns what the agent is told.
+    """A prompt. ``write`` receives the arguments, and returns the text for the agent.
 
-    It is called only when all required arguments are there, and no unknown ones, and may raise a
+    It is called only with all required arguments and no unknown ones, and may raise a
     ``ToolError``. ``complete`` proposes values of an argument.
     """
 
@@ -37,7 +37,7 @@ class Prompt:
 
 
 def check_prompt(prompt: Prompt) -> Iterator[str]:
-    """Yield what keeps a prompt from being offered, as sentences."""
+    """Yield why a prompt cannot be offered, as sentences."""
     if not _NAME.fullmatch(prompt.name):
         yield f"the name {prompt.name!r} does not match {_NAME.pattern}"
     for what in ("title", "summary"):

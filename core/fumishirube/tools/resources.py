@@ -1,4 +1,4 @@
-"""What a client may read by its URI: documents, beside the tools."""
+"""Resources: documents that clients read by URI."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple, TypeAlias
 from fumishirube.tools.definitions import Call
 
 Completer: TypeAlias = Callable[[str, str, Mapping[str, str]], Iterable[str]]
-"""Proposes values: for an argument, given what has been typed of it and the other arguments."""
+"""Proposes values of an argument, given its typed beginning and the other arguments."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 
 
 class Resource(NamedTuple):
-    """Something to read, as it is listed; ``name`` is what a person sees."""
+    """A resource as it is listed; ``name`` is for people."""
 
     uri: str
     name: str
@@ -24,7 +24,7 @@ class Resource(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A form that URIs have (RFC 6570), whose variables can be completed."""
+    """A URI template (RFC 6570), whose variables can be completed."""
 
     uri: str
     name: str
@@ -34,7 +34,7 @@ class Template(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What was read, a text or bytes, and the URI of just that."""
+    """The content of a resource or of a part of it, text or bytes, with its URI."""
 
     uri: str
     body: str | bytes
@@ -48,11 +48,11 @@ def no_values(_argument: str, _typed: str, _others: Mapping[str, str]) -> Iterab
 
 @dataclass(frozen=True)
 class Resources:
-    """What clients may read by URIs of one scheme.
+    """The resources of one URI scheme.
 
-    ``listed`` gives all there is, in any order. ``read`` returns what a URI names, in one part or
-    several, or raises a ``ToolError``. ``complete`` proposes values of the templates' variables.
-    All may be called from several threads.
+    ``listed`` returns all, in any order. ``read`` returns what a URI names, in one part or several,
+    or raises a ``ToolError``. ``complete`` proposes values of the templates' variables. All may be
+    called from several threads.
     """
 
     scheme: str
@@ -63,7 +63,7 @@ class Resources:
 
 
 def check_resources(resources: Resources) -> Iterator[str]:
-    """Yield what keeps resources from being offered, as sentences."""
+    """Yield why resources cannot be offered, as sentences."""
     if not _SCHEME.fullmatch(resources.scheme):
         yield f"the scheme {resources.scheme!r} does not match {_SCHEME.pattern}"
     for template in resources.templates:

@@ -1,4 +1,4 @@
-"""The JSON Schemas of tools, in the narrow dialect that every client accepts."""
+"""JSON Schemas of tools, in the narrow dialect that every client accepts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fumishirube.tools.definitions import Answer, Params, Tool
 Schema: TypeAlias = dict[str, Any]
 
 FAILS_WITH = "x-fails-with"
-"""A private key: the code with which a property is refused. It never leaves the process."""
+"""A private key: the error code of a property. It never leaves the process."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -42,14 +42,14 @@ def input_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
 def output_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
     """Return the schema of a tool's answer: self-contained, the same in every run.
 
-    A serializer that leaves keys out does not change it; what may be left out has a default.
+    Keys that a serializer may leave out have defaults in the schema.
     """
     answer: type[Answer] = tool.answer
     return _public(_answer_shape(answer))
 
 
 def check_tool(tool: Tool[Any, Any]) -> list[str]:
-    """Return what keeps a tool off the list, as sentences; nothing when all is well."""
+    """Return why a tool cannot be offered, as sentences; empty if it can."""
     problems = []
     if not _NAME.fullmatch(tool.name):
         problems.append(f"the name {tool.name!r} does not match {_NAME.pattern}")
@@ -69,7 +69,7 @@ def check_tool(tool: Tool[Any, Any]) -> list[str]:
 
 
 def check_schema(schema: dict[str, JsonValue]) -> list[str]:
-    """Return what a strict client would refuse in a schema; nothing when all is well."""
+    """Return why a strict client would refuse a schema; empty if it would not."""
     problems = []
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
         problems.append("the root is not an object with properties")
@@ -145,13 +145,13 @@ class _Generator(GenerateJsonSchema):
     }
 
     def encode_default(self, dft: Any) -> Any:
-        """Give the members of a set one order, which the set itself has not."""
+        """Sort the members of a set, which has no order of its own."""
         if isinstance(dft, (set, frozenset)):
             dft = sorted(dft, key=repr)
         return super().encode_default(dft)
 
     def ser_schema(self, schema: Any) -> Schema | None:
-        """Describe a model by its fields when its serializer only promises some mapping."""
+        """Describe a model by its fields, even if its serializer returns any mapping."""
         described = super().ser_schema(schema)
         return described if described and not _says_nothing(described) else None
 
@@ -172,7 +172,7 @@ def arguments_shape(params: type[BaseModel]) -> Schema:
 @lru_cache(maxsize=256)
 def _answer_shape(answer: type[Answer]) -> Schema:
     def plain(schema: Schema) -> Schema:
-        # An answer is only read: neither word tells its reader anything.
+        # Neither word tells a reader of an answer anything.
         return _rebuilt({k: v for k, v in schema.items() if k not in _UNREAD}, plain)
 
     return plain(_generate(answer, "serialization"))
@@ -189,7 +189,7 @@ def _inlined(schema: Schema, definitions: Schema, above: tuple[str, ...]) -> Sch
     if name in definitions and name not in above:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return _inlined({**definitions[name], **beside}, definitions, (*above, name))
-    # A discriminator points into the definitions; a title repeats the name it stands at.
+    # A discriminator points into the definitions; a title repeats the property's name.
     remaining = {
         key: value for key, value in schema.items() if key not in ("title", "discriminator")
     }
@@ -218,7 +218,7 @@ def _without_null(schema: Schema) -> Schema:
 
 
 def _without_summaries(schema: Schema) -> Schema:
-    """Leave out what describes objects as a whole: the tool's own words say it."""
+    """Remove descriptions of whole objects, which repeat the tool's own."""
     plain = _rebuilt(schema, _without_summaries)
     return {k: v for k, v in plain.items() if k != "description" or "properties" not in plain}
 
@@ -231,7 +231,7 @@ def _public(shape: Schema) -> dict[str, JsonValue]:
 
 
 def _rebuilt(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """Return a copy with every schema directly inside changed."""
+    """Return a copy with every direct subschema changed."""
     copy = dict(schema)
     for key, value in schema.items():
         if key in _MAPS:

@@ -1,4 +1,4 @@
-"""Reading a text page by page: each character once, whatever the lines."""
+"""Pages of a text: each character once, however long the lines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fumishirube.text.folding import Lines
 from fumishirube.tools.definitions import Answer, Params
 
 PAGE_CHARS = 12_000
-"""How many characters a page has unless the caller says otherwise."""
+"""The length of a page in characters, unless the caller sets another."""
 
 MaxChars = Annotated[int, Field(ge=256, le=50_000)]
-"""How many characters a caller may ask for."""
+"""The most characters that a caller may request."""
 
 
 class LineRange(Answer):
@@ -39,13 +39,13 @@ class Cursor(Params):
 
     @staticmethod
     def at(name: str, value: Any) -> Any:
-        """Take a whole number, or its digits, for a cursor with that member; else return it."""
+        """Turn a whole number, or its digits, into a cursor with that member."""
         if isinstance(value, str):
             if not (value.isascii() and value.isdigit()):
                 raise InvalidParameter(
                     "cursor must be an object, a number, or a string of digits", parameter="cursor"
                 )
-            # No text is that long; Python itself refuses to read some thousand digits.
+            # No text is that long, and Python refuses to parse thousands of digits.
             value = int(value.lstrip("0")[:20] or "0")
         return {name: value} if type(value) is int else value
 
@@ -66,7 +66,7 @@ ScanCursor = Annotated[
 
 
 class TextPage(NamedTuple):
-    """A piece of a text. ``next_offset`` is its end; ``eof`` tells that nothing follows."""
+    """A page of a text. ``next_offset`` is its end; ``eof`` means that nothing follows."""
 
     text: str
     lines: LineRange
@@ -75,7 +75,7 @@ class TextPage(NamedTuple):
 
     @property
     def next_cursor(self) -> NextChar:
-        """Where to go on, as the tools answer it."""
+        """The cursor of the next page, as tools return it."""
         return NextChar(char_offset=None if self.eof else self.next_offset)
 
     @classmethod
@@ -90,7 +90,8 @@ class TextPage(NamedTuple):
 
     @staticmethod
     def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
-        """Return where to start: a line wins over the cursor's character, that over its line.
+        """Return the start offset; ``line`` wins over the cursor's ``char``, that over its
+        ``line``.
 
         Raises:
             InvalidParameter: beyond the text.

@@ -1,1 +1,1 @@
-"""The traces of past searches: kept, written as files, compared, and asked why."""
+"""Traces of past searches: stored, exported, compared, and explained."""

@@ -1,4 +1,4 @@
-"""The account of a search: how much of a manual it saw, and what of that nobody has read yet."""
+"""The coverage of a search: how much of a manual it saw, and which matches are unread."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SectionKey = tuple[str, int]
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """How far a search went, by its trace alone; it never claims more than was done.
+    """How much of a manual a search covered, read from its trace.
 
-    ``files`` and ``sections`` are those of the manual, ``scanned_*`` those that the index ruled
-    out or ranked. ``matched`` sections hold something of what was asked; ``at_least`` says that
-    there may be more. ``unread`` names what was left out by place, whole files last. Of what no
-    stage has named ``unranked`` sections hold a required term or a whole concept of the query, and
-    a follow-up returns them; ``partial`` ones share less, and are only counted. ``left_out`` is
-    how many matching sections were not returned, by reason: all of these, and nothing else.
+    ``files`` and ``sections`` are those of the manual, ``scanned_*`` those that the index excluded
+    or ranked. ``matched`` sections contain something of the query; ``at_least`` says that there may
+    be more. ``unread`` lists what was left out by place, whole files last. Of the sections that no
+    stage returned, ``unranked`` ones contain a required term or a whole concept of the query, and a
+    follow-up returns them; ``partial`` ones share less, and are only counted. ``left_out`` counts
+    the matching sections that were not returned, by reason.
     """
 
     files: int
@@ -41,7 +41,7 @@ class CoverageReport:
 
     @classmethod
     def of(cls, trace: Trace) -> CoverageReport:
-        """Draw up the account of one search."""
+        """Compute the coverage of one search."""
         report = trace.report
         return cls(
             files=trace.files,
@@ -61,13 +61,13 @@ class CoverageReport:
 
 
 UNRANKED = "unranked"
-"""Why a section that matched is in no ranking at all."""
+"""The reason for a matching section that is in no ranking."""
 PARTIAL = "partial"
-"""Why a section that shares something with the query, but no whole word of it, is in none."""
+"""The reason for a section that shares parts of words of the query only."""
 
 
 def omitted_sections(search: Span) -> list[LeftOut]:
-    """Return every section that some stage named but the answer does not hold, each once."""
+    """Return every section that some stage ranked or left out but the answer lacks, each once."""
     returned = {(row.path, row.start_line) for row in search.rows}
     omitted: dict[SectionKey, LeftOut] = {}
     for out in search.left_out:

@@ -1,4 +1,4 @@
-"""What differs between two searches: the places of hits, their signals, times and settings."""
+"""The difference of two searches: ranks of hits, signals, times and settings."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ class RankedRow(NamedTuple):
 
 
 class RowChange(NamedTuple):
-    """A section in two rankings; a side is ``None`` where it is not among the hits."""
+    """A section in two rankings; a side is ``None`` if the section is not among its hits."""
 
     before: RankedRow | None
     after: RankedRow | None
 
     @property
     def row(self) -> TraceRow:
-        """The section as the later ranking has it, or else the earlier."""
+        """The section in the later ranking, or else in the earlier."""
         place = self.after or self.before
         assert place is not None
         return place.row
 
     @property
     def ranks_gained(self) -> int | None:
-        """By how many ranks it is further up; ``None`` when it came or went."""
+        """The gain in ranks, or ``None`` if the section is in one ranking only."""
         return self.before.rank - self.after.rank if self.before and self.after else None
 
     @property
     def rewritten(self) -> bool:
-        """Whether its text is not the same."""
+        """Whether its text changed."""
         return bool(self.before and self.after and self.before.row.digest != self.after.row.digest)
 
     @property
     def scores(self) -> tuple[float | None, float | None]:
-        """Its scores."""
+        """Its two scores."""
         before, after = self.before, self.after
         return before and before.row.score, after and after.row.score
 
     @property
     def signals(self) -> Mapping[str, Pair]:
-        """The signals that differ, by scorer; one that a side lacks is 0."""
+        """The signals that differ, by scorer; a missing one is 0."""
         before = self.before.row.signals if self.before else {}
         after = self.after.row.signals if self.after else {}
         pairs = {
@@ -65,7 +65,7 @@ class RowChange(NamedTuple):
 
 
 class StageTiming(NamedTuple):
-    """A stage in two trees of spans, by the way to it; a side that lacks it is ``None``."""
+    """A stage in two trees of spans, by its path; a missing side is ``None``."""
 
     way: tuple[str, ...]
     before: Span | None
@@ -73,7 +73,7 @@ class StageTiming(NamedTuple):
 
 
 class SettingChange(NamedTuple):
-    """A setting of a pipeline in two configurations; a side that lacks it is ``None``."""
+    """A setting of a pipeline in two configurations; a missing side is ``None``."""
 
     name: str
     before: JsonValue
@@ -82,17 +82,17 @@ class SettingChange(NamedTuple):
 
 @dataclass(frozen=True)
 class TraceDifference:
-    """Two searches side by side."""
+    """The comparison of two searches."""
 
     before: Trace
     after: Trace
 
     @cached_property
     def rows(self) -> tuple[RowChange, ...]:
-        """Every hit of either, in the order of the later one, those that are gone last.
+        """All hits of both, in the order of the later one; missing ones last.
 
-        A hit is the same section if path and line are; or else, where lines were put in above it,
-        if its file and its text are.
+        Two hits are the same section if path and line are equal, or, after lines were inserted
+        above, if file and text are.
         """
         gone = {_key(row): RankedRow(rank, row) for rank, row in _ranked(self.before)}
         places = [RankedRow(rank, row) for rank, row in _ranked(self.after)]
@@ -111,12 +111,12 @@ class TraceDifference:
 
     @cached_property
     def same_ranking(self) -> bool:
-        """Whether both name the same sections in the same order."""
+        """Whether both rank the same sections in the same order."""
         return all(moved.ranks_gained == 0 for moved in self.rows)
 
     @cached_property
     def same_scores(self) -> bool:
-        """Whether they also give them the same scores."""
+        """Whether both rank them with the same scores too."""
         return self.same_ranking and all(row.scores[0] == row.scores[1] for row in self.rows)
 
     @cached_property
@@ -133,7 +133,7 @@ class TraceDifference:
 
     @cached_property
     def stages(self) -> tuple[StageTiming, ...]:
-        """Every stage of either, as the trees of spans have them, the outer ones first."""
+        """All stages of both, as in the trees of spans, outer ones first."""
         return tuple(_timed((), self.before.search, self.after.search))
 
     @cached_property
@@ -145,10 +145,10 @@ class TraceDifference:
 def settings_between(
     before: Mapping[str, JsonValue], after: Mapping[str, JsonValue]
 ) -> tuple[SettingChange, ...]:
-    """Return what differs between two pipelines, each as the file would name its stages.
+    """Return the differences of two pipelines, given as the configuration names stages.
 
-    A stage is known by its name: ``scorers`` tells which there are, in order, and
-    ``scorers.lexical.pool`` a setting of one that both have.
+    Stages are matched by name: ``scorers`` lists which there are, in order, and
+    ``scorers.lexical.pool`` is a setting of a stage that both have.
     """
     ours, theirs = dict(_flat(before)), dict(_flat(after))
     names = [*theirs, *(name for name in ours if name not in theirs)]
@@ -163,7 +163,7 @@ def settings_between(
 def _belongs_to_missing(
     name: str, ours: Mapping[str, JsonValue], theirs: Mapping[str, JsonValue]
 ) -> bool:
-    """Tell whether only one side has the stage at all, which its kind's line tells already."""
+    """Tell whether only one side has the stage, which the line of its kind already shows."""
     kind, _, rest = name.partition(".")
     stage = rest.partition(".")[0]
     return bool(rest) and any(stage not in _names(side.get(kind)) for side in (ours, theirs))
@@ -205,7 +205,7 @@ def _timed(way: tuple[str, ...], before: Span | None, after: Span | None) -> Ite
 
 
 def _children(span: Span | None) -> dict[_Key, Span]:
-    """Return the spans below by kind, name, and how many equal ones came before."""
+    """Return the child spans by kind, name, and the number of equal ones before."""
     met: Counter[tuple[str, str]] = Counter()
     by_key: dict[_Key, Span] = {}
     for child in span.children if span else ():
@@ -215,7 +215,7 @@ def _children(span: Span | None) -> dict[_Key, Span]:
 
 
 def _merged(before: Sequence[_Key], after: Sequence[_Key]) -> Iterator[_Key]:
-    """Yield the keys of both in the later order; what is gone stands where it stood."""
+    """Yield the keys of both in the later order; removed ones keep their former place."""
     yielded: set[_Key] = set()
     rest = iter(before)
     for key in after:

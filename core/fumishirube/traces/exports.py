@@ -1,4 +1,4 @@
-"""A trace as one file of its own, which other people and other machines can read and run again."""
+"""Traces exported to files, which other people and machines can read and replay."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from fumishirube.errors import InvalidParameter
 from fumishirube.traces.records import Span, Trace, TraceRow
 
 FORMAT_VERSION = 1
-"""The form of the files; what a later version wrote is not read."""
+"""The version of the format; later ones are refused."""
 WITHHELD = "(an absolute path, which is not exported)"
-"""What stands in a file for a setting that would tell of somebody's disk."""
+"""Replaces a setting that contains a path of somebody's disk."""
 
 _MARK = "fumishirube_trace"
 _CORPUS = ("files", "sections", "skipped", "aside")
 _REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
 _LATER = ("manuals",)
-"""What files of this form lack that an earlier version wrote."""
+"""Fields that files of an earlier version lack."""
 
 
 @dataclass(frozen=True)
 class ExportedTrace:
-    """A trace, the programs that made it, and a fingerprint of the files' content, if known.
+    """A trace, the programs that made it, and a fingerprint of the content if known.
 
-    ``content`` depends on no time stamps: it is the same wherever the same files are.
+    ``content`` does not depend on time stamps: equal files have equal fingerprints.
     """
 
     trace: Trace
@@ -40,12 +40,12 @@ class ExportedTrace:
 
 
 def programs(version: str) -> dict[str, str]:
-    """Return the versions of this program and what it runs on."""
+    """Return the versions of this program and of its platform."""
     return {"fumishirube": version, "python": platform.python_version()}
 
 
 def export_document(export: ExportedTrace) -> dict[str, Any]:
-    """Return the JSON object of a file: the hits of the ranking first, then other stages' rows."""
+    """Return the JSON object of a file: the hits of the ranking first, then the other rows."""
     trace, recipe = export.trace, export.trace.origin.recipe
     rows = _ExportedRows()
     search = _span(trace.search, rows)
@@ -72,16 +72,16 @@ def export_document(export: ExportedTrace) -> dict[str, Any]:
 
 
 def encode_export(export: ExportedTrace) -> bytes:
-    """Return a file's bytes: JSON that is indented for the eye."""
+    """Return the bytes of a file: indented JSON."""
     text = json.dumps(export_document(export), ensure_ascii=False, indent=1, default=_plain)
     return f"{text}\n".encode("utf-8", "surrogatepass")
 
 
 def decode_export(data: bytes, name: str) -> ExportedTrace:
-    """Read a file; ``name`` is how errors call it.
+    """Read a file; errors call it ``name``.
 
     Raises:
-        InvalidParameter: when it is none, is damaged, or is of a later form.
+        InvalidParameter: when it is not a trace, is damaged, or has a later version.
     """
     again = "write it again with 'fumishirube trace export'"
     try:
@@ -105,7 +105,7 @@ def decode_export(data: bytes, name: str) -> ExportedTrace:
 
 
 class _ExportedRows:
-    """The rows of a tree, each once, in the order in which they are met."""
+    """The rows of a tree, each once, in the order of their first use."""
 
     def __init__(self) -> None:
         self.ordered: list[TraceRow] = []
@@ -131,7 +131,7 @@ def _members(trace: Trace, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _named(value: Any) -> Any:
-    """Return a value whose members have their names, as JSON does not know named tuples."""
+    """Return a value with named tuples as objects, for JSON."""
     if is_dataclass(value) and not isinstance(value, type):
         return {member.name: _named(getattr(value, member.name)) for member in fields(value)}
     if hasattr(value, "_asdict"):
@@ -140,12 +140,12 @@ def _named(value: Any) -> Any:
 
 
 def _plain(value: object) -> object:
-    """Return what JSON can write of a value that it does not know."""
+    """Return the JSON form of a value that ``json`` does not know."""
     return sorted(value) if isinstance(value, frozenset) else dict(value)  # type: ignore[call-overload]
 
 
 def _document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of an :class:`ExportedTrace`, of which nothing has been checked yet."""
+    """Return the members of an :class:`ExportedTrace`, not yet validated."""
     query, corpus = document["query"], document["corpus"]
     rows = [*document["ranking"], *document["other_rows"]]
     fingerprint, content = corpus.pop("fingerprint"), corpus.pop("content")
@@ -168,7 +168,7 @@ def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
 
 
 def withhold_paths(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
-    """Return settings with no absolute path in them."""
+    """Return settings without absolute paths."""
     if isinstance(value, Mapping):
         return {name: withhold_paths(member) for name, member in value.items()}
     if isinstance(value, list):

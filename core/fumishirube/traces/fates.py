@@ -1,4 +1,4 @@
-"""Why a section is not among the hits, or where it ranks: read off the trace alone."""
+"""Why a section is not among the hits, or where it ranks, according to the trace."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = {
 
 
 class FateStep(NamedTuple):
-    """What one stage did with the section; ``rank`` is ``None`` where it was not among the hits."""
+    """What one stage did with the section; ``rank`` is ``None`` if it was not among the hits."""
 
     depth: int
     stage: str
@@ -34,7 +34,7 @@ class FateStep(NamedTuple):
 
 
 class SectionFate(NamedTuple):
-    """What became of a section: where it ranks, or which stage lost it, and for what reason."""
+    """The result for a section: its rank, or the stage that dropped it and the reason."""
 
     place: Citation
     rank: int | None
@@ -57,7 +57,7 @@ def section_fate(trace: Trace, path: str, start_line: int) -> SectionFate:
 
 
 def section_at(document: Document, line: int | None) -> int:
-    """Return the first line of the section that holds a line of a document."""
+    """Return the first line of the section that contains a line of a document."""
     starts = (
         section.start_line for section in document.sections if section.start_line <= (line or 1)
     )
@@ -65,7 +65,7 @@ def section_at(document: Document, line: int | None) -> int:
 
 
 def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
-    """Return the stage that lost the section, the reason, and a sentence about both."""
+    """Return the stage that dropped the section, the reason, and an explanation."""
     whole = {row.path: row.reason for row in trace.skipped}
     if key[0] in whole:
         return None, whole[key[0]], f"its file was not searched: {whole[key[0]].replace('_', ' ')}"
@@ -83,7 +83,7 @@ def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
 
 
 def _losing(span: Span, key: SectionKey) -> Span | None:
-    """Return the stage at which a section was among the hits for the last time, outermost first."""
+    """Return the last stage at which a section was among the hits, outermost first."""
     runs = [child for child in span.children if child.kind == "run"]
     was_present = any(_rank(run.rows, key) is not None for run in runs)
     for stage in span.children:

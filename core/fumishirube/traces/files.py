@@ -20,10 +20,10 @@ from fumishirube.query import Query
 from fumishirube.traces.records import Origin, PipelineSnapshot, Span, Trace, TraceRow
 
 VERSION = 1
-"""The form of the documents; what a later version wrote is not read."""
+"""The version of the format; later ones are not read."""
 
 _APART = ("search", "origin")
-"""What of a trace is not written as it is."""
+"""Fields of a trace that are encoded separately."""
 
 _SUFFIX = ".json"
 _UNFINISHED = ".part"
@@ -33,7 +33,7 @@ _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 class TraceFiles:
-    """A folder of traces: never more than ``keep``, and none older than ``seconds``."""
+    """A folder of traces: at most ``keep``, and none older than ``seconds``."""
 
     def __init__(self, folder: Path, keep: int, seconds: float) -> None:
         self._folder = folder
@@ -41,7 +41,7 @@ class TraceFiles:
         self._seconds = seconds
 
     def write(self, trace: Trace) -> None:
-        """Write a trace, all or nothing; only its owner may read it.
+        """Write a trace atomically; only its owner may read it.
 
         Raises:
             OSError: when the folder cannot be written.
@@ -57,7 +57,7 @@ class TraceFiles:
             raise
 
     def read(self, trace_id: str) -> Trace | None:
-        """Return a trace; ``None`` when there is none that can be read and is young enough."""
+        """Return a trace, or ``None`` if it is missing, unreadable or expired."""
         if not (trace_id.isascii() and trace_id.isalnum()):
             return None
         try:
@@ -68,9 +68,9 @@ class TraceFiles:
         return trace if fresh and trace.id == trace_id else None
 
     def all(self, known: Container[str]) -> Iterator[tuple[str, Trace | None]]:
-        """Yield the names of files and the traces in them, but of ``known`` ids and expired ones.
+        """Yield file names with traces, except ``known`` ids and expired ones.
 
-        A file that holds no trace has ``None``.
+        A file without a readable trace yields ``None``.
         """
         for entry in self._entries():
             trace_id = entry.name.removesuffix(_SUFFIX)
@@ -88,14 +88,14 @@ class TraceFiles:
                         yield entry.name, trace
 
     def remove(self, trace_id: str) -> None:
-        """Forget one trace; there need be none."""
+        """Delete one trace; it may be missing."""
         try:
             self._file(trace_id).unlink(missing_ok=True)
         except OSError:
             return  # somebody is reading it; it goes when the folder is tidied
 
     def tidy(self) -> None:
-        """Delete what is too old or too much, the oldest first, whoever wrote it."""
+        """Delete expired and surplus traces of all processes, the oldest first."""
         now = time.time()
         remaining: list[tuple[float, str]] = []
         for entry in self._entries():
@@ -133,9 +133,9 @@ def _delete(path: str) -> None:
 
 @dataclass
 class _StoredRows:
-    """Every row once, and the place of its section in a list of their own.
+    """Every row once, and a separate list of their sections.
 
-    Stages hand most rows on as they are; a tree would repeat them at every span.
+    Stages pass on most rows unchanged; a tree would repeat them in every span.
     """
 
     places: dict[tuple[Any, ...], int] = field(default_factory=dict)
@@ -177,10 +177,10 @@ def encode_trace(trace: Trace) -> bytes:
 
 
 def decode_trace(data: bytes) -> Trace:
-    """Read a trace; what an older form lacks has its default.
+    """Read a trace; fields that an older version lacks get their defaults.
 
     Raises:
-        ValueError: when it is no trace, or one of a later version.
+        ValueError: when it is not a trace, or has a later version.
         TypeError: the same, as are ``LookupError`` and ``AttributeError``.
     """
     document = json.loads(data.decode("utf-8", "surrogatepass"))
@@ -200,7 +200,7 @@ def decode_trace(data: bytes) -> Trace:
 
 
 def _plain(value: object) -> object:
-    """Return what JSON can write of a value that it does not know."""
+    """Return the JSON form of a value that ``json`` does not know."""
     if isinstance(value, (frozenset, set)):
         return sorted(value)
     if isinstance(value, Mapping):

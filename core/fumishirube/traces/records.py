@@ -1,4 +1,4 @@
-"""The record of one search: the tree of what each stage did, and all that decided it."""
+"""The record of one search: the spans of its stages, and everything that decided it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CacheMode: TypeAlias = Literal["bypass", "miss", "exact", "semantic", "guard_rev
 
 
 class CacheOutcome(NamedTuple):
-    """What the cache had to do with an answer.
+    """The cache's part in an answer.
 
-    ``score`` is the similarity of a semantic hit; ``saved_ms`` is how much longer the search took
-    whose answer was given again, and never negative. ``guard_revalidate`` is a search made anew
-    because the kept answer had too many gaps or conflicts.
+    ``score`` is the similarity of a semantic hit. ``saved_ms`` is the time that the cached answer
+    saved, never negative. ``guard_revalidate`` is a search that was repeated because the cached
+    answer had too many gaps or conflicts.
     """
 
     mode: CacheMode = "bypass"
@@ -29,7 +29,7 @@ class CacheOutcome(NamedTuple):
 
     @property
     def used(self) -> bool:
-        """Whether the cache was asked at all."""
+        """Whether the cache was used at all."""
         return self.mode != "bypass"
 
     @property
@@ -47,11 +47,11 @@ class Thresholds(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchAssessment:
-    """What a surface made of a search, for the cache's guards and for the statistics.
+    """A surface's assessment of a search, for the cache's guards and the statistics.
 
-    ``recall_ok`` says whether one of the best rows holds a requested term that stands in the
-    manual. ``tokens`` is the estimate for the answer; ``marginal_gain`` is the share of rows that
-    are new among all rows of the searches that this one follows up.
+    ``recall_ok`` says whether one of the best rows contains a requested term of the manual.
+    ``tokens`` is the estimated size of the answer. ``marginal_gain`` is the share of new rows among
+    all rows of the searches that this one follows up.
     """
 
     status: str | None
@@ -65,10 +65,10 @@ class SearchAssessment:
 
 
 class PipelineSnapshot(NamedTuple):
-    """A pipeline as it was: ``stages`` as the file would name them, with every setting.
+    """A pipeline at the time of a search; ``stages`` are as in the configuration, all settings set.
 
-    ``name`` is the key under which the file configures it, and ``surface`` who searched.
-    ``makers`` are the plugins that offer the stages, each with its distribution and version.
+    ``name`` is the key of the pipeline, and ``surface`` the surface that searched. ``makers`` are
+    the plugins of the stages, each with its distribution and version.
     """
 
     surface: str = ""
@@ -80,7 +80,7 @@ class PipelineSnapshot(NamedTuple):
 
 @dataclass(frozen=True)
 class Origin:
-    """All that decided a search: the query, the pipeline, and the fingerprint of the files."""
+    """Everything that decided a search: query, pipeline, and fingerprint of the files."""
 
     recipe: PipelineSnapshot = field(default_factory=PipelineSnapshot)
     corpus: str = ""
@@ -89,11 +89,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class Span:
-    """What one stage did: when, for how long, and which ranking it left. Spans form a tree.
+    """One step of a stage: its start, its duration, and the resulting ranking. Spans form a tree.
 
-    A scorer's span has no rows: what it gave is in the signals of its run's rows. ``must`` are the
-    terms that the hits of a run had to hold. ``out_of_time`` says that the deadline kept it from
-    its whole work.
+    A scorer's span has no rows: its results are the signals in the rows of its run. ``must`` are
+    the required terms of a run. ``out_of_time`` says that the deadline stopped the stage early.
     """
 
     name: str
@@ -111,7 +110,7 @@ class Span:
 
 
 class TraceRow(NamedTuple):
-    """A hit as a trace keeps it: all but the text. ``ancestors`` are the headings above it."""
+    """A hit without its text. ``ancestors`` are the headings above it."""
 
     path: str
     start_line: int
@@ -128,18 +127,18 @@ class TraceRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """The record of one search: what was asked, and the tree of what each stage did.
+    """The record of one search: the query, and a tree of what each stage did.
 
-    ``search.rows`` is the final ranking. ``files`` and ``sections`` are what was in scope,
-    ``skipped`` the files that hold no searched section, and why. ``degraded`` says, if anything,
-    what was not as it should be. ``cache`` says where the answer came from, and ``thresholds``
-    when it counts as thin or lopsided. ``aside`` counts what was not there to be searched.
-    ``annotations`` holds, by name, what a surface made of it and wants kept for as long. A search
-    of a corpus of the surface's ``own`` is left out of the statistics of manuals. ``origin`` is
-    the query and what else decided the ranking; ``report`` is what the engine itself counted.
+    ``search.rows`` is the final ranking. ``files`` and ``sections`` count the scope; ``skipped``
+    are the files without searched sections, with reasons. ``degraded`` describes a failure that
+    affects the answer. ``cache`` says where the answer came from, and ``thresholds`` when it counts
+    as thin or lopsided. ``aside`` counts what is not searchable. ``annotations`` are values that a
+    surface stores with the trace, by name. A search in a surface's ``own`` corpus is left out of
+    the statistics of manuals. ``origin`` is everything that decided the ranking; ``report`` is what
+    the engine counted.
 
-    A search of several manuals at once names in ``manuals`` those that were searched; each of its
-    paths begins with the id of a manual, and ``manual_id`` says which it was to search.
+    A search of several manuals lists the searched ones in ``manuals``; each of its paths begins
+    with the id of a manual, and ``manual_id`` says which it was to search.
     """
 
     id: str
@@ -160,7 +159,7 @@ class Trace:
     manuals: tuple[str, ...] = ()
 
     def file(self, path: str) -> tuple[str, str]:
-        """Return the manual that a path of this search is of, and the path there."""
+        """Return the manual of a path of this search, and the path there."""
         if not self.manuals:
             return self.manual_id, path
         manual_id, _, inner = path.partition("/")
@@ -168,12 +167,12 @@ class Trace:
 
     @property
     def text(self) -> str:
-        """What was asked, in the caller's words."""
+        """The query in the caller's words."""
         return self.origin.query.text
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The terms that the caller named."""
+        """The required terms of the query."""
         return self.origin.query.required
 
     @property
@@ -183,5 +182,5 @@ class Trace:
 
     @property
     def seen(self) -> frozenset[tuple[str, int]]:
-        """What this search returned, and what it left out because earlier ones had returned it."""
+        """What this search returned or left out because earlier ones had returned it."""
         return self.excluded | {(row.path, row.start_line) for row in self.search.rows}

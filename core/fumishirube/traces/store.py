@@ -1,4 +1,4 @@
-"""The records of past searches, for as long as they are kept."""
+"""The store of recent traces."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from fumishirube.traces.records import Trace
 _log = logging.getLogger("fumishirube")
 
 _QUIET = 0.03
-"""Seconds without a search after which traces are written."""
+"""Seconds without a search before traces are written."""
 _LATEST = 2.0
-"""Seconds after which they are written all the same, those that are still kept."""
+"""Seconds after which they are written in any case."""
 _PAUSE = 0.01
-"""Seconds between two that are written while searches go on, so that each delays another one."""
+"""Seconds between two writes while searches run, so that each delays another search."""
 _PATIENCE = 5.0
-"""Seconds that closing waits for the writing."""
+"""Seconds that closing waits for the writer."""
 
 
 def new_trace_id() -> str:
-    """Return 32 lower-case hexadecimal digits that nobody can guess."""
+    """Return 32 random lower-case hexadecimal digits."""
     return uuid.uuid4().hex
 
 
 class TraceStore:
-    """Keeps the newest traces in memory; reading one does not make it live longer.
+    """Stores the newest traces in memory; reading one does not extend its life.
 
-    With a folder they are written there too, by a thread that no search waits for, and traces of
-    other processes are read from there.
+    With a folder, a background thread writes them there too, and traces of other processes are read
+    from there.
     """
 
     def __init__(self, keep: int, seconds: float, folder: Path | None = None) -> None:
@@ -53,7 +53,7 @@ class TraceStore:
         self._lock = Lock()
 
     def put(self, trace: Trace, *, written: bool = True) -> None:
-        """Keep a trace, in its file too if it may be written; the oldest go when too many."""
+        """Store a trace, in a file too if ``written``; drop the oldest beyond the limit."""
         with self._lock:
             self._traces[trace.id] = trace
             self._expire()
@@ -61,12 +61,12 @@ class TraceStore:
             self._writer.write(trace)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
-        """Return a trace with a value added under a name, and keep it so if it is still kept.
+        """Return a trace with a value added under a name; replace a stored trace.
 
-        What others have added to it meanwhile stays, even under this name.
+        Values that others added meanwhile stay, even under this name.
 
         Raises:
-            ValueError: when there is a value of this name already.
+            ValueError: when this trace already has a value of this name.
         """
         if name in trace.annotations:
             raise ValueError(f"the trace is annotated with {name!r} already")
@@ -94,13 +94,13 @@ class TraceStore:
         if trace is None and self._files and trace_id not in self._gone:
             trace = self._files.read(trace_id)
         if trace is None:
-            # What cannot be an id, such as a path, is not repeated.
+            # Only well-formed ids are repeated in the error: anything else may be a path.
             shown_id = trace_id[:64] if trace_id.replace("-", "").isalnum() else None
             raise NotFound("trace is unknown or expired", trace_id=shown_id)
         return trace
 
     def take_over(self, other: TraceStore) -> None:
-        """Keep what another store keeps in memory too, as far as there is room."""
+        """Copy the traces of another store's memory, up to the limit."""
         with other._lock:
             known = {**other._traces}
         with self._lock:
@@ -108,9 +108,9 @@ class TraceStore:
             self._expire()
 
     def all_traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
-        """Return every trace there is, newest first, and the names of files that hold none.
+        """Return all traces, newest first, and the names of unreadable files.
 
-        Those of other processes are among them.
+        Traces of other processes are included.
         """
         with self._lock:
             self._expire()
@@ -125,7 +125,7 @@ class TraceStore:
         return traces, sorted(damaged)
 
     def close(self) -> None:
-        """Write what has not been written yet."""
+        """Write all pending traces."""
         if self._writer:
             self._writer.close()
 
@@ -144,7 +144,7 @@ class TraceStore:
 
 
 class _TraceWriter:
-    """Writes traces one after the other, when no search is at work, so that none is slowed."""
+    """Writes traces one after the other while no search runs."""
 
     def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool], gone: set[str]) -> None:
         self._files = files
@@ -175,7 +175,7 @@ class _TraceWriter:
         self._write_all(self._arrived())
 
     def _collected(self) -> list[Trace | None]:
-        """Wait for a trace, and then until no more come for a moment, but not for ever."""
+        """Wait for a trace, and then until none comes for a moment, up to a limit."""
         collected = [self._waiting.get()]
         latest = time.monotonic() + _LATEST
         while not self._closing.wait(_QUIET) and time.monotonic() < latest:
@@ -186,7 +186,7 @@ class _TraceWriter:
         return collected
 
     def _arrived(self) -> list[Trace | None]:
-        """Return what has come meanwhile; to wait for each would wake this thread every time."""
+        """Return the traces so far; waiting for each would wake this thread every time."""
         arrived: list[Trace | None] = []
         with suppress(Empty):
             while True:
@@ -194,7 +194,7 @@ class _TraceWriter:
         return arrived
 
     def _write_all(self, traces: Sequence[Trace | None]) -> None:
-        """Write what is still kept, with pauses while more are waiting."""
+        """Write all stored traces, with pauses while more are waiting."""
         try:
             for trace in traces:
                 if trace is not None and self._wanted(trace):
@@ -206,5 +206,5 @@ class _TraceWriter:
                 self._gone.discard(trace_id)
             self._files.tidy()
         except Exception:
-            # A full disk must not end the thread: the next trace may find room again.
+            # A full disk must not end the thread: there may be space for the next trace.
             _log.warning("a trace could not be written", exc_info=True)

@@ -103,6 +103,6 @@ def _plain(source: str, result: CheckedCitation) -> JsonValue:
         "citation": result.text,
         "file": source or None,
         "state": result.state,
-        "told": result.explanation,
+        "explanation": result.explanation,
         "now": str(result.now) if result.now else None,
     }

@@ -26,7 +26,7 @@ def fate_json(section_fate: SectionFate) -> JsonValue:
         "rank": section_fate.rank,
         "stage": section_fate.stage,
         "reason": section_fate.reason,
-        "told": section_fate.explanation,
+        "explanation": section_fate.explanation,
         "steps": [
             {
                 "depth": step.depth,

@@ -1,4 +1,4 @@
-"""The command line: the same tools as every other face, for people and for scripts."""
+"""The command line: the same tools as in every other face."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from fumishirube.host.wire import claim_output, exit_now
 from fumishirube.plugins.commands import SERVE
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
-"""Exit codes: all well; something is off; wrong usage or configuration; held; interrupted."""
+"""Exit codes: success; failure; wrong usage or configuration; locked; interrupted."""
 
 _LOG = logging.getLogger("fumishirube")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command, and return its exit code. Nothing escapes but a line on standard error.
+    """Run one command, and return its exit code. Failures become one line on standard error.
 
-    Without ``argv`` the process's own arguments count, and the process ends with the command.
+    Without ``argv`` the arguments of the process are used, and the process ends with the command.
     """
     if argv is None:
-        # What a short process makes, it keeps: looking for garbage would take a tenth of its time,
-        # and so would taking everything apart at the end.
+        # A short process needs no garbage collection and no teardown: each would take a tenth of
+        # its time.
         gc.disable()
-        exit_now(_guarded(sys.argv[1:], own_process=True))
-    return _guarded(argv)
+        exit_now(_run_guarded(sys.argv[1:], own_process=True))
+    return _run_guarded(argv)
 
 
-def _guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
-    """Run one command; whatever goes wrong becomes an exit code and a line."""
+def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
+    """Run one command; turn every failure into an exit code and a line."""
     use_utf8_streams()
     try:
-        return _run([_repaired(word) for word in argv], own_process=own_process)
+        return _run([_decoded(word) for word in argv], own_process=own_process)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
     except (KeyboardInterrupt, Cancelled):
@@ -80,7 +80,7 @@ def _guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
 
 
 def _run(words: Sequence[str], *, own_process: bool) -> int:
-    # Before the command's module: what goes wrong with its import is to be told as well.
+    # Set up before the command's module is imported, so that failing imports are reported too.
     _set_up_logs(verbose="--verbose" in words[: words.index("--") if "--" in words else None])
     parser, options = _parsed(words)
     if "run" not in options:
@@ -91,15 +91,15 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
     try:
         code: int = options.run(options)
     except ToolError as error:
-        _tell(error, as_json=getattr(options, "json", False))
+        _print_error(error, as_json=getattr(options, "json", False))
         code = FAILURE
     if sys.stdout is not None:
         sys.stdout.flush()
     return code
 
 
-def _tell(error: ToolError, *, as_json: bool) -> None:
-    """Say what a tool refused: as the tool itself does, or as a line; then what to do instead."""
+def _print_error(error: ToolError, *, as_json: bool) -> None:
+    """Print a tool's error as JSON or as a line, with its remedy."""
     if as_json:
         print_json(error.payload())
     else:
@@ -109,10 +109,10 @@ def _tell(error: ToolError, *, as_json: bool) -> None:
 
 
 def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
-    """Build the parser of the chosen command alone; its module is the only one imported.
+    """Build the parser of the chosen command; import no other command's module.
 
-    Plugins are loaded for the sake of a command that is not the framework's own, or of the list of
-    all. Those that were loaded are the ``plugins`` of the options.
+    Plugins are loaded only for their own commands, and for the list of all commands. They are
+    returned as ``options.plugins``.
     """
     from fumishirube.faces.cli.workspace import early_plugins  # noqa: PLC0415 - --version needs none of it
 
@@ -135,7 +135,7 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
 
 
 def _set_up_logs(*, verbose: bool) -> None:
-    """Keep every library from printing by itself; ``--verbose`` shows what this one tells."""
+    """Silence the logs of all libraries; ``--verbose`` shows the project's own."""
     logging.getLogger().addHandler(logging.NullHandler())
     logging.captureWarnings(capture=True)
     _LOG.addHandler(PluginFaultHandler(logging.WARNING))
@@ -146,8 +146,8 @@ def _set_up_logs(*, verbose: bool) -> None:
         _LOG.setLevel(logging.DEBUG)
 
 
-def _repaired(word: str) -> str:
-    """Read an argument as UTF-8 although the locale did not."""
+def _decoded(word: str) -> str:
+    """Decode an argument as UTF-8 where the locale decoded it otherwise."""
     if word.isascii():
         return word
     return os.fsencode(word).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""``fumishirube call``: any tool, with JSON."""
+"""``fumishirube call``: call any tool, with arguments in JSON."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
 
 
 def _parsed(options: Namespace) -> object:
-    """Return the arguments; that they are an object is for the tool to say."""
+    """Return the parsed arguments; the tool itself checks that they are an object."""
     text = options.arguments
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""

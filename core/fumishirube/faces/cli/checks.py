@@ -1,4 +1,4 @@
-"""The checks of ``fumishirube doctor`` in any workspace: installation, folders, leftovers."""
+"""Checks of ``fumishirube doctor`` for any workspace: installation, folders, leftovers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fumishirube.faces.cli.output import counted
 
 OLDEST = (3, 11)
 SPACE = 1024 * 1024
-"""Bytes that are written to see whether there is room."""
+"""Bytes written to test whether the disk has space left."""
 
 _PACKAGE = re.compile(r"^[A-Za-z0-9._-]+")
 _BOUND = re.compile(r"(>=|<)([0-9.]+)")
@@ -24,7 +24,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Check(NamedTuple):
-    """What was looked at, how it stands, and what to do about it."""
+    """The result of one check: its subject, its finding, and the remedy if it failed."""
 
     status: Literal["ok", "warn", "FAIL"]
     subject: str
@@ -33,7 +33,7 @@ class Check(NamedTuple):
 
 
 def installation() -> Iterator[Check]:
-    """Check Python, the names of files, and every package that is needed."""
+    """Check Python, the encoding of file names, and the versions of all required packages."""
     running = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info >= OLDEST:
         yield Check("ok", "python", running)
@@ -61,7 +61,7 @@ def installation() -> Iterator[Check]:
 
 
 def check_writable(root: Root, subject: str, remedy: str) -> Check:
-    """Check that files can be written to a folder, and that there is room for some."""
+    """Check that a folder can be written to, and that the disk has space left."""
     try:
         with tempfile.TemporaryFile(dir=root.path) as file:
             file.write(bytes(SPACE))
@@ -74,7 +74,7 @@ def check_writable(root: Root, subject: str, remedy: str) -> Check:
 
 
 def leftovers(current: Path, subject: str, command: str) -> Iterator[Check]:
-    """Tell of indexes of a manual that other settings, or another version, have left."""
+    """Report indexes of a manual that other settings or another version made."""
     if not current.parent.is_dir():
         return
     others = [
@@ -98,7 +98,7 @@ def _version(package: str) -> str:
 
 
 def _fits(known: str, wanted: str) -> bool:
-    """Tell whether a version lies within the bounds of a requirement of ours."""
+    """Tell whether a version satisfies a requirement."""
     for sign, bound in _BOUND.findall(wanted):
         older = _numbers(known) < _numbers(bound)
         if older is (sign == ">="):

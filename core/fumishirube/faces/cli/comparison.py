@@ -1,4 +1,4 @@
-"""Two searches side by side, as lines and as JSON."""
+"""The difference of two searches, as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SIGNALS = 4
 
 
 def difference_lines(difference: TraceDifference, *, stages: bool = False) -> Iterator[str]:
-    """Yield what differs; the times of the ``stages`` are told too if that is wanted."""
+    """Yield the differences as lines; with ``stages``, also the times of the stages."""
     before, after = difference.before, difference.after
     if stages:
         yield f"A  {_named(before)}"
         yield f"B  {_named(after)}"
-    yield from _asked_lines(before, after)
+    yield from _query_lines(before, after)
     if difference.settings:
         yield "configuration, A -> B:"
         yield from table([(f"  {item.name}", _setting(item)) for item in difference.settings])
@@ -34,7 +34,7 @@ def _named(trace: Trace) -> str:
     return f"{trace.id} of {trace.manual_id}: {strip_controls(trace.text)}"
 
 
-def _asked_lines(before: Trace, after: Trace) -> Iterator[str]:
+def _query_lines(before: Trace, after: Trace) -> Iterator[str]:
     if (before.text, before.required, before.manual_id) != (
         after.text,
         after.required,
@@ -102,7 +102,7 @@ def _rows(span: Span | None) -> str:
 
 
 def difference_json(difference: TraceDifference) -> dict[str, JsonValue]:
-    """Return all of it as JSON; a side that lacks something is null there."""
+    """Return the difference as JSON, with null where one search has no value."""
     before, after = difference.before, difference.after
     return {
         "before": _side(before),

@@ -1,4 +1,4 @@
-"""``fumishirube config``: what is in force, what may be written, and which variables count."""
+"""``fumishirube config``: show, compare or import configurations; list the variables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fumishirube.plugins.registry import StageRegistry
 
 
 class Variable(NamedTuple):
-    """An environment variable: what it takes, its default as JSON, and the setting it decides."""
+    """An environment variable: its values, its default as JSON, and the setting it decides."""
 
     name: str
     takes: str
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print one part; of a comparison 1 is returned when there is a difference."""
+    """Print one part; return 1 if a comparison shows a difference."""
     allowed = {"diff": 2, "import": 1}.get(options.part, 0)
     if len(options.files) > allowed:
         raise ConfigError(f"config {options.part}: unexpected argument {options.files[allowed]!r}")
@@ -128,7 +128,7 @@ _PARTS: Mapping[str, Callable[[Namespace], int | None]] = {
 
 
 def all_variables(registry: StageRegistry) -> Iterator[Variable]:
-    """Yield every variable that decides something, the process's own first."""
+    """Yield every environment variable, those of the framework first."""
     yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
     for name, _, info in variables(ProcessSettings):
         yield _variable(name, "(the environment only)", info)

@@ -1,4 +1,4 @@
-"""What two configurations say differently, once everything that they leave open has its default."""
+"""Differences of two configurations, with all defaults filled in."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fumishirube.host.application import Application
 from fumishirube.plugins.discovery import load_plugins
 
 DEFAULTS, EFFECTIVE = "defaults", "effective"
-"""Words for a configuration without a file, and for the one in force, environment included."""
+"""Names for the configuration without a file, and for the one in force."""
 
 
 class Configured(NamedTuple):
-    """A configuration by its name, as plain data, and where its values come from."""
+    """A configuration as plain data, with its name and the origins of its values."""
 
     name: str
     config: JsonValue
@@ -30,7 +30,7 @@ class Configured(NamedTuple):
 
 
 class ConfigDifference(NamedTuple):
-    """A coordinate, what either side has there, and where that comes from."""
+    """One coordinate, the values of both sides there, and the origins of these values."""
 
     coordinate: str
     a: JsonValue
@@ -40,17 +40,17 @@ class ConfigDifference(NamedTuple):
 
     @property
     def line(self) -> str:
-        """One line for a person."""
+        """Return the difference as a line of text."""
         return f"{self.coordinate}: {_shown(self.a)} -> {_shown(self.b)}"
 
 
 def configured(name: str, options: Namespace) -> Configured:
-    """Return what a file comes to, or ``defaults``, or what is ``effective``.
+    """Return the configuration of a file, the ``defaults``, or the ``effective`` one.
 
-    Of files the environment decides nothing, so that the same two always compare alike.
+    A file is read without the environment, so that comparisons are repeatable.
 
     Raises:
-        ConfigError: when there is no such file, or it cannot be used.
+        ConfigError: when the file does not exist, or cannot be used.
     """
     file = None if name == DEFAULTS else Path(name)
     if name == EFFECTIVE:
@@ -68,7 +68,7 @@ def configured(name: str, options: Namespace) -> Configured:
 
 
 def differences(first: Configured, other: Configured) -> Iterator[ConfigDifference]:
-    """Yield what differs, in the order of the first; stages are compared by name."""
+    """Yield the differences in the order of the first; stages are compared by name."""
     yield from _differences(first.config, other.config, "", "", (first.origins, other.origins))
 
 
@@ -79,7 +79,7 @@ def _differences(
     if a == b:
         return
     if isinstance(a, dict) and isinstance(b, dict):
-        # A pipeline that only one side has belongs to a surface that only one side has.
+        # A surface of one side alone brings its pipeline along, which is no difference of its own.
         for key in {**a, **b} if at != "pipelines" else [key for key in a if key in b]:
             here, there = (f"{where}.{key}" if where else key for where in (at, bt))
             yield from _differences(a.get(key), b.get(key), here, there, sources)
@@ -109,7 +109,7 @@ def _by_name(uses: Any) -> dict[str, tuple[int, JsonValue]]:
 
 
 def _of(sources: Mapping[str, str], coordinate: str) -> str:
-    """Return where a value comes from, or the first that is written inside it."""
+    """Return the origin of a value, or the first origin of a value inside it."""
     inside = (
         origin
         for at, origin in sources.items()

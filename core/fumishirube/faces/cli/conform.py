@@ -1,4 +1,4 @@
-"""``fumishirube conform``: whether the stages of an installed plugin keep to their contracts."""
+"""``fumishirube conform``: run the contract tests on the stages of an installed plugin."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _QUIET = ("-q", "-p", "no:cacheprovider", "-c", os.devnull)
 
 
 class Result(NamedTuple):
-    """What became of one stage: how many tests passed, failed and were skipped, and why."""
+    """The result of one stage: tests passed, failed and skipped, with reasons."""
 
     stage: str
     kind: str
@@ -61,11 +61,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Run the contracts, print a line a stage, and return 1 unless all are kept.
+    """Run the contracts, print a line for each stage, and return 1 if a test failed.
 
     Raises:
-        NotFound: when the package is not installed, or offers nothing.
-        ConfigError: when settings are unusable, or pytest is missing.
+        NotFound: when the package is not installed, or registers nothing.
+        ConfigError: when settings are unusable, or pytest is not installed.
     """
     plugins = load_plugins()
     reports = _reports(plugins, options.package)
@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
 
 
 def _reports(plugins: Plugins, package: str) -> Sequence[PluginReport]:
-    """Return the plugins of this name, or of the package of this name."""
+    """Return the reports on the plugin or the package of this name."""
     named = [report for report in plugins.reports if report.plugin == package]
     matching = named or [o for o in plugins.reports if _plain(o.distribution) == _plain(package)]
     if matching:
@@ -101,14 +101,14 @@ def _reports(plugins: Plugins, package: str) -> Sequence[PluginReport]:
 
 
 def _plain(name: str) -> str:
-    """Return a distribution's name as packaging tools compare it."""
+    """Return the normalized name of a distribution, for comparison."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _checked(
     plugins: Plugins, reports: Sequence[PluginReport], options: Namespace
 ) -> Iterator[Result]:
-    """Yield a result a stage, in the order of the shelves."""
+    """Yield the result of each stage, in the order of the kinds."""
     ids = {report.plugin for report in reports}
     offers = [
         (kind, offered) for kind, offered in plugins.registry.offers() if offered.plugin in ids
@@ -162,7 +162,7 @@ def _lacking(
     stage_settings: Mapping[str, Mapping[str, Any]],
     files: Path | None,
 ) -> str:
-    """Say what a stage lacks to be checked, if anything."""
+    """Return what a stage needs before it can be checked, if anything."""
     needed = [name for name, field in offer.stage.model_fields.items() if field.is_required()]
     if needed and offer.name not in stage_settings:
         return f"it needs settings: {', '.join(needed)}; give --with {offer.name}='{{…}}'"
@@ -174,7 +174,7 @@ def _lacking(
 
 
 def _run(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, list[ET.Element]]:
-    """Let pytest run the contracts in a process of its own; return the cases by class."""
+    """Run the contracts with pytest in another process; return the test cases by class."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "stages.json").write_text(json.dumps(entries), encoding="utf-8")

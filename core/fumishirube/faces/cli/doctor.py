@@ -1,4 +1,4 @@
-"""``fumishirube doctor``: is everything as it should be, and if not, what to do."""
+"""``fumishirube doctor``: check the installation and the workspace, and name remedies."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Check everything, print a line each, and return 1 when something is off.
+    """Run all checks, print a line for each, and return 1 if one failed.
 
     Raises:
-        ConfigError: when the configuration stops the start, after what could be checked is told.
+        ConfigError: when the configuration stops the start; other checks are printed first.
     """
     checks = [*installation(), *_plugins(options)]
     stopped: ConfigError | None = None
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def _chosen(options: Namespace) -> Namespace:
-    """Without configuration and manuals, ask for a surface alone whose folder is there."""
+    """Without configuration and manuals, choose a surface whose root folder exists."""
     loaded = load_config(folder(options), options.config)
     if loaded.file is None and not loaded.folder(MANUALS).is_dir():
         plugins = load_plugins(strangers=not options.no_plugins)
@@ -104,7 +104,7 @@ def _application(application: Application) -> Iterator[Check]:
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
     yield Check("ok", "configuration", finding + by)
     for warning in application.warnings:
-        # What has a second half says there what to do.
+        # A fault with two lines has its remedy in the second.
         remedy = "" if "; " in warning else "leave it out"
         yield Check("warn", "configuration", warning, remedy)
     for finding in application.rejected_folders():
@@ -132,7 +132,7 @@ def _application(application: Application) -> Iterator[Check]:
         if pipeline_surface.indexed:
             yield from _surface(application, pipeline_surface)
         yield from _diagnostics(application, pipeline_surface)
-    yield from _faults(application.guard.log.faults())
+    yield from _fault_checks(application.guard.log.faults())
 
 
 def _writes(application: Application, pipeline_surface: ConfiguredSurface) -> bool:
@@ -148,17 +148,17 @@ def _diagnostics(application: Application, pipeline_surface: ConfiguredSurface) 
         return
     try:
         with application.fences.building(application.work(pipeline_surface)):
-            complaints = [*surface.diagnostics(context)]
+            diagnostics = [*surface.diagnostics(context)]
     except PluginError as error:
         yield Check("FAIL", f"surface {pipeline_surface.name}", str(error), _OTHER_PLUGIN)
         return
-    for complaint in complaints:
-        status: Literal["warn", "FAIL"] = "FAIL" if complaint.serious else "warn"
-        yield Check(status, complaint.subject, complaint.finding, complaint.remedy)
+    for diagnostic in diagnostics:
+        status: Literal["warn", "FAIL"] = "FAIL" if diagnostic.serious else "warn"
+        yield Check(status, diagnostic.subject, diagnostic.finding, diagnostic.remedy)
 
 
-def _faults(faults: Sequence[Fault]) -> Iterator[Check]:
-    """Tell what plugins did wrong while they ran, now or since it last worked."""
+def _fault_checks(faults: Sequence[Fault]) -> Iterator[Check]:
+    """Report what plugins did wrong while they ran, now or since the last good run."""
     for fault in faults:
         remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
         yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
@@ -179,7 +179,7 @@ def _state(application: Application) -> Iterator[Check]:
 
 
 def _check_root(root: Root, name: str) -> Check:
-    """Check a root into which tools write; it is made by the first write."""
+    """Check a root that tools write to; the first write creates it."""
     if not root.exists:
         return Check("ok", f"root {name}", "is not there yet; the first write makes it")
     return check_writable(root, f"root {name}", f"make it writable, or set roots.{name}")
@@ -196,7 +196,7 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
         return
     if not pipeline_surface.of_manuals:
-        # Its surface indexes it as a whole.
+        # A surface that reads this root indexes it as a whole, not by manual.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
         return
     try:
@@ -240,7 +240,7 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
             yield Check("FAIL", subject, finding, _OTHER_PLUGIN)
         else:
             finding = f"its index fails ({type(error).__name__})"
-            yield Check("FAIL", subject, finding, _mend(error, manual))
+            yield Check("FAIL", subject, finding, _index_remedy(error, manual))
         return
     finally:
         bar.close()
@@ -249,7 +249,7 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
     yield from _unlisted(subject, context.manual(manual).unlisted())
 
 
-def _mend(error: Exception, manual: str) -> str:
+def _index_remedy(error: Exception, manual: str) -> str:
     if "os error 28" in str(error):  # the engine tells in its own words that nothing is left
         return "free some space where the state folder is"
     return f"run 'fumishirube index {manual} --rebuild'"

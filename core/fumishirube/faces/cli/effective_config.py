@@ -1,4 +1,4 @@
-"""The configuration in force, as plain data, and where each of its values comes from."""
+"""The configuration in force as plain data, and the origin of each value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def effective(application: Application) -> JsonValue:
 
 
 def origins(application: Application) -> Mapping[str, str]:
-    """Return where each single value of it comes from, by coordinate."""
+    """Return the origin of every single value, by coordinate."""
     loaded, taken = application.loaded, dict(_taken(application))
     by_coordinate = {}
     for coordinate, _ in leaves(effective(application), ""):
@@ -41,7 +41,7 @@ def origins(application: Application) -> Mapping[str, str]:
 
 
 def _taken(application: Application) -> Iterator[tuple[str, str]]:
-    """Yield which settings of stages a classic key decides, and where that is written."""
+    """Yield the settings of stages that classic keys decide, and their origins."""
     loaded = application.loaded
     for where, stage in _stages(application):
         for name, info in type(stage).model_fields.items():

@@ -1,4 +1,4 @@
-"""``fumishirube index``: bringing the search indexes up to date ahead of the first question."""
+"""``fumishirube index``: update the search indexes before the first search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Index what has changed, and print how many sections there are."""
+    """Index what changed, and print the number of sections."""
     rows: list[tuple[str, IndexState]] = []
     with opened(options) as application:
         context = search_context(application)
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
 
 
 def _delete_index(application: Application, manual: str) -> None:
-    """Delete what is kept of a manual's index, under whatever settings it was made."""
+    """Delete every index of a manual, for any settings."""
     folder = application.state.path / "index" / manual
     if not folder.exists():
         return

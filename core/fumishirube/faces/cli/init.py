@@ -1,4 +1,4 @@
-"""``fumishirube init``: name this server in the configuration of an MCP client."""
+"""``fumishirube init``: add this server to the configuration of an MCP client."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Show the change, or make it; what was there before is copied first.
+    """Show the change, or make it after a backup of the file.
 
     Raises:
-        ConfigError: when the folder or the client's file is not as it should be.
+        ConfigError: when the workspace or the client's file cannot be used.
     """
     client: ClientSpec = CLIENTS[options.client]
     outside: list[TrustedMatter] = []
@@ -116,9 +116,9 @@ def _diff(file: ClientFile, text: str) -> Iterator[str]:
 def _checked_entry(
     client: ClientSpec, options: Namespace, outside: list[TrustedMatter]
 ) -> dict[str, Any]:
-    """Return how the client is to start the server, once the folder has been seen to work.
+    """Return the entry that starts the server, after checking that the workspace has tools.
 
-    The client starts it without a terminal, so what is ``outside`` is shown and trusted here.
+    The client starts the server without a terminal, so paths ``outside`` are trusted here.
     """
     with opened(options, trusted=True) as application:
         outside += application.outside

@@ -1,4 +1,4 @@
-"""``fumishirube new-plugin``: a whole package with one stage, to be made into one's own."""
+"""``fumishirube new-plugin``: write a package with one stage, as a start for a plugin."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the package into a folder of its name, which must not be there, and say what is next.
+    """Write the package into a new folder of its name, and print the next step.
 
     Raises:
-        Conflict: when something of that name is there.
+        Conflict: when something of that name exists.
         Forbidden: when the folder cannot be written.
     """
     registry = load_plugins(strangers=not options.no_plugins).registry

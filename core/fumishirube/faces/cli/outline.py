@@ -1,4 +1,4 @@
-"""Plain data as YAML, a line a value, with a comment beside some of them."""
+"""Plain data as YAML: one value a line, with comments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import JsonValue
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _OTHERS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-"""Words that YAML takes for something else than text."""
+"""Words that YAML does not read as text."""
 
 
 def outline(value: JsonValue, comments: Mapping[str, str], where: str = "") -> Iterator[str]:
-    """Yield the lines of a value; ``comments`` stand at coordinates such as ``roots.manuals``."""
+    """Yield the lines of a value; ``comments`` have keys such as ``roots.manuals``."""
     if isinstance(value, dict):
         for key, member in value.items():
             here = f"{where}.{key}" if where else key
@@ -52,7 +52,7 @@ def _comment(comments: Mapping[str, str], where: str) -> str:
 
 
 def _scalar(value: JsonValue) -> str:
-    """Return a scalar as JSON, which YAML reads too; a plain word stays without quotes."""
+    """Return a scalar as JSON, which is valid YAML; a plain word needs no quotes."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _OTHERS:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What is printed: JSON, tables, and text cut to the width of a terminal."""
+"""Output of commands: JSON, tables, and text that fits the width of the terminal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _MEANINGS = {
 
 
 def print_json(value: JsonValue, *, compact: bool = False) -> None:
-    """Print one JSON value in UTF-8: in one line, or indented for the eye."""
+    """Print one JSON value in UTF-8, on one line or indented."""
     if compact:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     else:
@@ -63,14 +63,14 @@ def terminal_width() -> int:
 
 
 class Emphasised(NamedTuple):
-    """A line of which some stretches, in order and apart from each other, are to be in bold."""
+    """A line with stretches in bold; they are in order and do not overlap."""
 
     text: str
     spans: Sequence[tuple[int, int]]
 
 
 def print_line(line: str | Emphasised) -> None:
-    """Print a line; what is emphasised in bold, on a terminal that wants that."""
+    """Print a line, with emphasis on terminals that support it."""
     text, spans = (line, ()) if isinstance(line, str) else line
     output, place = sys.stdout, 0
     if isinstance(output, CommandOutput) and output.isatty() and _wants_styles():
@@ -84,7 +84,7 @@ def print_line(line: str | Emphasised) -> None:
 
 
 def _wants_styles() -> bool:
-    """Tell whether nobody forbids styles (https://no-color.org)."""
+    """Tell whether styles are allowed (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -94,7 +94,7 @@ def width(text: str) -> int:
 
 
 def clipped(text: str, columns: int) -> str:
-    """Return the beginning of a text that fits, with an ellipsis when it is cut."""
+    """Return the beginning of a text that fits, with an ellipsis if it is cut."""
     if width(text) <= columns:
         return text
     fitting, taken = [], 1
@@ -107,14 +107,14 @@ def clipped(text: str, columns: int) -> str:
 
 
 def strip_controls(text: str) -> str:
-    """Return a text without characters that would steer a terminal."""
+    """Return a text without terminal control characters."""
     return "".join(
         " " if unicodedata.category(character) == "Cc" else character for character in text
     )
 
 
 def table(rows: Sequence[Sequence[str]], gap: str = "  ") -> Iterator[str]:
-    """Yield lines whose columns are aligned; the last column is as long as it likes."""
+    """Yield lines with aligned columns; the last column is not cut."""
     columns = max((len(row) for row in rows), default=0) - 1
     widest = [
         max((width(row[n]) for row in rows if n < len(row) - 1), default=0) for n in range(columns)
@@ -132,19 +132,19 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(names: Iterable[str], limit: int = 5) -> str:
-    """Return names joined by commas; of many, only the first few and how many follow."""
+    """Return names joined by commas; of many, the first few and the number of the rest."""
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
 
 
 def reason_text(reason: str) -> str:
-    """Return the reason for which a file was skipped, in words where there are better ones."""
+    """Return why a file was skipped, in words for people."""
     return _MEANINGS.get(reason, reason.replace("_", " "))
 
 
 def command(options: Namespace, *words: str) -> str:
-    """Return a command that can be typed as it stands, with the options given to this one."""
+    """Return a command that can be typed in a shell, with the common options of this run."""
     inherited = []
     if options.workspace is not None:
         inherited += ["--workspace", options.workspace]

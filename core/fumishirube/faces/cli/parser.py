@@ -1,4 +1,4 @@
-"""The parser: the commands, the options of all of them, and what was probably meant."""
+"""The argument parser: commands, common options, and suggestions for typing errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WRONG_USAGE = 2
 
 
 COMMANDS = {command.name: command for command in OWN_COMMANDS}
-"""The framework's own verbs by name."""
+"""The modules of the framework's own commands, by command."""
 
 _SUBJECT = "Search local manuals, from the command line or through MCP."
 _TOP_EXAMPLE = """\
@@ -38,7 +38,7 @@ exit codes: 0 all well; 1 a tool refused, or something is off; 2 wrong usage or 
 
 
 class Parser(ArgumentParser):
-    """An argument parser that says what was probably meant."""
+    """An argument parser that suggests the nearest option or command."""
 
     def __init__(self, **settings: Any) -> None:
         self.known: list[str] = []
@@ -47,18 +47,18 @@ class Parser(ArgumentParser):
         super().__init__(allow_abbrev=False, **settings)
 
     def add_argument(self, *names: Any, **settings: Any) -> Action:
-        """Add an argument, and remember the spelling of its options."""
+        """Add an argument, and remember its option strings."""
         action = super().add_argument(*names, **settings)
         self.known += action.option_strings
         return action
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse what is known, and remember the words for the sake of a better complaint."""
+        """Parse known arguments, and remember the words for error messages."""
         self._words = args
         return super().parse_known_args(args, namespace)
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """Return the options, or end the process with one line that says what is wrong."""
+        """Return the options, or end the process with one line about the error."""
         options, rest = self.parse_known_args(list(words), Namespace())
         if rest:
             parser: Parser = getattr(options, "parser", self)
@@ -77,19 +77,19 @@ class Parser(ArgumentParser):
         return None
 
     def lacks(self, words: Sequence[str]) -> bool:
-        """Tell whether the words have an option that is not known here, or ask for the help."""
+        """Tell whether the words have an option that is unknown here, or ask for help."""
         options = words[: words.index("--")] if "--" in words else words
         names = [word.partition("=")[0] for word in options if word.startswith("-")]
         return any(name in _HELP or name not in self.known for name in names)
 
     def error(self, message: str) -> NoReturn:
-        """End the process with one line; an option that does not exist is what matters most."""
+        """End the process with one line; an unknown option is reported before other errors."""
         self.refuse_options(self._words)
         complain(f"{self.prog}: {message}; see {self.prog} --help")
         sys.exit(WRONG_USAGE)
 
     def refuse_options(self, words: Iterable[str]) -> None:
-        """End the process if one of the words is an option that does not exist."""
+        """End the process if one of the words is an unknown option."""
         for word in words:
             if word == "--":
                 return
@@ -104,7 +104,7 @@ class Parser(ArgumentParser):
 
 
 class Commands:
-    """The place of a parser where its commands are added, one of them with its arguments."""
+    """The subparsers of the commands; only the chosen command gets its arguments."""
 
     def __init__(self, parser: Parser) -> None:
         self._commands = parser.add_subparsers(metavar="COMMAND", title="commands")
@@ -124,7 +124,7 @@ class Commands:
         return added
 
     def add_remaining(self, commands: Iterable[Command]) -> None:
-        """Name the commands whose modules were not imported."""
+        """Add the names of the commands whose modules were not imported."""
         for command in commands:
             if command.name not in self._commands.choices:
                 self._commands.add_parser(command.name, help=command.help)
@@ -133,7 +133,7 @@ class Commands:
 def add_subcommand(
     inner: _SubParsersAction[Any], name: str, run: Callable[[Namespace], int], help_text: str
 ) -> Parser:
-    """Add a command of a command, with the options of every command, and return its parser."""
+    """Add a subcommand with the common options, and return its parser."""
     description = f"{help_text[0].upper()}{help_text[1:]}."
     added: Parser = inner.add_parser(name, help=help_text, description=description)
     add_common(added, default=SUPPRESS)
@@ -142,7 +142,7 @@ def add_subcommand(
 
 
 def build_parser() -> tuple[Parser, Commands]:
-    """Return the parser and the place where commands are added to it."""
+    """Return the parser, and the object to which commands are added."""
     from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
 
     parser = Parser(prog="fumishirube", description=_SUBJECT, epilog=_TOP_EXAMPLE)
@@ -152,7 +152,7 @@ def build_parser() -> tuple[Parser, Commands]:
 
 
 def add_ways_to_serve(parser: Parser, commands: CommandRegistry, words: Sequence[str]) -> None:
-    """Add the options of other ways to serve; one that is among the words runs the command."""
+    """Add the options of other ways to serve; a chosen one becomes the command's function."""
     typed = {word.partition("=")[0] for word in words}
     for command in commands.ways_to_serve().values():
         module = command.load()
@@ -166,7 +166,7 @@ _VALUED = ("--workspace", "--config")
 
 
 def add_common(parser: Parser, default: str | None) -> None:
-    """Add the options of every command; they may stand before or after its name."""
+    """Add the common options; they may come before or after the command."""
     common = parser.add_argument_group("options of every command")
     flag = SUPPRESS if default else False
     help_text = "the folder that holds manuals/ (default: $WORKSPACE_ROOT, else the current folder)"
@@ -185,12 +185,12 @@ def add_common(parser: Parser, default: str | None) -> None:
 
 
 def add_json(parser: ArgumentParser) -> None:
-    """Add ``--json``, which every command has that prints results."""
+    """Add ``--json``, as every command with results has it."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def one_of(what: str, *choices: str) -> Callable[[str], str]:
-    """Return a converter that takes one of a few words, and suggests the nearest."""
+    """Return a converter for one of a few words, which suggests the nearest."""
 
     def convert(word: str) -> str:
         if word not in choices:
@@ -201,7 +201,7 @@ def one_of(what: str, *choices: str) -> Callable[[str], str]:
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """Return a converter that takes whole numbers from a bound on."""
+    """Return a converter for whole numbers from a lower bound on."""
 
     def convert(word: str) -> int:
         if not (word.isascii() and word.isdigit()) or int(word) < least:
@@ -212,7 +212,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def not_known(what: str, word: str, known: Iterable[str]) -> str:
-    """Say that there is no such word, and name the nearest, or all if none is near."""
+    """Return a message about an unknown word, with the nearest word or the list of all."""
     names = list(known)
     near = get_close_matches(word, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"

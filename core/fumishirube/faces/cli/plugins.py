@@ -1,4 +1,4 @@
-"""``fumishirube plugins``: what became of every plugin."""
+"""``fumishirube plugins``: the status of every plugin."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """List the plugins; a bad one is named with its problems, and is no reason to fail."""
+    """List the plugins; bad ones are listed with their problems and do not fail the command."""
     plugins, faults = plugins_and_faults(options)
     if options.json:
         print_json([_plain(report, plugins, faults) for report in plugins.reports])
@@ -58,7 +58,7 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
 
 
 def faults_of(report: PluginReport, faults: Sequence[Fault]) -> Iterator[Fault]:
-    """Yield what one plugin did wrong while it ran."""
+    """Yield the faults of one plugin's code in earlier runs."""
     who = (report.plugin, report.distribution)
     yield from (fault for fault in faults if (fault.plugin, fault.distribution) == who)
 

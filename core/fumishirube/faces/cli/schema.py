@@ -1,4 +1,4 @@
-"""The JSON Schema of ``fumishirube.yaml``, with the settings of every stage that plugins offer."""
+"""The JSON Schema of ``fumishirube.yaml``, with the settings of every registered stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def file_schema(registry: StageRegistry) -> dict[str, Any]:
-    """Return a schema that an editor can check the file with and complete names from."""
+    """Return a schema with which an editor checks and completes the file."""
     definitions: dict[str, Any] = {}
     for registered in registry.kinds_by_name.values():
         uses = [_use(registered.kind, offer, definitions) for offer in registered]
@@ -38,7 +38,7 @@ def file_schema(registry: StageRegistry) -> dict[str, Any]:
 def _add_classic(
     properties: dict[str, Any], definitions: dict[str, Any], registry: StageRegistry
 ) -> None:
-    """Add the keys of the classic sections, each with the schema of the setting it decides."""
+    """Add the keys of the classic sections, each with the schema of its setting."""
     known = {key: {"type": "string"} for key in MOVED}
     for offer in registry["surfaces"]:
         settings = _model(offer.stage, f"surface.{offer.name}", {})["properties"]
@@ -81,7 +81,7 @@ def _use(kind: StageKind, offer: RegisteredStage, definitions: dict[str, Any]) -
 
 
 def _model(model: type[BaseModel], prefix: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return a model's schema; what it defines goes to the common definitions, prefixed."""
+    """Return a model's schema; its definitions go to the common ones, prefixed."""
     schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
     for name, inner in schema.pop("$defs", {}).items():
         definitions[f"{prefix}.{name}"] = inner

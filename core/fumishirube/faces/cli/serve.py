@@ -1,4 +1,4 @@
-"""``fumishirube serve``: the tools over standard input and output, or as a plugin says."""
+"""``fumishirube serve``: serve the tools over standard streams, or as a plugin does."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from fumishirube.host.application import Application
 from fumishirube.host.instructions import instructions, server_name
 from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, start_logs
 from fumishirube.host.malloc import share_pools
-from fumishirube.host.reload.editions import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.wire import claim_output, claim_wire, exit_now, write_error_line
 
 _SPANS_MS = 200
-"""Milliseconds in which spans that are held back may still be sent."""
+"""Milliseconds for sending the last buffered spans."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,18 +35,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def add_log_level(parser: ArgumentParser) -> None:
-    """Add what every command has that serves."""
+    """Add ``--log-level``, as every command has it that serves."""
     help_text = f"what the log tells on standard error (default: {QUIET_LEVEL}, over HTTP info)"
     parser.add_argument("--log-level", choices=LEVELS, help=help_text)
 
 
 def run(options: Namespace) -> int:
-    """Serve as the environment says, and else over standard input and output."""
+    """Serve as the environment chooses, else over standard streams."""
     return serve(options)
 
 
 def serve(options: Namespace) -> int:
-    """Serve until the client hangs up, in the way whose variable is set, if there is one."""
+    """Serve until the client closes the connection; a variable of a plugin may choose its way."""
     share_pools()
     options.wire = claim_wire()
     from fumishirube.faces.cli.workspace import plugins_for  # noqa: PLC0415 - the wire comes before any plugin
@@ -62,18 +62,18 @@ def serve(options: Namespace) -> int:
 def serve_stdio(
     options: Namespace, through: Callable[[Application], ToolWrapper] | None = None
 ) -> int:
-    """Serve over standard input and output, which belong to the protocol alone.
+    """Serve over standard input and output, which then carry the protocol alone.
 
-    What ``through`` returns for the application is what all tools go through, such as a bridge.
+    ``through`` returns, for an application, the bridge that all calls go through.
     """
     wire = getattr(options, "wire", None) or claim_wire()
-    # What is held is let go of when the process is told to end, as when the client hangs up.
+    # SIGTERM must release locks, like the end of the input does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     logging.getLogger("fumishirube").handlers = [_Warnings(logging.WARNING)]
     from fumishirube.faces.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
     with opened(options, empty=True) as application:
-        # What imports make stays; the server turns the collector on when it is ready.
+        # Objects made by imports live long; the idle collector enables collection later.
         gc.disable()
         from fumishirube.faces.mcp import run_stdio  # noqa: PLC0415 - `mcp` costs most of a second
 
@@ -81,7 +81,7 @@ def serve_stdio(
         start_logs(
             log_level(application, options, QUIET_LEVEL), [StandardErrorHandler()], places=False
         )
-        # What begins here would take its time from the imports, and so from the first answer.
+        # Threads that start here would compete with the imports and delay the first answer.
         with reloading(options, application, wrapper) as reloader:
             announce(application)
             with reloader.running():
@@ -96,16 +96,16 @@ def serve_stdio(
 
 
 def claim_standard_output() -> None:
-    """Take standard output for what this command prints; what else is printed goes to stderr."""
+    """Reserve standard output for the command's result; send all other output to stderr."""
     claim_output()
     logging.getLogger("fumishirube").handlers = [_Warnings(logging.WARNING)]
 
 
 class _Warnings(logging.Handler):
-    """Tells what is wrong with the files; calls that failed have lines of their own."""
+    """Logs problems of files; failed calls are logged separately."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # What is left out is among the problems, which are told when serving begins.
+        # Rejected files are among the problems, which are logged when serving begins.
         if record.exc_info is None and not hasattr(record, "left_out"):
             write_error_line(record.getMessage())
 
@@ -114,7 +114,7 @@ class _Warnings(logging.Handler):
 def reloading(
     options: Namespace, application: Application, through: ToolWrapper = nullcontext
 ) -> Iterator[Reloader]:
-    """Begin to serve an application, and give what will put others in its place."""
+    """Publish an application, and yield what replaces it after changes of the configuration."""
     from fumishirube.faces.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
 
     edition = ServedApplication(application, through)  # what this raises ends the command
@@ -127,19 +127,19 @@ def reloading(
 
 
 def log_level(application: Application, options: Namespace, quiet: str) -> str:
-    """Return the level of the log: as the options or the environment say, else ``quiet``."""
+    """Return the log level of the options or the environment, else ``quiet``."""
     chosen: str | None = options.log_level or ("debug" if options.verbose else None)
     return chosen or process_settings(application.loaded.environ).log_level or quiet
 
 
 def finish() -> NoReturn:
-    """End a process that has served, whatever is still running in it."""
+    """End a process that has served, whatever threads still run."""
     _flush_spans()
     exit_now()
 
 
 def _flush_spans() -> None:
-    """Let OpenTelemetry's SDK, where the process has it, send what it holds back for a batch."""
+    """Flush buffered spans of OpenTelemetry's SDK, if the process uses it."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - few processes have it
 
@@ -149,7 +149,7 @@ def _flush_spans() -> None:
 
 
 def announce(application: Application) -> None:
-    """Say on standard error what is wrong with what is served."""
+    """Log problems of the application to standard error."""
     for problem in application.problems:
         complain(f"problem: {problem}")
     for folder in application.rejected_folders():

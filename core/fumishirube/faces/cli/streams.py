@@ -1,4 +1,4 @@
-"""Standard output and error: UTF-8 whatever the locale, and quiet when nobody listens."""
+"""Standard output and error: UTF-8 in any locale, and no errors after the reader left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fumishirube.text.controls import printable
 
 
 def use_utf8_streams() -> None:
-    """Make both streams UTF-8; what cannot be encoded, a lone surrogate, becomes a mark."""
+    """Make both streams UTF-8; characters that cannot be encoded become a replacement mark."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -19,10 +19,10 @@ def use_utf8_streams() -> None:
 
 
 def complain(line: str) -> None:
-    """Write one line to standard error, if anybody reads it; what was printed comes before it.
+    """Write one line to standard error, after all output so far.
 
     Raises:
-        BrokenPipeError: when nobody reads what was printed.
+        BrokenPipeError: when standard output is closed.
     """
     with suppress(ValueError, AttributeError):
         sys.stdout.flush()
@@ -32,7 +32,7 @@ def complain(line: str) -> None:
 
 
 class PrintableFormatter(logging.Formatter):
-    """Writes records, stack traces included, so that they steer no terminal."""
+    """Formats log records, stack traces included, without terminal control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of a record."""
@@ -40,18 +40,18 @@ class PrintableFormatter(logging.Formatter):
 
 
 class PluginFaultHandler(logging.Handler):
-    """Says what plugins do wrong, a line each; a server that logs takes its place."""
+    """Prints faults of plugins, a line each; a server's log handler replaces it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line of a failure; other records are none of its business."""
+        """Print a fault; ignore other records."""
         fault: str | None = getattr(record, "fault", None)
         if fault is not None:
             complain(f"problem: {fault}")
 
 
 def discard_output() -> None:
-    """Send what is still buffered nowhere, so that the interpreter does not complain at exit."""
+    """Discard buffered output, so that the interpreter reports no broken pipe at exit."""
     with suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)

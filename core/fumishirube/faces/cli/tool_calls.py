@@ -1,4 +1,4 @@
-"""Calling one tool for a friendly command, and printing what it answers."""
+"""Calls of one tool for a command with an output of its own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fumishirube.tools.definitions import Call
 
 
 def call_by_name(application: Application, name: str, *, surface: str, **arguments: Any) -> Any:
-    """Call a tool with those arguments that are given; there is no session here.
+    """Call a tool with those arguments that are not ``None``, outside any session.
 
-    Tools that a surface offers to the command line alone are known too.
+    Tools that a surface offers to the command line alone can be called too.
 
     Raises:
         ConfigError: when no surface offers the tool; ``surface`` is one that does.
@@ -32,7 +32,7 @@ def call_by_name(application: Application, name: str, *, surface: str, **argumen
 
 
 def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]) -> int:
-    """Print an answer: as JSON if asked for, else in the command's own words."""
+    """Print an answer as JSON with ``--json``, else with the command's own function."""
     if options.json:
         print_json(answer)
     else:
@@ -42,7 +42,7 @@ def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]
 
 
 def suggest(what: str, word: str, known: Mapping[str, Any] | list[str]) -> NotFound:
-    """Return the complaint that there is no such thing, with the nearest one."""
+    """Return a message about an unknown name, with the nearest one."""
     near = get_close_matches(nfc(word), list(known), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return NotFound(f"there is no {what} {word[:80]!r}{hint}")

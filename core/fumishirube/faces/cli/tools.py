@@ -1,4 +1,4 @@
-"""``fumishirube tools``: every tool, as an MCP client sees it."""
+"""``fumishirube tools``: list every tool, as MCP clients see it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """List the tools, and print the schemas of their arguments and answers if asked for JSON."""
+    """List the tools; with ``--json``, print the schemas of their arguments and answers."""
     with opened(options) as application:
         offered = application.drop_faulty_tools().tools
     if options.json:

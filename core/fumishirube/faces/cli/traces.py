@@ -1,4 +1,4 @@
-"""``fumishirube trace``: past searches as files, run again, and side by side."""
+"""``fumishirube trace``: export, replay and compare past searches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SOURCE = "a trace's id, or a file that 'trace export' has written"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add a command of its own for each thing to do; without any, the traces are listed."""
+    """Add a subcommand for each action; without any, the traces are listed."""
     parser.set_defaults(json=False)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
 
@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """List the kept traces."""
+    """List the stored traces."""
     with opened(options) as application:
         traces, damaged = application.traces.all_traces()
     for name in damaged:
@@ -169,7 +169,7 @@ def _replay_json(replay: Replay) -> JsonValue:
     return {
         "same_ranking": replay.difference.same_ranking,
         "changes": [
-            {"cause": change.cause, "told": change.explanation} for change in replay.changes
+            {"cause": change.cause, "explanation": change.explanation} for change in replay.changes
         ],
         **difference_json(replay.difference),
     }
@@ -189,7 +189,7 @@ def _diff(options: Namespace) -> int:
 
 @contextmanager
 def _opened_once(options: Namespace) -> Iterator[Callable[[], Application]]:
-    """Give what opens the workspace when first called: two files need none."""
+    """Return a function that opens the workspace on its first call; two files need none."""
     with ExitStack() as stack:
         opened_applications: list[Application] = []
 
@@ -202,7 +202,7 @@ def _opened_once(options: Namespace) -> Iterator[Callable[[], Application]]:
 
 
 def _source(word: str, application: Callable[[], Application]) -> ExportedTrace:
-    """Return the trace that a word of the command line means: a file's, or a kept one."""
+    """Return the trace that an argument names: of a file, or a stored one."""
     file = Path(word)
     if not word.endswith(_SUFFIX) and not file.is_file():
         opened_application = application()

@@ -1,4 +1,4 @@
-"""``fumishirube trust``: allow what leads out of a workspace, until its configuration changes."""
+"""``fumishirube trust``: allow paths outside a workspace, until its configuration changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Record trust in the person's own configuration, or take it back, and say for what."""
+    """Record trust in the user's own configuration, or revoke it, and print for what."""
     with opened(options, empty=True, trusted=True) as application:
         matters = [] if options.remove else [*application.outside]
         trust_workspace(application, matters)
@@ -38,5 +38,5 @@ def run(options: Namespace) -> int:
 
 
 def trust_workspace(application: Application, matters: list[TrustedMatter]) -> None:
-    """Record that a person trusts these of a workspace."""
+    """Record that the user trusts these targets of a workspace."""
     record_trust(application.loaded.trust, matters, os.environ)

@@ -1,4 +1,4 @@
-"""What a command works on: the application of the chosen folder, and how long work shows."""
+"""The application of the chosen workspace, and the progress of long work."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ from fumishirube.tools.definitions import Progress
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-_PATIENCE = 1.0
+_SILENT_SECONDS = 1.0
+"""Seconds of work before a line says what is running."""
 _NAMED = 5
-"""Seconds of silence before a line says what is going on."""
+"""Names listed in an error message, at most."""
 
 
 def folder(options: Namespace) -> Path:
     """Return the workspace: ``--workspace``, else the environment's, else the current folder.
 
     Raises:
-        ConfigError: when there is no such folder.
+        ConfigError: when the folder does not exist.
     """
     name = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip() or "."
     source = "--workspace" if options.workspace else "WORKSPACE_ROOT"
     try:
-        # Clients start the command without a shell, which would know what ~ is.
+        # Clients start the command without a shell, so that ~ is not expanded yet.
         chosen = Path(name).expanduser()
     except RuntimeError as error:
         raise ConfigError(f"{source}: nobody knows the home folder in {name!r}") from error
@@ -65,9 +66,9 @@ def folder(options: Namespace) -> Path:
 
 
 def early_plugins(words: Sequence[str]) -> Plugins:
-    """Load the plugins before the words of a command line are parsed, for the commands they bring.
+    """Load the plugins before the command line is parsed, for their commands.
 
-    Should one of them end the process, the next process of this workspace can tell.
+    If a plugin ends the process, the next process of this workspace reports it.
     """
     known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     known.add_argument("--workspace")
@@ -82,7 +83,7 @@ def early_plugins(words: Sequence[str]) -> Plugins:
 
 
 def plugins_for(options: Namespace) -> Plugins:
-    """Load the plugins for the workspace of a command, even if that cannot be opened."""
+    """Load the plugins for a command's workspace, even if that cannot be opened."""
     try:
         loaded = load_config(folder(options), options.config, trusted=options.trust)
         return load_plugins_of(loaded, strangers=not options.no_plugins)
@@ -94,10 +95,10 @@ def plugins_for(options: Namespace) -> Plugins:
 def opened(
     options: Namespace, *, empty: bool = False, trusted: bool = False
 ) -> Iterator[Application]:
-    """Open the application of the workspace, say what it lacks, and close it afterwards.
+    """Open the application of the workspace, print its problems, and close it afterwards.
 
-    An ``empty`` one may be filled later; whoever asks for something now is in the wrong folder.
-    What leads out of the workspace has to be ``trusted`` now, or before.
+    With ``empty``, a workspace without files is no error. Paths outside the workspace must be
+    ``trusted`` now, or before.
     """
     application = open_application(
         folder(options),
@@ -110,7 +111,7 @@ def opened(
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
-    # Long work makes garbage; what start-up made stays, and need never be looked at.
+    # Long work makes garbage; objects made at start-up need never be scanned.
     gc.freeze()
     gc.enable()
     try:
@@ -120,15 +121,15 @@ def opened(
 
 
 def use_only(options: Namespace, surface: str, **settings: Any) -> None:
-    """Have the application opened with one surface alone, configured or not, and its settings."""
+    """Open the application later with one surface alone, configured or not, and its settings."""
     options.only = Use.model_validate({"use": surface, "with": settings})
 
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
-    """Open it once more, to take the place of a former one.
+    """Open the workspace again, to replace a former application.
 
     Raises:
-        ConfigError: when that cannot be done; the former one is as it was.
+        ConfigError: when that fails; the former application is unchanged.
     """
     return open_application(
         former.loaded.workspace,
@@ -143,14 +144,14 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
 
 
 def plugins_of(options: Namespace) -> Plugins:
-    """Return the plugins, for which no workspace is needed; what is wrong with it is told."""
+    """Return the plugins; a broken workspace is reported, and does not prevent that."""
     return plugins_and_faults(options)[0]
 
 
 def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
-    """Return the plugins, and what they did wrong while they ran for this workspace.
+    """Return the plugins, and their faults in earlier runs of this workspace.
 
-    What is wrong with the workspace goes to standard error.
+    Problems of the workspace are printed to standard error.
     """
     try:
         with opened(options) as application:
@@ -164,7 +165,7 @@ def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
 
 
 def search_context(application: Application) -> PipelineContext:
-    """Return the desk that searches the manuals: of the surface ``manual``, or the first alike.
+    """Return the SurfaceContext that searches the manuals: the surface ``manual``, or the first.
 
     Raises:
         ConfigError: when no surface reads the manuals.
@@ -176,7 +177,7 @@ def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
     """Return the ids of the wanted manuals, or of all when none is named.
 
     Raises:
-        NotFound: with the nearest name, when there is none of this id.
+        NotFound: when no manual has this id; the message names the nearest.
     """
     if wanted:
         return [context.manual(known_manual(context, name)).id for name in wanted]
@@ -192,7 +193,7 @@ def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
 
 
 def known_manual(context: SurfaceContext, name: str) -> str:
-    """Return the composed form of a manual's id, or suggest the nearest."""
+    """Return a manual's id in its composed form; raise with the nearest name if unknown."""
     cleaned = clean_name(name, "manual")
     try:
         return context.manual(cleaned).id
@@ -205,10 +206,10 @@ def known_manual(context: SurfaceContext, name: str) -> str:
 
 
 class Bar:
-    """A progress bar on standard error; it appears with the first step.
+    """A progress bar on standard error, which appears with the first step.
 
-    Where that is no terminal, a single line says what is going on if it takes over a second;
-    ``expected`` work, which the user asked for by its name, needs none.
+    Without a terminal, one line is printed if the work takes over a second; none for ``expected``
+    work, which the user requested by name.
     """
 
     def __init__(self, *, expected: bool = False) -> None:
@@ -218,25 +219,25 @@ class Bar:
 
     @property
     def progress(self) -> Progress | None:
-        """What to hand to long work; ``None`` when nobody would see it."""
+        """The callback for long work, or ``None`` if nobody would see it."""
         stream = sys.stderr
         if stream is None:
             return None
-        return self._step if stream.isatty() else self._tell
+        return self._step if stream.isatty() else self._announce
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
-    def _tell(self, done: int, total: int, what: str) -> None:
+    def _announce(self, done: int, total: int, what: str) -> None:
         if self._announced or done >= total:
             return
         now = time.monotonic()
         if done <= 1:
             self._began = now
-        elif now - self._began > _PATIENCE:
+        elif now - self._began > _SILENT_SECONDS:
             self._announced = True
             complain(f"{what}: {done} of {total} done; this may take a while")
 
@@ -245,7 +246,7 @@ class Bar:
         if bar is None:
             from tqdm import tqdm  # noqa: PLC0415 - only long work on a terminal pays for it
 
-            # Some terminals do not tell their size, and tqdm would then draw nothing.
+            # Some terminals report no size, and tqdm would then draw nothing.
             columns = terminal_width()
             bar = self._bar = tqdm(
                 total=total, unit="file", file=sys.stderr, leave=False, ncols=columns, nrows=2

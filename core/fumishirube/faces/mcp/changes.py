@@ -1,4 +1,4 @@
-"""Telling clients of either era that there is something else on the menu."""
+"""Notify MCP clients of either protocol era that the catalog changed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from mcp.server.subscriptions import (
 from fumishirube.faces.mcp.requests import RequestContext
 from fumishirube.host.catalog import CatalogPublisher
 
-PATIENCE = 5.0
-"""Seconds that telling one client may take."""
+NOTIFY_SECONDS = 5.0
+"""Seconds that notifying one client may take."""
 
 
 class ChangeNotifier:
-    """Who wants to know, and what they are told."""
+    """Notifies every subscribed client of changes of the catalog."""
 
     def __init__(self, publisher: CatalogPublisher) -> None:
         self._publisher = publisher
@@ -39,18 +39,18 @@ class ChangeNotifier:
     async def listen(
         self, ctx: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Tell a client of the newer era for as long as it likes; of single files never."""
+        """Serve a subscription of the newer protocol; changes of single resources are not sent."""
         wanted = params.notifications.model_copy(update={"resource_subscriptions": None})
         return await self._listen(ctx, params.model_copy(update={"notifications": wanted}))
 
     async def initialized(self, ctx: RequestContext, _: types.NotificationParams) -> None:
-        """Remember a client of the older era, which is told without asking, until it is gone."""
+        """Register a client of the older protocol, which is notified without a subscription."""
         connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
         self._older.add(connection)
 
     @asynccontextmanager
     async def announcements(self) -> AsyncIterator[None]:
-        """Tell them while the body runs, whatever thread changes the menu."""
+        """Send notifications while the body runs, whichever thread publishes the catalog."""
         token = current_token()
         send, receive = anyio.create_memory_object_stream[None](1)
 
@@ -64,7 +64,7 @@ class ChangeNotifier:
 
         async with anyio.create_task_group() as group:
             end = self._publisher.watch(changed)
-            group.start_soon(self._tell_all, receive)
+            group.start_soon(self._notify_all, receive)
             try:
                 with send:
                     yield
@@ -72,19 +72,19 @@ class ChangeNotifier:
                 end()
                 self._listen.close()
 
-    async def _tell_all(self, changes: MemoryObjectReceiveStream[None]) -> None:
+    async def _notify_all(self, changes: MemoryObjectReceiveStream[None]) -> None:
         async with changes:
             async for _ in changes:
                 for event in (ToolsListChanged(), ResourcesListChanged(), PromptsListChanged()):
                     await self._bus.publish(event)
                 async with anyio.create_task_group() as group:
                     for connection in [*self._older]:
-                        group.start_soon(_tell, connection)
+                        group.start_soon(_notify, connection)
 
 
-async def _tell(connection: Connection) -> None:
-    # Who does not read is told nothing, and keeps nobody waiting.
-    with anyio.move_on_after(PATIENCE):
+async def _notify(connection: Connection) -> None:
+    # A client that does not read must not delay the others.
+    with anyio.move_on_after(NOTIFY_SECONDS):
         await connection.send_tool_list_changed()
         await connection.send_resource_list_changed()
         await connection.send_prompt_list_changed()

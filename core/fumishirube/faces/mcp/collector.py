@@ -1,4 +1,4 @@
-"""The collection of garbage, at times when nobody waits for an answer."""
+"""Garbage collection while no request waits for an answer."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from time import monotonic
 import anyio
 
 THRESHOLDS = (700, 10, 500)
-"""How rare collections are; the last, of everything, is left for when nothing is asked."""
+"""Thresholds of ``gc``; full collections are so rare that only the idle collector runs them."""
 CALLS = 16
-"""After so many answers everything is due to be looked at."""
+"""Answers after which a full collection is due."""
 REST = 1.0
-"""Seconds without a question before that is done."""
+"""Seconds without a request before a due collection runs."""
 
 
 class IdleCollector:
-    """Looks at everything there is while the client is silent.
+    """Runs full collections while the client is idle.
 
-    Nothing else runs meanwhile, which takes tens of milliseconds once a large manual is open: too
+    A full collection stops every thread, for tens of milliseconds once a large manual is open: too
     long for a ping behind it.
     """
 
@@ -30,17 +30,17 @@ class IdleCollector:
         self._last = 0.0
         self._due = anyio.Event()
 
-    def answered(self) -> None:
-        """Take note of an answer that has been written."""
+    def record_answer(self) -> None:
+        """Count an answer that has been written."""
         self._answers += 1
         self._last = monotonic()
         if self._answers >= CALLS:
             self._due.set()
 
     @asynccontextmanager
-    async def collected(self) -> AsyncIterator[None]:
-        """Collect while the body runs, whenever it is due and nothing is asked."""
-        # What start-up made stays; the collector need never look at it again.
+    async def running(self) -> AsyncIterator[None]:
+        """Collect while the body runs, whenever a collection is due and no request is pending."""
+        # Objects made at start-up live as long as the process; the collector can skip them.
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)
         gc.enable()

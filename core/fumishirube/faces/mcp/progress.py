@@ -1,4 +1,4 @@
-"""Progress on its way from the thread of a tool to the event loop: rising, and not too often."""
+"""Progress reports from the thread of a tool to the event loop: rising, at a limited rate."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ProgressReporter: TypeAlias = Callable[[int, int, str], Awaitable[None]]
 
 
 @asynccontextmanager
-async def relayed(report: ProgressReporter) -> AsyncIterator[Progress]:
-    """Give what a tool may call from any thread; ``report`` is awaited on the loop.
+async def relay_progress(report: ProgressReporter) -> AsyncIterator[Progress]:
+    """Yield a function that tools call from any thread; ``report`` is awaited on the loop.
 
-    On leaving, what is under way has been reported.
+    All reports that were sent are awaited before the body is left.
     """
     send, receive = anyio.create_memory_object_stream[ProgressStep](8)
     async with anyio.create_task_group() as group:
@@ -58,7 +58,7 @@ class _Steps:
             if done <= last or (now - self._at < PACE and not complete):
                 return
             self._done, self._at = done, now
-        # Who went away, or reads too slowly, misses a step; the tool goes on.
+        # A client that left, or reads too slowly, misses a step; the tool goes on.
         with suppress(
             anyio.WouldBlock,
             anyio.ClosedResourceError,

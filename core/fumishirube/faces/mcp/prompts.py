@@ -1,4 +1,4 @@
-"""Prompts as an MCP server lists and writes them, and the values that it proposes."""
+"""MCP requests for prompts, and completions of their arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import mcp_types as types
 
 from fumishirube.errors import InvalidParameter
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
-from fumishirube.faces.mcp.tools import one_page
+from fumishirube.faces.mcp.tools import refuse_cursor
 from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.definitions import Call
@@ -22,7 +22,7 @@ VALUES = 100
 
 
 class PromptHandlers:
-    """The prompts of whatever menu hangs on the board."""
+    """Answers requests for the prompts of the published catalog."""
 
     def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
@@ -31,8 +31,8 @@ class PromptHandlers:
     async def list(
         self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        """List all of them, on one page."""
-        one_page(params)
+        """List all prompts, on one page."""
+        refuse_cursor(params)
         return types.ListPromptsResult(
             prompts=[_listed(prompt) for prompt in self._publisher.catalog.prompts]
         )
@@ -40,17 +40,17 @@ class PromptHandlers:
     async def get(
         self, ctx: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        """Write a prompt out."""
+        """Render a prompt."""
         arguments = dict(params.arguments or {})
-        return await self._work.answer_request(ctx, partial(self._written, params.name, arguments))
+        return await self._work.answer_request(ctx, partial(self._render, params.name, arguments))
 
     async def complete(
         self, ctx: RequestContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        """Propose values of a prompt's argument, or of a variable in a form of URIs."""
+        """Propose values of a prompt's argument, or of a variable of a URI template."""
         argument = params.argument
         others = (params.context.arguments if params.context else None) or {}
-        body = partial(self._proposed, params.ref, argument.name, argument.value, others)
+        body = partial(self._propose, params.ref, argument.name, argument.value, others)
         return await self._work.answer_request(ctx, body)
 
     def _prompt(self, name: str) -> Prompt:
@@ -59,7 +59,7 @@ class PromptHandlers:
                 return prompt
         raise InvalidParameter("there is no such prompt; prompts/list gives them", parameter="name")
 
-    def _written(self, name: str, arguments: Mapping[str, str], _: Call) -> types.GetPromptResult:
+    def _render(self, name: str, arguments: Mapping[str, str], _: Call) -> types.GetPromptResult:
         prompt = self._prompt(name)
         known = {argument.name for argument in prompt.arguments}
         for unknown in arguments.keys() - known:
@@ -73,7 +73,7 @@ class PromptHandlers:
         message = types.PromptMessage(role="user", content=text)
         return types.GetPromptResult(description=prompt.summary, messages=[message])
 
-    def _proposed(
+    def _propose(
         self,
         ref: types.ResourceTemplateReference | types.PromptReference,
         name: str,

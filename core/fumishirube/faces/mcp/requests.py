@@ -1,4 +1,4 @@
-"""Working on requests, in threads that are told when the client stops waiting."""
+"""Requests run in threads, which are cancelled when the client stops waiting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
 from fumishirube.errors import InternalError, NotFound, ToolError
-from fumishirube.faces.mcp.progress import relayed
+from fumishirube.faces.mcp.progress import relay_progress
 from fumishirube.host.calls import LOG, error_payload, replace_surrogates
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
@@ -27,7 +27,7 @@ from fumishirube.tools.definitions import Call, Progress, Session
 T = TypeVar("T")
 
 NO_RESOURCE = -32002
-"""What older clients know for a resource that is not there."""
+"""The error code of the older protocol for a resource that does not exist."""
 
 RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 SessionOf: TypeAlias = Callable[[RequestContext], Session | None]
@@ -35,40 +35,40 @@ SessionOf: TypeAlias = Callable[[RequestContext], Session | None]
 CallReporter: TypeAlias = Callable[
     [str, object, Mapping[str, JsonValue], ToolError | None, float], None
 ]
-"""Told of each call: the tool, its arguments, its answer or error, and the seconds it took."""
+"""Called with the tool, its arguments, its answer, its error, and the seconds it took."""
 
 
 class RequestRunner:
-    """The workers of one server.
+    """Runs the requests of one server in worker threads.
 
-    ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
-    ``report`` is told of every call; without it each is an event of the log.
+    ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
+    after every call; without it, each call is logged.
     """
 
     def __init__(self, session_of: SessionOf, report: CallReporter | None = None) -> None:
         self._session_of = session_of
         self._report = report or _logged
-        self._turns = Scheduler()
+        self._scheduler = Scheduler()
 
-    async def done(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
-        """Run a body in its turn, and return what it returns."""
-        gone = Event()
+    async def run(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
+        """Run a body when the scheduler has a thread free, and return its result."""
+        cancelled = Event()
         try:
-            async with _watched(ctx) as progress:
-                call = Call(self._session_of(ctx), Budget(cancelled=gone), progress)
-                return await self._turns.run(partial(body, call))
+            async with _progress(ctx) as progress:
+                call = Call(self._session_of(ctx), Budget(cancelled=cancelled), progress)
+                return await self._scheduler.run(partial(body, call))
         finally:
-            gone.set()
+            cancelled.set()
 
     async def answer_request(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
-        """Run what answers anything but a tool call.
+        """Run the body of a request other than a tool call.
 
         Raises:
-            MCPError: for whatever goes wrong, with our own code beside the protocol's.
+            MCPError: for every failure; its data holds the project's own error code.
         """
         began = monotonic()
-        # A failure is returned: raised, it would come out of the turn in a group.
-        answer = await self.done(ctx, partial(_attempted, ctx.method, body))
+        # A failure is returned: raised, it would leave the task group as a group of errors.
+        answer = await self.run(ctx, partial(_attempt, ctx.method, body))
         if not isinstance(answer, ToolError):
             return answer
         self.report(ctx.method, {}, {}, answer, began)
@@ -83,14 +83,14 @@ class RequestRunner:
         error: ToolError | None,
         began: float,
     ) -> None:
-        """Tell of what was done, and with what success."""
+        """Report a call, its answer or error, and its time."""
         self._report(name, arguments, answer, error, monotonic() - began)
 
 
 def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:
     failed = error_payload(error) if error else {}
     details = failed.get("details")
-    refused = error is not None and not isinstance(error, InternalError)  # which is told already
+    refused = error is not None and not isinstance(error, InternalError)  # which is logged already
     log_event(
         logging.WARNING if refused else logging.INFO,
         tool=name,
@@ -100,7 +100,7 @@ def _logged(name: str, _: object, _answer: object, error: ToolError | None, seco
     )
 
 
-def _attempted(method: str, body: Callable[[Call], T], call: Call) -> T | ToolError:
+def _attempt(method: str, body: Callable[[Call], T], call: Call) -> T | ToolError:
     try:
         return body(call)
     except ToolError as error:
@@ -123,8 +123,8 @@ def _code(ctx: RequestContext, error: ToolError) -> int:
 
 
 @asynccontextmanager
-async def _watched(ctx: RequestContext) -> AsyncIterator[Progress | None]:
-    """Give what a tool reports its progress to, if the client asked for any."""
+async def _progress(ctx: RequestContext) -> AsyncIterator[Progress | None]:
+    """Yield what a tool reports its progress to, if the client requested progress."""
     if not ctx.meta or ctx.meta.get("progress_token") is None:
         yield None
         return
@@ -132,5 +132,5 @@ async def _watched(ctx: RequestContext) -> AsyncIterator[Progress | None]:
     async def report(done: int, total: int, message: str) -> None:
         await ctx.session.report_progress(done, total or None, replace_surrogates(message) or None)
 
-    async with relayed(report) as progress:
+    async with relay_progress(report) as progress:
         yield progress

@@ -1,4 +1,4 @@
-"""Resources as an MCP server lists and reads them."""
+"""MCP requests for resources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import NotFound, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
-from fumishirube.faces.mcp.tools import TRUST, one_page
+from fumishirube.faces.mcp.tools import TRUST, refuse_cursor
 from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.answers import ANSWER_CHARS, fitting
@@ -18,11 +18,11 @@ from fumishirube.tools.definitions import Call
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 
 PAGE = 500
-"""Resources on a page, at most: it is also bounded in characters."""
+"""Resources on a page, at most; a page is also bounded in characters."""
 
 
 class ResourceHandlers:
-    """The resources of whatever menu hangs on the board."""
+    """Answers requests for the resources of the published catalog."""
 
     def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
@@ -31,7 +31,7 @@ class ResourceHandlers:
     async def list(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """List what there is, in the order of the URIs, page by page."""
+        """List the resources in the order of their URIs, page by page."""
         after = params.cursor if params is not None else None
         if after is not None and self._of(after) is None:
             raise MCPError(types.INVALID_PARAMS, "Invalid cursor: pass nextCursor as it came")
@@ -40,8 +40,8 @@ class ResourceHandlers:
     async def templates(
         self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """List the forms of URIs."""
-        one_page(params)
+        """List the URI templates."""
+        refuse_cursor(params)
         listed = [
             _template(template)
             for resources in self._publisher.catalog.resources
@@ -52,7 +52,7 @@ class ResourceHandlers:
     async def read(
         self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read what a URI names."""
+        """Read the resource of a URI."""
         return await self._work.answer_request(ctx, partial(self._read, str(params.uri)))
 
     def _of(self, uri: str) -> Resources | None:

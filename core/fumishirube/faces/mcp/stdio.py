@@ -1,4 +1,4 @@
-"""One client over standard input and output: JSON-RPC messages, one a line."""
+"""One MCP client over standard input and output: one JSON-RPC message a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from fumishirube.faces.mcp.collector import IdleCollector
-from fumishirube.faces.mcp.host import build_server
+from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.calls import compact, plain
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
@@ -27,17 +27,18 @@ from fumishirube.host.wire import Wire, exit_within
 from fumishirube.tools.definitions import Session
 
 GRACE = 0.2
-"""Seconds that calls under way may take to answer after the client has hung up."""
+"""Seconds that running calls may take to answer after the client closed its input."""
 LAST = 0.45
-"""Seconds after which the process ends once the client has hung up."""
+"""Seconds after which the process ends once the client closed its input."""
 
 
 def run_stdio(
     publisher: CatalogPublisher, *, name: str, version: str, instructions: str, wire: Wire
 ) -> None:
-    """Serve what hangs on the board over the wire until the client hangs up.
+    """Serve a catalog over standard streams until the client closes them.
 
-    Within half a second after that the process ends, so close what is to be closed at once.
+    The process ends within half a second after that, so the caller must close its resources at
+    once.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     served = partial(
@@ -51,7 +52,7 @@ def run_stdio(
 async def serve(
     publisher: CatalogPublisher, *, name: str, version: str, instructions: str, wire: Wire
 ) -> None:
-    """Serve one client, as one session, until it hangs up."""
+    """Serve one client, as one session, until it closes the connection."""
     session = Session()
     server = build_server(
         publisher,
@@ -73,7 +74,7 @@ async def serve(
             daemon=True,
         )
         reader.start()
-        async with collector.collected():
+        async with collector.running():
             await server.run(inbound, outbound, server.create_initialization_options())
 
 
@@ -84,7 +85,7 @@ def _read(
     pending: set[str],
     token: EventLoopToken,
 ) -> None:
-    """Feed what the client sends to the loop; when it hangs up, see to it that all ends."""
+    """Feed incoming messages to the loop; at the end of the input, start to end the process."""
 
     def close() -> None:
         incoming.close()
@@ -102,17 +103,17 @@ def _read(
                     from_thread.run(incoming.send, SessionMessage(message), token=token)
     finally:
         exit_within(LAST)
-        patience = monotonic() + GRACE
-        while pending and monotonic() < patience:
+        deadline = monotonic() + GRACE
+        while pending and monotonic() < deadline:
             sleep(0.005)
         with suppress(*ended):
             from_thread.run_sync(close, token=token)
 
 
 def _follow(message: object, pending: set[str]) -> None:
-    """Keep the ids of the requests that wait for an answer."""
+    """Track the ids of the requests that wait for an answer."""
     if isinstance(message, types.JSONRPCRequest):
-        # Who listens for changes waits for no answer.
+        # A subscription never gets an answer, so it is not pending.
         if message.method != "subscriptions/listen":
             pending.add(str(message.id))
     elif isinstance(message, types.JSONRPCNotification):
@@ -126,7 +127,7 @@ class _Refused(NamedTuple):
 
 
 def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
-    """Return the message of a line; an empty line, or a broken answer, is none."""
+    """Return the message of a line, or ``None`` for an empty line or a broken response."""
     adapter = types.jsonrpc_message_adapter
     with suppress(ValidationError):
         return adapter.validate_json(line, by_name=False)
@@ -134,7 +135,8 @@ def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
     if not text:
         return None
     try:
-        # The other parser refuses lone surrogates; our own checks answer them with a code.
+        # pydantic refuses lone surrogates; json accepts them, so that argument checks can name
+        # them.
         raw = json.loads(text)
     except (ValueError, RecursionError):
         return _Refused(_error(None, types.PARSE_ERROR, "Parse error"))
@@ -159,7 +161,7 @@ async def _write(
     collector: IdleCollector,
     scope: anyio.CancelScope,
 ) -> None:
-    """Write what the loop has to say, in a thread, so that a slow reader stops nothing else."""
+    """Write outgoing messages in a thread, so that a slow reader does not block the loop."""
     limiter = anyio.CapacityLimiter(1)
     async with outgoing:
         async for item in outgoing:
@@ -172,14 +174,14 @@ async def _write(
                 scope.cancel()
                 return
             _follow(message, pending)
-            collector.answered()
+            collector.record_answer()
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
     except ValueError:
-        # A lone surrogate, most likely: one bad name must not take the connection down.
+        # Most likely a lone surrogate: a bad file name must not end the connection.
         try:
             return compact(plain(message.model_dump(by_alias=True, exclude_unset=True))).encode()
         except (ValueError, TypeError):

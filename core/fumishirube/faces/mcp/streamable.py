@@ -1,4 +1,4 @@
-"""Many clients over streamable HTTP, each with a session of its own where its protocol has one."""
+"""MCP over streamable HTTP for many clients; sessions where the protocol has them."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from fumishirube.faces.mcp.host import build_server
 from fumishirube.faces.mcp.requests import CallReporter, RequestContext
+from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.definitions import Session
 
 SESSIONS = 256
-"""Sessions that are open at a time; for another, the longest idle one is ended."""
+"""Open sessions, at most; a further session ends the one that is idle longest."""
 AT_ONCE = 128
-"""Sessions beyond them that may begin at the same moment."""
+"""Sessions that may begin at the same moment beyond the limit."""
 IDLE = 1800
-"""Seconds after which a session ends of which nothing is heard."""
+"""Seconds without a request after which a session ends."""
 
 _SESSION_ID = "mcp-session-id"
 _ADDRESSES = (b"host", b"origin")
 
 
 class Streamable:
-    """An ASGI application that serves what hangs on a board; it has to be running.
+    """An ASGI application that serves a published catalog while ``running``.
 
-    ``hosts`` are the names by which a request may call the server, whatever the port, and
-    ``report`` is told of every call; no message may have more bytes than ``largest``.
+    ``hosts`` are the host names that requests may use, with any port. ``report`` is called after
+    every call. ``largest`` is the limit of a request's body in bytes.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Streamable:
         self._under_way: Counter[str] = Counter()
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Let sessions begin, and end them all on leaving; once only."""
+        """Run the session manager while the body runs, then end all sessions. It runs once only."""
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; where it opens a session too many, end the longest idle one."""
+        """Answer a request; if it opens a session too many, end the one that is idle longest."""
         session = Headers(scope=scope).get(_SESSION_ID)
         opened: list[str] = []
 
@@ -107,7 +107,7 @@ class Streamable:
             self._open.move_to_end(session)
 
     async def _end_idle(self, scope: Scope) -> None:
-        """End what is too many of the sessions for which no request is under way."""
+        """End the sessions beyond the limit for which no request is running."""
         idle = [session for session in self._open if session not in self._under_way]
         for session in idle[: max(len(self._open) - SESSIONS, 0)]:
             del self._open[session]
@@ -115,21 +115,21 @@ class Streamable:
             await self._end(session, scope)
 
     async def _end(self, session: str, scope: Scope) -> None:
-        """End a session as a client of its own does."""
+        """End a session with the request that a client would send."""
         addresses = [pair for pair in scope["headers"] if pair[0] in _ADDRESSES]
         headers = [*addresses, (_SESSION_ID.encode(), session.encode())]
 
-        async def silence() -> Message:
+        async def disconnected() -> Message:
             return {"type": "http.disconnect"}
 
-        async def nowhere(_: Message) -> None:
+        async def discard(_: Message) -> None:
             pass
 
         ending = {**scope, "method": "DELETE", "headers": headers}
-        await self._manager.handle_request(ending, silence, nowhere)
+        await self._manager.handle_request(ending, disconnected, discard)
 
     def _session(self, ctx: RequestContext) -> Session | None:
-        """Return the memory of a request's session, which the manager has checked to exist."""
+        """Return the session of a request; the manager has checked that it exists."""
         if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS or ctx.request is None:
             return None
         identity = ctx.request.headers.get(_SESSION_ID)
@@ -137,13 +137,13 @@ class Streamable:
             return None
         session = self._sessions.setdefault(identity, Session())
         self._sessions.move_to_end(identity)
-        # Sessions end in many ways, none of which tells us; old ones give way to new ones.
+        # The manager does not report the end of a session; old ones are dropped for new ones.
         while len(self._sessions) > 4 * SESSIONS:
             self._sessions.popitem(last=False)
         return session
 
 
 def _session_ids(message: Message) -> Sequence[str]:
-    """Return the session that an answer opens, if any."""
+    """Return the ids of the sessions that a response opens: one or none."""
     name = _SESSION_ID.encode()
     return [value.decode() for key, value in message["headers"] if key.lower() == name]

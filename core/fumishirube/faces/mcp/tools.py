@@ -1,4 +1,4 @@
-"""The tools as an MCP server lists and calls them, whatever the transport."""
+"""MCP requests for tools."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from fumishirube.tools.definitions import Call, Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 TRUST = {"fumishirube/content_trust": "untrusted"}
-"""Said of what holds text from documents: it is data, never instructions."""
+"""Marks answers that quote documents: their text is data, never instructions."""
 
-# No client can mean this name: it stands for arguments that are no object at all.
+# Stands for arguments that are not an object; no client can send this name.
 _WHOLE = "\0arguments"
 
 
 class ToolHandlers:
-    """The tools of whatever menu hangs on the board."""
+    """Answers requests for the tools of the published catalog."""
 
     def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
@@ -40,22 +40,22 @@ class ToolHandlers:
     async def list(
         self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """List all of them, on one page."""
-        one_page(params)
+        """List all tools, on one page."""
+        refuse_cursor(params)
         return self._tools.listed
 
     async def call(
         self, ctx: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Run a tool in a worker thread, which is told when the client stops waiting."""
+        """Run a tool in a worker thread, which is cancelled when the client stops waiting."""
         tools = self._tools
         tool = tools.named.get(params.name)
         if tool is None:
             message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
         structured = tools.structured[tool.name]
-        body = partial(self._answered, tool, params.arguments or {}, structured, monotonic())
-        return await self._work.done(ctx, body)
+        body = partial(self._answer, tool, params.arguments or {}, structured, monotonic())
+        return await self._work.run(ctx, body)
 
     @property
     def _tools(self) -> _ToolSet:
@@ -63,7 +63,7 @@ class ToolHandlers:
             self._tool_set = _ToolSet(self._publisher.catalog.tools)
         return self._tool_set
 
-    def _answered(
+    def _answer(
         self,
         tool: Tool[Any, Any],
         arguments: dict[str, Any],
@@ -79,7 +79,7 @@ class ToolHandlers:
             content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
         except Exception as error:
-            # What escaped from here would reach the client raw.
+            # An error that leaves this method would reach the client without a code.
             failure = error if isinstance(error, ToolError) else InternalError()
             payload = error_payload(failure)
             if not call.budget.cancelled.is_set():
@@ -90,21 +90,21 @@ class ToolHandlers:
 
 
 async def admit(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
-    """Let arguments that are no object through to our own check, which answers with a code."""
+    """Pass on arguments that are not an object; the tool's own check refuses them with a code."""
     arguments = (ctx.params or {}).get("arguments")
     if ctx.method == "tools/call" and not isinstance(arguments, (dict, type(None))):
         ctx = replace(ctx, params={**(ctx.params or {}), "arguments": {_WHOLE: arguments}})
     return await call_next(ctx)
 
 
-def one_page(params: types.PaginatedRequestParams | None) -> None:
-    """Refuse a cursor where there is none to go on from."""
+def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
+    """Refuse a cursor: lists other than resources have one page."""
     if params is not None and params.cursor is not None:
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor: there is one page")
 
 
 class _ToolSet:
-    """Tools by name, as they are listed, and which of their arguments are arrays or objects."""
+    """The tools of one catalog: by name, as listed, and their structured arguments."""
 
     def __init__(self, tools: Sequence[Tool[Any, Any]]) -> None:
         self.tools = tools
@@ -114,7 +114,7 @@ class _ToolSet:
 
 
 def _listed(tool: Tool[Any, Any]) -> types.Tool:
-    # What the arguments are as a whole, the summary says.
+    # The tool's description already says what the object of arguments is.
     arguments = {key: schema for key, schema in input_schema(tool).items() if key != "description"}
     return types.Tool(
         name=tool.name,
@@ -133,7 +133,7 @@ def _listed(tool: Tool[Any, Any]) -> types.Tool:
 
 
 def _unpacked(arguments: dict[str, Any], structured: dict[str, frozenset[str]]) -> object:
-    """Parse the arrays and objects that some clients send as strings of JSON."""
+    """Parse arrays and objects that some clients send as strings of JSON."""
     if _WHOLE in arguments:
         return arguments[_WHOLE]
     unpacked = dict(arguments)

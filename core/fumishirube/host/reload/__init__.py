@@ -1,1 +1,1 @@
-"""Taking in what changes while tools are served, without ending a session."""
+"""Reload of configuration and plugins while tools are served, without ending a session."""

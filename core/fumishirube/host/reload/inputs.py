@@ -1,4 +1,4 @@
-"""What an application is made from, and whether that has changed: files, plugins, code."""
+"""The inputs of an application, and whether they changed: files, plugins, code."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import NamedTuple, TypeAlias
 from fumishirube.plugins.entry_points import DISTRIBUTION, installed
 
 Stamp: TypeAlias = tuple[int, int, int] | None
-"""A file's time, size and place; of a file that is not there, nothing."""
+"""A file's time, size and place; ``None`` for a missing file."""
 
 
 class Inputs(NamedTuple):
-    """What there was at one moment; two that are equal make the same application.
+    """All inputs at one moment; equal inputs make the same application.
 
-    ``plugins`` are the installed ones, by id; ``code`` is every file that was imported from one
-    that is not built in, by the package or module it belongs to.
+    ``plugins`` are the installed ones, by id. ``code`` is every imported file of a plugin outside
+    the project, by its package or module.
     """
 
     files: Mapping[Path, Stamp]
@@ -26,18 +26,19 @@ class Inputs(NamedTuple):
     code: Mapping[str, Mapping[str, Stamp]]
 
     def same(self, before: Inputs) -> bool:
-        """Tell whether nothing has changed; what has been imported since is no change."""
+        """Tell whether nothing changed; later imports are no change."""
         unchanged = (self.files, self.plugins) == (before.files, before.plugins)
         return unchanged and not self.changed_code(before)
 
     def lost(self, before: Inputs) -> bool:
-        """Tell whether a file is away or empty that was not, as it may be while it is written."""
+        """Tell whether a file is now missing or empty, as it may be while it is written."""
         return any(
-            _holds(before.files[file]) and not _holds(stamp) for file, stamp in self.files.items()
+            _has_content(before.files[file]) and not _has_content(stamp)
+            for file, stamp in self.files.items()
         )
 
     def changed_code(self, before: Inputs) -> set[str]:
-        """Return the packages of which a file was imported that is another one now."""
+        """Return the packages of which an imported file changed."""
         return {
             name
             for name, files in before.code.items()
@@ -53,19 +54,19 @@ class Inputs(NamedTuple):
         return {name: code for name, code in self.plugins.items() if code.startswith(own)}
 
     def with_more(self, now: Inputs) -> Inputs:
-        """Return these inputs with the files that are read, or imported, only since."""
+        """Add files that were first read or imported after these inputs were taken."""
         files = {file: self.files.get(file, stamp) for file, stamp in now.files.items()}
         names = {*self.code, *now.code}
         code = {name: {**now.code.get(name, {}), **self.code.get(name, {})} for name in names}
         return self._replace(files=files, code=code)
 
 
-def _holds(stamp: Stamp) -> bool:
+def _has_content(stamp: Stamp) -> bool:
     return stamp is not None and stamp[1] > 0
 
 
 class PluginRelease(NamedTuple):
-    """An installed plugin: its id, what it is a release of, and its module."""
+    """An installed plugin: its id, its release, and its module."""
 
     id: str
     release: str
@@ -74,7 +75,7 @@ class PluginRelease(NamedTuple):
 
 
 class InputWatcher:
-    """Looks at the inputs; at the installed plugins only when a folder of packages has changed."""
+    """Reads the inputs; installed plugins only after a folder of packages changed."""
 
     def __init__(self, files: Iterable[Path], *, strangers: bool = True) -> None:
         self.files = [*files]
@@ -96,7 +97,7 @@ class InputWatcher:
 
     @property
     def strangers(self) -> set[str]:
-        """The packages and modules of the plugins that are not built in."""
+        """The packages and modules of plugins that are not built in."""
         return {package(plugin.module) for plugin in self._releases if not plugin.builtin}
 
     def _installed(self) -> Iterable[PluginRelease]:
@@ -107,7 +108,7 @@ class InputWatcher:
 
 
 def package(module: str) -> str:
-    """Return the package or module that a module belongs to, past what others share with it."""
+    """Return the package or module of a plugin's module, below any shared namespace."""
     parts = module.split(".")
     for place in range(1, len(parts)):
         name = ".".join(parts[:place])
@@ -122,7 +123,7 @@ def below(name: str, known: Iterable[str]) -> list[str]:
 
 
 def compiled(packages: Collection[str]) -> set[str]:
-    """Return those packages of which compiled modules are imported, as can be done once only."""
+    """Return the packages with compiled modules, which cannot be imported twice."""
     known = [*sys.modules]
     return {
         name

@@ -1,4 +1,4 @@
-"""Importing the code of plugins once more, in a process that goes on."""
+"""Import the code of plugins again in a running process."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fumishirube.host.reload.inputs import below
 
 @contextmanager
 def reimport(packages: Collection[str]) -> Iterator[None]:
-    """Let packages be imported anew in the body; when that fails, the old modules are put back.
+    """Import packages again in the body; if that fails, the old modules are restored.
 
-    What was made of the old modules goes on with them.
+    Objects of the old modules stay usable.
     """
     importlib.invalidate_caches()
     old = {

@@ -1,4 +1,4 @@
-"""What a server would not take in last, where other processes can read it."""
+"""The last refused reload of a server, in a file that other processes read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import NamedTuple
 from fumishirube.disk.locks import take_lock
 
 FOLDER = "reloads"
-"""The folder below the state folder; it holds one file a process."""
+"""The folder below the state folder; it contains one file a process."""
 
 _FAR = 1 << 30
-"""Where the file is locked: elsewhere Windows would not let others read it."""
+"""The offset of the lock: on Windows, others cannot read locked bytes."""
 
 
 class RefusedReload(NamedTuple):
-    """A server that goes on with what was in force: its process, since when, and why."""
+    """A server that refused a reload: its process, since when, and why."""
 
     process: int
     since: str
@@ -28,14 +28,14 @@ class RefusedReload(NamedTuple):
 
 
 class RefusalNotice:
-    """The file of this process. It counts for as long as the process lives, however that ends."""
+    """The file of this process. It is valid as long as the process lives."""
 
     def __init__(self) -> None:
         self._file: Path | None = None
         self._handle: int | None = None
 
     def put(self, state: Path, why: str) -> None:
-        """Say why something was refused; where nothing can be written, nothing is."""
+        """Record a refusal; ignore write errors."""
         self.clear()
         since = datetime.now().astimezone().isoformat(timespec="seconds")
         text = json.dumps(RefusedReload(os.getpid(), since, why)._asdict(), ensure_ascii=False)
@@ -47,7 +47,7 @@ class RefusalNotice:
             _locked(self._handle)
 
     def clear(self) -> None:
-        """Take it back."""
+        """Remove the record."""
         with suppress(OSError):
             if self._handle is not None:
                 os.close(self._handle)
@@ -57,7 +57,7 @@ class RefusalNotice:
 
 
 def refused_reloads(state: Path) -> Iterator[RefusedReload]:
-    """Yield what servers that still run have refused; what others left behind is removed."""
+    """Yield the refusals of running servers; files of ended processes are removed."""
     for file in sorted((state / FOLDER).glob("*.json")):
         with suppress(OSError, ValueError, TypeError):
             handle = os.open(file, os.O_RDWR)

@@ -1,1 +1,1 @@
-"""The configuration files of MCP clients: where they are, and how a server is named in them."""
+"""The configuration files of MCP clients, and the entry of a server in them."""

@@ -1,4 +1,4 @@
-"""A client's file: reading it, changing one server in it, and writing it so that all else stays."""
+"""Read a client's file, change one server in it, and leave the rest of its text as it is."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
 
 class ClientFile:
-    """The file in which a client keeps its servers; there need be none yet.
+    """The file in which a client lists its servers; it may not exist yet.
 
     Raises:
-        ConfigError: when it cannot be read as what it should be; ``by_hand`` tells what to do then.
+        ConfigError: when it cannot be parsed; ``by_hand`` says what to do then.
     """
 
     def __init__(self, client: ClientSpec, path: Path) -> None:
@@ -43,11 +43,11 @@ class ClientFile:
         self._servers = servers
 
     def knows(self, name: str) -> bool:
-        """Tell whether a server of this name is there."""
+        """Tell whether a server of this name is in the file."""
         return name in self._servers
 
     def with_server(self, name: str, entry: Mapping[str, Any]) -> str:
-        """Return the text of the file with a server set to an entry; all else stays."""
+        """Return the file's text with an entry for a server; other text is unchanged."""
         if self._servers.get(name) == entry:
             return self.before
         if self._client.key not in self._content:
@@ -56,7 +56,7 @@ class ClientFile:
         return self._written()
 
     def without_server(self, name: str) -> str:
-        """Return the text of the file without a server; all else stays."""
+        """Return the file's text without a server; other text is unchanged."""
         if name not in self._servers:
             return self.before
         del self._servers[name]
@@ -65,10 +65,10 @@ class ClientFile:
         return self._written()
 
     def save(self, text: str) -> Path | None:
-        """Put a text into the file's place, and return where the former one was copied to.
+        """Replace the file's text, and return the path of the backup of the former file.
 
         Raises:
-            ConfigError: when that cannot be done, or somebody has changed the file meanwhile.
+            ConfigError: when writing fails, or another process changed the file meanwhile.
         """
         target = self.path.resolve()  # people keep such files elsewhere, and link to them
         try:
@@ -93,7 +93,7 @@ class ClientFile:
 
 
 def block(client: ClientSpec, name: str, entry: Mapping[str, Any]) -> str:
-    """Return what stands in a client's file for a server, for a person to copy."""
+    """Return the entry of a server as text, for a person to copy."""
     if client.form == "json":
         return json.dumps({client.key: {name: entry}}, ensure_ascii=False, indent=2)
     import tomlkit  # noqa: PLC0415 - only one client pays for it
@@ -113,7 +113,7 @@ def _read(client: ClientSpec, text: str) -> MutableMapping[str, Any]:
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object whose keys are all different: of two alike, one would be lost."""
+    """Return an object; refuse duplicate keys, of which JSON parsers keep only the last."""
     unique = dict(pairs)
     if len(unique) != len(pairs):
         twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
@@ -130,7 +130,7 @@ def _table(client: ClientSpec) -> MutableMapping[str, Any]:
 
 
 def _backup(target: Path, content: bytes) -> Path:
-    """Copy a file beside itself, under a name that is not taken."""
+    """Copy a file beside itself, under an unused name."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for number in range(1000):
         more = f"-{number}" if number else ""
@@ -146,7 +146,7 @@ def _backup(target: Path, content: bytes) -> Path:
 
 
 def _replace(target: Path, content: bytes, mode: int | None) -> None:
-    """Write a file, all or nothing, with the rights of the one before."""
+    """Replace a file atomically, with the permissions of the former file."""
     handle, part = tempfile.mkstemp(".part", target.name, target.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

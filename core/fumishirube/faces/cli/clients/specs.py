@@ -1,4 +1,4 @@
-"""The clients that are known by name, and where each keeps its list of servers."""
+"""The known MCP clients, and where each lists its servers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 
 class ClientFolders(NamedTuple):
-    """What a client's file may be relative to: the home folder, the project, the environment."""
+    """The folders that a client's path may be relative to: home, project, environment."""
 
     home: Path
     project: Path
@@ -17,10 +17,9 @@ class ClientFolders(NamedTuple):
 
 
 class ClientSpec(NamedTuple):
-    """A client: its name, its file and that file's form, and the key of its servers.
+    """A client: its name, its file and the format of that file, and the key of its servers.
 
-    ``typed`` entries say that they speak over standard input and output. ``then`` is what a person
-    does next.
+    With ``typed``, entries name their transport, ``stdio``. ``then`` is what a person does next.
     """
 
     title: str
@@ -77,4 +76,4 @@ CLIENTS: Mapping[str, ClientSpec] = {
         "start gemini anew; /mcp lists the server",
     ),
 }
-"""By the names that ``fumishirube init --client`` takes."""
+"""Clients by the names that ``fumishirube init --client`` takes."""

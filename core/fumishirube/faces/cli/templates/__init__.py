@@ -1,4 +1,4 @@
-"""The package that ``fumishirube new-plugin`` writes, rendered from the texts of this folder."""
+"""The package that ``fumishirube new-plugin`` writes, rendered from this folder's templates."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import KINDS, NAME, StageKind, StageRegistry
 
 LONGEST = 32
-"""How many characters a name may have, so that the lines of the package stay short."""
+"""The longest name, in characters, so that the lines of the package stay short."""
 
 _PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _CONFORM = {"loader": "--files tests/manual"}
 _SAMPLES = {"loader": "tests/manual/rules.adoc"}
-"""What a kind needs beside its test."""
+"""Further files that the test of a kind needs."""
 
 
 def rendered(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
-    """Return the files of a package by path: one stage of a kind, called as the package is.
+    """Return the files of a package by path: one stage of a kind, named after the package.
 
     Raises:
         InvalidParameter: when the package, its module or its stage cannot have that name.
@@ -73,7 +73,7 @@ def _names(name: str, kind: StageKind, registry: StageRegistry) -> Mapping[str, 
 
 
 def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) -> str:
-    """Say why there can be no such module, or no such stage, if so."""
+    """Return why the module or the stage cannot have this name, if so."""
     if module in sys.stdlib_module_names:
         return f"Python has a module {module!r}"
     if not module.isidentifier() or keyword.iskeyword(module):
@@ -90,7 +90,7 @@ def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) ->
 
 
 def _class(stage: str, kind: StageKind) -> str:
-    """Return a name that neither Python nor the rest of the module knows otherwise."""
+    """Return a class name that neither Python nor the template uses."""
     name = "".join(part.capitalize() for part in stage.split("-"))
     texts = [_text(f"{kind.noun}.{what}") for what in ("py", "test")]
     while keyword.iskeyword(name) or name.startswith("Test") or _stands(name, texts):
@@ -103,7 +103,7 @@ def _stands(name: str, texts: list[str]) -> bool:
 
 
 def _pin(running: str) -> str:
-    """Return what the package needs: this minor version, or a later patch of it."""
+    """Return the requirement on this package: this minor version, from this patch on."""
     major, minor = running.split(".")[:2]
     return f">={major}.{minor},<{major}.{int(minor) + 1}"
 

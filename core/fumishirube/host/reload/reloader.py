@@ -1,4 +1,4 @@
-"""Taking in what changes while tools are served: a new application beside the old, then instead."""
+"""Reload while tools are served: build a new application beside the old one, then switch."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.instructions import instructions
+from fumishirube.host.reload.call_counts import CallCounter
 from fumishirube.host.reload.inputs import Inputs, InputWatcher, compiled
-from fumishirube.host.reload.leases import CallCounter
 from fumishirube.host.reload.reimports import reimport
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.wire import write_error_line
@@ -23,67 +23,67 @@ from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
 
 CHECK_SECONDS = 0.5
-"""Seconds between two looks; what is the same at two of them is not being written any more."""
+"""Seconds between two looks; files that are equal at two of them are written completely."""
 ABSENCE_SECONDS = 3.0
-"""Seconds for which a file may be away, or empty, before that is what it is meant to be."""
-LINGER_SECONDS = 2.0
-"""Seconds for which an application is kept at least, for calls that wait for their turn."""
-_PATIENCE = 5.0
+"""Seconds for which a file may be missing or empty before that counts as a change."""
+MIN_OPEN_SECONDS = 2.0
+"""Seconds for which a mark_replaced application stays open, for calls that wait in the queue."""
+_JOIN_SECONDS = 5.0
 
 _log = logging.getLogger("fumishirube")
 
 Tools: TypeAlias = Sequence[Tool[Any, Any]]
 ToolWrapper: TypeAlias = Callable[[Tools], AbstractContextManager[Tools]]
-"""What the tools go through before they are offered, such as a bridge."""
+"""Wraps the tools before they are offered, as a bridge does."""
 Reopen: TypeAlias = Callable[[Application, int], Application]
-"""Builds an application in the place of another one; plugin code has been imported so often."""
+"""Builds the successor of an application; the number counts the imports of plugin code."""
 ApplicationCallback: TypeAlias = Callable[[Application], None]
 
 
 class ServedApplication:
-    """An application at work, until the last of its calls has ended.
+    """An application that is served until its last call has ended.
 
     Raises:
-        Held: when another process does all that this one would.
+        AlreadyServed: when another process does the work of the only surface.
     """
 
     def __init__(self, application: Application, through: ToolWrapper) -> None:
         self.application = application
-        self._hold = CallCounter()
+        self._calls = CallCounter()
         self._replaced = 0.0
-        with ExitStack() as going:
-            going.enter_context(application.lifespan())
+        with ExitStack() as stack:
+            stack.enter_context(application.lifespan())
             application.drop_faulty_tools()
-            tools = going.enter_context(through([*application.tools.values()]))
-            said = instructions(application)
-            counted = self._hold.catalog(
-                replace(application.catalog, tools=tools, instructions=said)
+            tools = stack.enter_context(through([*application.tools.values()]))
+            message = instructions(application)
+            counted = self._calls.catalog(
+                replace(application.catalog, tools=tools, instructions=message)
             )
             application.tools = {tool.name: tool for tool in counted.tools}
             self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
-            self._going = going.pop_all()
+            self._lifespan = stack.pop_all()
 
-    def replaced(self) -> None:
-        """Take note that calls of it come in no more."""
+    def mark_replaced(self) -> None:
+        """Note that no new calls come in."""
         self._replaced = time.monotonic()
 
     def spent(self) -> bool:
-        """Tell whether it has been replaced for a while, and no call of it goes on."""
-        return time.monotonic() - self._replaced > LINGER_SECONDS and self._hold.end()
+        """Tell whether it was mark_replaced some seconds ago, and no call is running."""
+        return time.monotonic() - self._replaced > MIN_OPEN_SECONDS and self._calls.end()
 
     def close(self, others: Sequence[ServedApplication] = ()) -> None:
-        """End what goes on, and let go of all that others do not use."""
+        """Stop background work, and close files that the ``others`` do not use."""
         try:
-            self._going.close()
+            self._lifespan.close()
         finally:
             self.application.close([other.application.memory for other in others])
 
 
 class Reloader:
-    """Looks at what the application that stands was made from, and replaces it when that changes.
+    """Watches the inputs of the current application, and replaces it when they change.
 
-    What is offered hangs on the ``board``.
-    Whatever goes wrong with the new one, the old one stays, and a line on standard error says why.
+    The ``publisher`` always has the current catalog. If the new application fails, the old one
+    stays, and a line on standard error says why.
     """
 
     def __init__(
@@ -104,26 +104,26 @@ class Reloader:
 
     @property
     def application(self) -> Application:
-        """The application that stands."""
+        """The current application."""
         return self._current.application
 
     def follow(self, callback: ApplicationCallback) -> None:
-        """Have ``callback`` called with every application that takes the place of another one."""
+        """Call ``callback`` with every new application."""
         self._followers.append(callback)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Look and replace beside the body."""
+        """Watch and reload in a thread while the body runs."""
         thread = Thread(target=self._run, name="fumishirube reloading", daemon=True)
         thread.start()
         try:
             yield
         finally:
             self._stop.set()
-            thread.join(_PATIENCE)
+            thread.join(_JOIN_SECONDS)
 
     def close(self) -> None:
-        """End whatever stands, or still goes on."""
+        """Close all applications."""
         self._notice.clear()
         for edition in [*self._spent, self._current]:
             edition.close()
@@ -131,18 +131,18 @@ class Reloader:
     def _run(self) -> None:
         while not self._stop.wait(CHECK_SECONDS):
             try:
-                self._let_go()
+                self._close_spent()
                 self._look()
             except Exception:
                 _log.exception("reloading failed; what is in force stays")
 
-    def _let_go(self) -> None:
+    def _close_spent(self) -> None:
         for edition in [candidate for candidate in self._spent if candidate.spent()]:
             self._spent.remove(edition)
             edition.close([*self._spent, self._current])
 
     def _look(self) -> None:
-        """Take in what has changed, once it is the same at two looks."""
+        """Reload after a change, once two looks in a row find the same inputs."""
         now = self._watched.look()
         self._made_from = self._made_from.with_more(now)
         if now.same(self._made_from):
@@ -152,9 +152,9 @@ class Reloader:
         elif time.monotonic() - self._seen[1] > (
             ABSENCE_SECONDS if now.lost(self._made_from) else 0
         ):
-            self._take_in(now)
+            self._reload(now)
 
-    def _take_in(self, now: Inputs) -> None:
+    def _reload(self, now: Inputs) -> None:
         before, self._made_from, self._seen = self._made_from, now, None
         changed = now.changed_code(before)
         if now.builtins != before.builtins:
@@ -174,8 +174,8 @@ class Reloader:
         except BaseException as error:  # an engine's own panic is no Exception
             failure = InternalError()
             _log.debug("error_id %s", failure.error_id, exc_info=True)
-            said = f"something unexpected happened, {type(error).__name__}"
-            self._refuse(f"{said}; --verbose shows the details (error_id {failure.error_id})")
+            message = f"something unexpected happened, {type(error).__name__}"
+            self._refuse(f"{message}; --verbose shows the details (error_id {failure.error_id})")
         else:
             self._notice.clear()
 
@@ -184,9 +184,9 @@ class Reloader:
         self._notice.put(self.application.state.path, why)
 
     def _replace(self) -> None:
-        """Build the new application, and let it stand.
+        """Build the new application, and switch to it.
 
-        When any plugin has new code, all are imported anew: one may use classes of another.
+        If any plugin has new code, all are imported again: they may use classes of each other.
         """
         old = self._current.application
         strangers = self._watched.strangers if self._stale else set()
@@ -208,11 +208,11 @@ class Reloader:
         self._stale.clear()
         self._watched.files = fresh.loaded.inputs
         self._made_from = self._made_from.with_more(self._watched.look())
-        self._current.replaced()
+        self._current.mark_replaced()
         self._spent.append(self._current)
         self._current = edition
-        self.publisher.publish(edition.catalog, news=_is_news(self._spent[-1], edition))
-        _tell(old, fresh)
+        self.publisher.publish(edition.catalog, notify=_lists_changed(self._spent[-1], edition))
+        _report_changes(old, fresh)
 
 
 def _check_nothing_lost(old: Application, fresh: Application) -> None:
@@ -223,15 +223,15 @@ def _check_nothing_lost(old: Application, fresh: Application) -> None:
         raise PluginError("; ".join(failing))
 
 
-def _is_news(old: ServedApplication, fresh: ServedApplication) -> bool:
-    """Tell whether clients would be shown another list, of tools, prompts or resources."""
+def _lists_changed(old: ServedApplication, fresh: ServedApplication) -> bool:
+    """Tell whether clients would see other tools, prompts or resources."""
     before, now = old.application.config, fresh.application.config
     folders = (before.roots, before.listing) != (now.roots, now.listing)
     return folders or not fresh.catalog.same_listing(old.catalog)
 
 
-def _tell(old: Application, fresh: Application) -> None:
-    """Say what is new: tools that came or went, and what is wrong that was not before."""
+def _report_changes(old: Application, fresh: Application) -> None:
+    """Report tools that came or went, and new problems."""
     came, went = fresh.tools.keys() - old.tools.keys(), old.tools.keys() - fresh.tools.keys()
     changes = [
         f"; {what}: {', '.join(sorted(names))}" for what, names in _named(came, went) if names

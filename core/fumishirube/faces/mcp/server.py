@@ -1,4 +1,4 @@
-"""The MCP server that answers for whatever hangs on a board, whatever the transport."""
+"""The MCP server of a published catalog, for any transport."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fumishirube.host.catalog import CatalogPublisher
 
 
 class CatalogServer(Server[Any]):
-    """A server that says truly what can be asked of it: what is on the board at the time.
+    """A server whose capabilities follow the published catalog.
 
-    It tells of changes of lists, but not of single resources.
+    It notifies of changes of lists, not of single resources.
     """
 
     publisher: CatalogPublisher
@@ -32,7 +32,7 @@ class CatalogServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Return what a client of the older era is told at its handshake."""
+        """Return what the handshake of the older protocol declares."""
         changing = notification_options or NotificationOptions(
             prompts_changed=True, resources_changed=True, tools_changed=True
         )
@@ -48,7 +48,7 @@ class CatalogServer(Server[Any]):
         *,
         protocol_version: str | None = None,
     ) -> types.ServerCapabilities:
-        """Return what can be asked of this server."""
+        """Return the capabilities of the current catalog."""
         capabilities = super().get_capabilities(
             notification_options,
             experimental_capabilities,
@@ -75,10 +75,10 @@ def build_server(
     session_of: SessionOf,
     report: CallReporter | None = None,
 ) -> Server[Any]:
-    """Return an MCP server for whatever transport.
+    """Return an MCP server for any transport.
 
-    ``session_of`` gives the session that a request belongs to, or ``None`` where there is none.
-    ``report`` is told of every call; without it, of those that fail, a line goes to standard error.
+    ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
+    after every call; without it, a failed call is logged to standard error.
     """
     work = RequestRunner(session_of, report)
     tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)

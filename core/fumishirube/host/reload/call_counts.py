@@ -1,4 +1,4 @@
-"""Keeping an application open until the last of its calls has ended."""
+"""Counts the running calls of an application, to close it after the last one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class CallCounter:
-    """Counts the calls under way, of tools, resources and prompts."""
+    """Counts the running calls of tools, resources and prompts."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -25,7 +25,7 @@ class CallCounter:
         self._lock = Lock()
 
     def catalog(self, catalog: Catalog) -> Catalog:
-        """Return a menu of which every use is counted."""
+        """Return a catalog whose calls are counted."""
         return Catalog(
             tuple(replace(tool, run=self._counted(tool.run)) for tool in catalog.tools),
             tuple(self._resources(item) for item in catalog.resources),
@@ -39,7 +39,7 @@ class CallCounter:
         )
 
     def _resources(self, resources: Resources) -> Resources:
-        """Return resources of which every use is counted, listing included, to its end."""
+        """Return resources whose calls are counted; a listing counts until its end."""
 
         def listed() -> Sequence[Resource]:
             with self.used():
@@ -60,7 +60,7 @@ class CallCounter:
         """Count one call while the body runs.
 
         Raises:
-            Conflict: when it is over.
+            Conflict: after ``end`` succeeded.
         """
         with self._lock:
             if self._over:
@@ -73,7 +73,7 @@ class CallCounter:
                 self._calls -= 1
 
     def end(self) -> bool:
-        """Refuse further calls, unless one is under way: then tell so, with ``False``."""
+        """Refuse further calls and return ``True``, or return ``False`` while a call is running."""
         with self._lock:
             self._over = not self._calls
             return self._over
