@@ -35,7 +35,7 @@ def deprecated_settings(settings: BaseModel, coordinate: str) -> Iterator[str]:
 
 
 def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
-    """Yield a warning for each used root without a folder."""
+    """Yield a warning if the folder of manuals is missing and used."""
     folder = loaded.folder("manuals")
     if "manuals" in roots and not folder.is_dir():
         name = loaded.origins.get("roots.manuals", "roots.manuals")

@@ -90,8 +90,7 @@ class TextPage(NamedTuple):
 
     @staticmethod
     def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
-        """Return the start offset; ``line`` wins over the cursor's ``char``, that over its
-        ``line``.
+        """Return the start offset: ``line``, else the cursor's character, else its line, else 0.
 
         Raises:
             InvalidParameter: beyond the text.
