@@ -44,7 +44,7 @@ class _ConfigModel(BaseModel):
 
 
 class Use(_ConfigModel):
-    """One stage of a pipeline, or one surface: a name on a shelf, and its settings."""
+    """A stage of a pipeline, or a surface: its registered name, and its settings."""
 
     use: str
     alias: Annotated[str | None, Field(alias="as")] = None
@@ -57,7 +57,7 @@ class Use(_ConfigModel):
 
 
 class PipelineSpec(_ConfigModel):
-    """Which stages a pipeline runs. A kind that is not named keeps the surface's default."""
+    """The stages of a pipeline. A kind that is not set keeps the surface's default."""
 
     loaders: tuple[Use, ...] | None = None
     tokenizer: Use | None = None
@@ -71,8 +71,8 @@ class PipelineSpec(_ConfigModel):
 class Config(_ConfigModel):
     """The whole configuration; every field has a default, and no file is needed.
 
-    Where ``surfaces`` is not set, the surfaces that are registered as defaults are there.
-    ``allow_file_scope`` is reserved and changes nothing: manuals are read section by section.
+    Without ``surfaces``, the default surfaces are used. ``allow_file_scope`` is reserved and has no
+    effect: manuals are read section by section.
     """
 
     version: Literal[1] = 1
@@ -279,7 +279,7 @@ def _is_model(annotation: Any) -> bool:
 
 
 SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "index"}
-"""Shelves of which a pipeline uses one stage, and the key under which YAML names it."""
+"""Kinds of which a pipeline uses one stage, and their keys in YAML."""
 
 PIPELINE_KEYS = {
     kind.kind_name: SINGLE_KINDS.get(kind.kind_name, kind.kind_name)

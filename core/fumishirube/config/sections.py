@@ -1,4 +1,4 @@
-"""The sections of the configuration that speak neither of pipelines nor of HTTP."""
+"""Sections of the configuration, except pipelines and HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fumishirube.stages import Env
 from fumishirube.traces.records import Thresholds
 
 IGNORE_FILE = ".fumishirubeignore"
-"""Rules at any level of a manual; they come after those of a ``.gitignore`` beside it."""
+"""Ignore rules at any level of a manual; they follow those of a ``.gitignore`` beside it."""
 
 
 class _SectionModel(BaseModel):
@@ -29,7 +29,7 @@ class _SectionModel(BaseModel):
 
 
 class RootSettings(_SectionModel):
-    """The folders; relative ones are taken from the workspace. ``runtime`` is for logs."""
+    """The folders; relative ones start at the workspace. ``runtime`` is for logs."""
 
     manuals: Annotated[str, Env("MANUALS_ROOT"), Env("FUMISHIRUBE_PATHS_MANUALS_DIR")] = "manuals"
     vault: Annotated[str, Env("VAULT_ROOT")] = "vault"
@@ -54,14 +54,14 @@ ByteCount = Annotated[
     Field(ge=1),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}),
 ]
-"""A size in bytes, which may be written with a unit."""
+"""A size in bytes, optionally with a unit."""
 
 
 class LimitSettings(_SectionModel):
-    """What one root may hold: bytes of a file, folders one inside the other, files of a manual.
+    """Limits of one root: bytes of a file, depth of folders, files of a manual.
 
-    A larger file is listed and not read; a deeper folder is not looked into; a manual with more
-    files is refused. All are reported.
+    A larger file is listed but not read; a deeper folder is not opened; a manual with more files is
+    refused. All are reported.
     """
 
     file_bytes: Annotated[ByteCount, Env("FUMISHIRUBE_LIMIT_FILE_BYTES")] = (
@@ -74,9 +74,9 @@ class LimitSettings(_SectionModel):
 
 
 class ListingSettings(_SectionModel):
-    """Which files of a manual are listed: also those with a dot-name, and which rules count.
+    """Which files of a manual are listed: hidden ones, and which ignore files apply.
 
-    A ``.fumishirubeignore`` always does; a ``.gitignore`` with ``gitignore``.
+    A ``.fumishirubeignore`` always applies; a ``.gitignore`` with ``gitignore``.
     """
 
     hidden: Annotated[bool, Env("FUMISHIRUBE_LIST_HIDDEN")] = ALL_BUT_HIDDEN.hidden
@@ -84,15 +84,15 @@ class ListingSettings(_SectionModel):
 
     @property
     def listing(self) -> Listing:
-        """What a root is told."""
+        """Return the listing of a root."""
         names = (".gitignore", IGNORE_FILE) if self.gitignore else (IGNORE_FILE,)
         return Listing(self.hidden, names)
 
 
 class TraceSettings(_SectionModel):
-    """How many records of searches are kept, and for how many seconds.
+    """How many traces are stored, and for how many seconds.
 
-    ``files`` keeps them on disk too; only then can another process explain a search.
+    ``files`` stores them on disk too; only then can another process explain a search.
     """
 
     keep: Annotated[int, Field(ge=1), Env("TRACE_MAX_KEEP")] = 100
@@ -101,10 +101,11 @@ class TraceSettings(_SectionModel):
 
 
 class CacheSettings(_SectionModel):
-    """Whether answers are kept to be given again, how long, and what is similar enough.
+    """Whether answers are cached, for how long, and how similar a query must be.
 
-    ``embedder`` names one on its shelf; with ``none`` only the same question is answered from the
-    cache. An answer with more gaps or conflicts than these is searched anew; -1 sets no limit.
+    ``embedder`` is the name of an embedder; with ``none`` only an equal query is answered from the
+    cache. An answer with more gaps or conflicts than the limits is searched again; -1 sets no
+    limit.
     """
 
     enabled: Annotated[bool, Env("SEM_CACHE_ENABLED")] = True
@@ -117,9 +118,9 @@ class CacheSettings(_SectionModel):
 
 
 class AdaptiveSettings(_SectionModel):
-    """Where statistics of searches go, and how the thresholds of a thin result follow from them.
+    """Where statistics of searches are written, and how they tune the thresholds of thin results.
 
-    Without ``tuning`` the thresholds stay as written here; the statistics go on.
+    Without ``tuning`` the thresholds stay as set here; statistics are still written.
     """
 
     tuning: Annotated[bool, Env("ADAPTIVE_TUNING")] = True

@@ -1,4 +1,4 @@
-"""The settings of HTTP: where the tools are served, and to whom."""
+"""Settings of HTTP: the address of the server, and its clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _HostingModel(BaseModel):
 
 
 class ServerSettings(_HostingModel):
-    """Where the tools are served over HTTP; ``base_path`` stands before every route."""
+    """The address of the HTTP server; ``base_path`` begins every route."""
 
     host: Annotated[str, Field(min_length=1), Env("FUMISHIRUBE_SERVER_HOST")] = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535), Env("FUMISHIRUBE_SERVER_PORT")] = 8765
@@ -24,10 +24,10 @@ class ServerSettings(_HostingModel):
 
 
 class SecuritySettings(_HostingModel):
-    """Who may be served, or asked, over HTTP.
+    """Which hosts may connect over HTTP, or be connected to.
 
-    ``allow_remote`` permits addresses other than this machine's own, ``allowed_hosts`` names by
-    which a request may call the server besides those of this machine.
+    ``allow_remote`` permits addresses other than this machine's own. ``allowed_hosts`` are further
+    host names by which a request may call the server.
     """
 
     allow_remote: Annotated[bool, Env("FUMISHIRUBE_SECURITY_ALLOW_REMOTE")] = False
