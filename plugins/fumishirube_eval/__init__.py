@@ -1,11 +1,11 @@
-"""Measuring how well cases with known answers are found."""
+"""Evaluation: measures how well searches find the known answers of cases."""
 
 from fumishirube import Command, CommandRegister, hook
 
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer ``eval``."""
+    """Register the command ``eval``."""
     register(
         Command(
             "eval",

@@ -1,4 +1,4 @@
-"""The command lines of agents and judges: a template, and what its placeholders stand for."""
+"""The command lines of agents and judges, with placeholders."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class AgentCommand:
-    """A command whose words may hold placeholders in braces. No shell reads it."""
+    """A command whose words may contain placeholders in braces. It is run without a shell."""
 
     option: str
     template: tuple[str, ...]
 
     @classmethod
     def parsed(cls, option: str, line: str, allowed: tuple[str, ...]) -> AgentCommand:
-        """Return the command of a line; ``option`` is where it was written.
+        """Parse a command line; ``option`` is the option it comes from.
 
         Raises:
-            ConfigError: when it is empty, not well quoted, or has an unknown placeholder.
+            ConfigError: when it is empty, badly quoted, or has an unknown placeholder.
         """
         try:
             words = _split(line)
@@ -38,12 +38,12 @@ class AgentCommand:
             raise ConfigError(f"{option}: it names no command")
         for name in _PLACEHOLDER.findall(line):
             if name not in allowed:
-                known = ", ".join(f"{{{word}}}" for word in allowed)
-                raise ConfigError(f"{option}: there is no {{{name}}}; there are: {known}")
+                names = ", ".join(f"{{{word}}}" for word in allowed)
+                raise ConfigError(f"{option}: there is no {{{name}}}; there are: {names}")
         return cls(option, tuple(words))
 
     def words(self, values: Mapping[str, str]) -> tuple[list[str], str]:
-        """Return the words to run, and the standard input: the prompt, if no word holds it."""
+        """Return the words to run, and the standard input: the prompt, unless a word has it."""
         filled = [
             _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word)
             for word in self.template
@@ -56,5 +56,5 @@ def _split(line: str) -> list[str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
     lexer.whitespace_split, lexer.commenters = True, ""
     if os.name == "nt":
-        lexer.escape = ""  # it separates folders there
+        lexer.escape = ""  # a backslash separates folders on Windows
     return list(lexer)

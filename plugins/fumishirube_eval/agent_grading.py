@@ -1,4 +1,4 @@
-"""Which facts an answer holds: checked by their words, or by a model that judges."""
+"""Grades an answer: checks which facts it states, by words or by a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fumishirube_eval.agent_commands import AgentCommand
 from fumishirube_eval.agent_questions import AgentQuestion
 
 WORDS_SHARE = 0.5
-"""The share of a fact's words that an answer has to hold, beside all of its figures."""
+"""The share of a fact's words that an answer must contain, besides all figures."""
 
 JUDGE_SECONDS = 300
 
@@ -54,38 +54,38 @@ Answer to judge:
 
 
 class Grader(Protocol):
-    """Says of each fact of a question whether an answer holds it."""
+    """Decides for each fact of a question whether an answer states it."""
 
     def grade(self, question: AgentQuestion, answer: str) -> list[bool]:
-        """Return a verdict a fact, in their order."""
+        """Return one verdict for each fact, in order."""
         ...
 
 
 class FactGrader:
-    """Looks for a fact's figures and words in the answer; the same verdict every time.
+    """Searches the figures and words of a fact in the answer; deterministic.
 
-    A fact holds when all its figures are in the answer, and at least half of its words. Width,
-    case and commas inside of numbers do not matter; what a fact has in parentheses is a remark.
-    ``a|b`` is a fact that holds when one of its sides does. It cannot see a negation.
+    An answer states a fact when it contains all its figures and at least half of its words. Width,
+    case and commas in numbers are ignored, and so is text in parentheses in the fact. ``a|b`` is
+    stated when either side is. Negation is not recognised.
     """
 
     def grade(self, question: AgentQuestion, answer: str) -> list[bool]:
-        """Return a verdict a fact."""
+        """Return one verdict for each fact."""
         return [holds(fact, answer) for fact in question.facts]
 
 
 @dataclass(frozen=True)
 class ModelGrader:
-    """Asks a command, which is shown neither the camp nor its calls."""
+    """Runs a judge command, without showing it which tools were used."""
 
     command: AgentCommand
     folder: Path
 
     def grade(self, question: AgentQuestion, answer: str) -> list[bool]:
-        """Return a verdict a fact.
+        """Return one verdict for each fact.
 
         Raises:
-            ConfigError: when the command fails, or does not reply with as many verdicts.
+            ConfigError: when the command fails, or returns another number of verdicts.
         """
         prompt = judge_prompt(question, answer)
         words, text = self.command.words({"prompt": prompt})
@@ -113,7 +113,7 @@ class ModelGrader:
 
 
 def judge_prompt(question: AgentQuestion, answer: str) -> str:
-    """Return what a judge is asked; nothing in it tells which tools the answer came from."""
+    """Return the prompt for a judge; it does not reveal which tools were used."""
     facts = "\n".join(f"{number}. {fact}" for number, fact in enumerate(question.facts, start=1))
     return _JUDGE.format(
         count=len(question.facts),
@@ -125,7 +125,7 @@ def judge_prompt(question: AgentQuestion, answer: str) -> str:
 
 
 def holds(fact: str, answer: str) -> bool:
-    """Tell whether an answer holds a fact, or one of its alternatives."""
+    """Return whether an answer states a fact, or one of its alternatives."""
     text = _plain(answer)
     return any(_holds(_plain(side), text) for side in fact.split("|"))
 
@@ -145,7 +145,7 @@ def _holds(fact: str, answer: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text without differences of width, case, and white space."""
+    """Return a text with width, case and white space normalised."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -1,4 +1,4 @@
-"""Questions for agents, and the facts that a right answer holds, one JSON object a line."""
+"""Questions for agents, and the facts of right answers, as JSON Lines."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fumishirube import ConfigError
 
 EVERYWHERE = "*"
-"""The manual of a question that does not say where its answer is."""
+"""The manual of a question whose answer may be in any manual."""
 
 Text = Annotated[str, Field(min_length=1)]
 R = TypeVar("R", bound=BaseModel)
 
 
 class QuestionLine(BaseModel):
-    """A line of the file of questions; other keys are passed over."""
+    """A line of the file of questions; other keys are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,7 +31,7 @@ class QuestionLine(BaseModel):
 
 
 class GoldLine(BaseModel):
-    """A line of the file of answers: a reference answer, and the facts that are a point each."""
+    """A line of the file of answers: a reference answer, and facts worth one point each."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +42,7 @@ class GoldLine(BaseModel):
 
 @dataclass(frozen=True)
 class AgentQuestion:
-    """A question, where its answer is, and what a right answer holds."""
+    """A question, the manual of its answer, and the facts of a right answer."""
 
     id: str
     manual: str
@@ -56,8 +56,7 @@ def load_agent_questions(questions: Path, gold: Path) -> list[AgentQuestion]:
     """Read questions and their facts.
 
     Raises:
-        ConfigError: with the file's name and the line of what is wrong, or when a question has no
-            facts.
+        ConfigError: with the file and line of an error, or when a question has no facts.
     """
     facts = {line.id: line for line in _lines(gold, GoldLine)}
     loaded: list[AgentQuestion] = []
@@ -79,16 +78,16 @@ def load_agent_questions(questions: Path, gold: Path) -> list[AgentQuestion]:
 
 
 def chosen_questions(questions: Sequence[AgentQuestion], ids: Sequence[str]) -> list[AgentQuestion]:
-    """Return the questions of the given ids, or all.
+    """Return the questions with the given ids; all of them for no ids.
 
     Raises:
-        ConfigError: when there is no such question.
+        ConfigError: when there is no question with an id.
     """
-    known = {question.id: question for question in questions}
+    by_id = {question.id: question for question in questions}
     for name in ids:
-        if name not in known:
+        if name not in by_id:
             raise ConfigError(f"--id: there is no question {name!r}")
-    return [known[name] for name in ids] if ids else list(questions)
+    return [by_id[name] for name in ids] if ids else list(questions)
 
 
 def _lines(file: Path, model: type[R]) -> Iterator[R]:

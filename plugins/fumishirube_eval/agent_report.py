@@ -1,4 +1,4 @@
-"""What runs of agents come to: totals, paired intervals, and a report with a chart."""
+"""The report on runs of agents: totals, paired intervals, and a chart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLOURS = ("#2b6cb0", "#c05621")
 
 @dataclass(frozen=True)
 class AgentMetric:
-    """A figure of an answer; ``None`` where it has none."""
+    """A figure of an answer, or ``None``."""
 
     name: str
     of: Callable[[AgentAnswer], float | None]
@@ -38,7 +38,7 @@ METRICS = (
 
 
 def totals(run: AgentRun) -> dict[str, float]:
-    """Return what a run comes to: points of how many, calls, characters, tokens and seconds."""
+    """Return the totals of a run: points, maximum, calls, characters, tokens and seconds."""
     graded = [answer for answer in run.answers if answer.facts is not None]
     return {
         "questions": len(run.answers),
@@ -54,7 +54,7 @@ def totals(run: AgentRun) -> dict[str, float]:
 
 
 def paired(ours: AgentRun, theirs: AgentRun) -> dict[str, PairedComparison]:
-    """Compare two runs on the questions that both were asked, metric by metric.
+    """Compare two runs on their common questions, metric by metric.
 
     Raises:
         ConfigError: when they have no question in common.
@@ -73,7 +73,7 @@ def paired(ours: AgentRun, theirs: AgentRun) -> dict[str, PairedComparison]:
 
 
 def answer_pairs(ours: AgentRun, theirs: AgentRun) -> Iterator[tuple[AgentAnswer, AgentAnswer]]:
-    """Yield the answers of two runs to the same question."""
+    """Yield the answers of two runs to the same questions."""
     others = {answer.id: answer for answer in theirs.answers}
     for answer in ours.answers:
         if answer.id in others:
@@ -101,7 +101,7 @@ def plain_report(ours: AgentRun, theirs: AgentRun | None) -> dict[str, Any]:
 
 
 def markdown(ours: AgentRun, theirs: AgentRun | None, chart: str) -> Iterator[str]:
-    """Yield the lines of a report; ``chart`` is the file name of its picture."""
+    """Yield the lines of the Markdown report; ``chart`` is the file name of the chart."""
     runs = [ours] if theirs is None else [ours, theirs]
     yield "# An agent and its tools"
     yield ""
@@ -153,7 +153,7 @@ def _cells(answer: AgentAnswer | None) -> str:
 
 
 def chart_svg(ours: AgentRun, theirs: AgentRun | None) -> str:
-    """Return a chart of the characters printed for each question, a bar a run."""
+    """Return a chart of the characters printed for each question, one bar a run."""
     runs = [ours] if theirs is None else [ours, theirs]
     by_id = [{answer.id: answer for answer in run.answers} for run in runs]
     most = max((a.total("characters") for run in runs for a in run.answers), default=0) or 1

@@ -1,4 +1,4 @@
-"""Runs of an agent: a fresh process a question, with one set of tools whose calls are logged."""
+"""Runs an agent: a new process for each question, with one set of logged tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OURS, SHELL = "ours", "shell"
 CAMPS = (OURS, SHELL)
 
 SERVER = "manuals"
-"""The name of the server in the configurations that agents are given."""
+"""The name of the server in the client configurations."""
 
 MOST_CALLS = 15
 _VERSION = 1
@@ -51,7 +51,7 @@ _TOOLS = {
 
 @dataclass(frozen=True)
 class AgentSetup:
-    """What every question of a run is asked with."""
+    """The settings of a run, the same for every question."""
 
     command: AgentCommand
     camp: str
@@ -62,7 +62,7 @@ class AgentSetup:
 
 @dataclass(frozen=True)
 class AgentAnswer:
-    """What an agent answered, what that cost, and which facts it holds; ``None`` if ungraded."""
+    """An answer, its costs, and the verdict for each fact; ``None`` if ungraded."""
 
     id: str
     kind: str
@@ -75,7 +75,7 @@ class AgentAnswer:
 
     @property
     def points(self) -> int | None:
-        """How many facts the answer holds."""
+        """The number of facts that the answer states."""
         return None if self.facts is None else sum(self.facts)
 
     def total(self, key: str) -> float:
@@ -109,7 +109,7 @@ class AgentRun:
         """Read a run.
 
         Raises:
-            ConfigError: when it is not there, or is no run.
+            ConfigError: when the file cannot be read, or is not a run.
         """
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
@@ -133,7 +133,7 @@ def _answer(row: Mapping[str, Any]) -> AgentAnswer:
 
 
 def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:
-    """Return what an agent is asked; both camps are asked the same but for the tools."""
+    """Return the prompt; it differs between the sets of tools only in their names."""
     where = f"The answer is in the manual '{question.manual}'."
     if question.manual == EVERYWHERE:
         where = "The answer may be in any of the manuals."
@@ -141,12 +141,12 @@ def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:
     return _PROMPT.format(where=where, tools=described, calls=MOST_CALLS, question=question.text)
 
 
-def ask_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
-    """Run the agent on one question in a fresh folder, and return its answer and its calls."""
+def run_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
+    """Run the agent on one question in a new folder, and return its answer and its calls."""
     with tempfile.TemporaryDirectory(prefix="agent-") as folder:
         base = Path(folder).resolve()
         log, workspace = base / "log.jsonl", base / "work"
-        tools, config = _furnish(base, workspace, log, setup)
+        tools, config = _write_setup(base, workspace, log, setup)
         prompt = prompt_for(question, setup.camp, tools)
         values = {
             PROMPT: prompt,
@@ -168,10 +168,10 @@ def ask_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
 def _run(
     words: Sequence[str], text: str, folder: Path, environ: Mapping[str, str], setup: AgentSetup
 ) -> tuple[str, str | None]:
-    """Return what the agent printed, and what went wrong.
+    """Return the agent's output, and its failure or ``None``.
 
     Raises:
-        ConfigError: when there is no such command.
+        ConfigError: when the command does not exist.
     """
     try:
         process = subprocess.Popen(  # noqa: S603 - the command that the caller names
@@ -205,7 +205,7 @@ def _run(
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End an agent with all that it has started."""
+    """End an agent with all its child processes."""
     if os.name == "nt":
         process.kill()
         return
@@ -217,8 +217,8 @@ def _end(process: subprocess.Popen[str]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _furnish(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple[Path, Path]:
-    """Write the command of the tools and the configurations of clients; return their files."""
+def _write_setup(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple[Path, Path]:
+    """Write the command of the tools and the client configurations; return their paths."""
     recording = [sys.executable, "-I", str(Path(__file__).with_name("recording.py")), str(log)]
     if setup.camp == OURS:
         words = [*recording, "mcp", *setup.server]
@@ -238,7 +238,7 @@ def _furnish(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple
 
 
 def _executable(base: Path, words: Sequence[str]) -> Path:
-    """Write a script that runs some words, with what it is given behind them."""
+    """Write a script that runs some words with its own arguments appended."""
     if os.name == "nt":
         script = base / "tools.cmd"
         script.write_text(f"@{subprocess.list2cmdline(words)} %*\r\n", encoding="utf-8")

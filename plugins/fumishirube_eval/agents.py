@@ -1,4 +1,4 @@
-"""``fumishirube eval agents``: asks, grades and compares; the command prints what comes of it."""
+"""``fumishirube eval agents``: runs an agent on questions, grades and compares its answers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from fumishirube_eval.agent_questions import (
     load_agent_questions,
 )
 from fumishirube_eval.agent_report import chart_svg, markdown
-from fumishirube_eval.agent_runs import CAMPS, AgentAnswer, AgentRun, AgentSetup, ask_agent
+from fumishirube_eval.agent_runs import CAMPS, AgentAnswer, AgentRun, AgentSetup, run_agent
 
 AGENTS = Path("agents")
-"""What is typed in the place of a file of cases."""
+"""The word in place of a file of cases."""
 
 TIMEOUT = 900
 RUN_FILE, REPORT_FILE, CHART_FILE = "run.json", "report.md", "chart.svg"
@@ -38,7 +38,7 @@ _NEEDED = ("agent", "questions", "gold", "tools")
 
 
 def add_agent_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of ``eval agents`` to those of ``eval``."""
+    """Add the options of ``eval agents`` to those of ``eval``."""
     help_text = (
         "agents: the agent's command; {prompt}, {mcp_config}, {workspace} and {tools} are filled in"
     )
@@ -58,25 +58,25 @@ def add_agent_arguments(parser: ArgumentParser) -> None:
 
 
 def check_agent_options(options: Namespace) -> None:
-    """End the process when an option is missing, or belongs to another kind of measurement."""
-    asks = options.cases == AGENTS
+    """Exit with a usage error when an option is missing, or belongs to the other kind of run."""
+    with_agent = options.cases == AGENTS
     for name in _NEEDED:
-        if asks and not getattr(options, name):
+        if with_agent and not getattr(options, name):
             options.parser.error(f"eval agents needs --{name}")
     for name in (*_NEEDED, "grader", "id"):
-        if not asks and getattr(options, name):
+        if not with_agent and getattr(options, name):
             options.parser.error(f"--{name} goes with eval agents")
     for name in ("known_item", "rows", "manual", "cache"):
-        if asks and getattr(options, name):
+        if with_agent and getattr(options, name):
             word = name.replace("_", "-")
             options.parser.error(f"--{word} does not go with eval agents")
 
 
 def run_agents(options: Namespace) -> AgentRun:
-    """Ask the agent every question, and grade its answers; with ``--out``, keep the run.
+    """Run the agent on every question and grade its answers; with ``--out``, save the run.
 
     Raises:
-        ConfigError: when a file or a command is not usable.
+        ConfigError: when a file or a command cannot be used.
     """
     questions = load_agent_questions(options.questions, options.gold)
     questions = chosen_questions(questions, options.id)
@@ -88,8 +88,8 @@ def run_agents(options: Namespace) -> AgentRun:
     bar = Bar(expected=True)
     try:
         for number, question in enumerate(questions, start=1):
-            run = replace(run, answers=(*run.answers, ask_agent(question, setup)))
-            if options.out:  # an agent costs money: what it has answered is not lost
+            run = replace(run, answers=(*run.answers, run_agent(question, setup)))
+            if options.out:  # save after every answer: a run costs money
                 run.save(options.out / RUN_FILE)
             if bar.progress:
                 bar.progress(number, len(questions), "questions")
@@ -104,7 +104,7 @@ def run_agents(options: Namespace) -> AgentRun:
 
 
 def write_report(folder: Path, ours: AgentRun, theirs: AgentRun | None) -> None:
-    """Write the report and its chart beside the run.
+    """Write the report and its chart into the folder of the run.
 
     Raises:
         ConfigError: when they cannot be written.
@@ -142,7 +142,7 @@ def _make_folder(folder: Path) -> None:
 def _graded(
     answers: Sequence[AgentAnswer], questions: Sequence[AgentQuestion], grader: Grader
 ) -> Iterator[AgentAnswer]:
-    """Yield the answers with their verdicts; what cannot be judged stays ungraded, and is named."""
+    """Yield the graded answers; an answer that cannot be graded stays ungraded, with a warning."""
     for answer, question in zip(answers, questions, strict=True):
         try:
             yield replace(answer, facts=tuple(grader.grade(question, answer.answer)))

@@ -1,4 +1,4 @@
-"""Cases: questions whose right files and sections are known, one JSON object a line."""
+"""Cases: queries with known right files and sections, as JSON Lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fumishirube.serving import compact, parse_arguments
 from fumishirube.text import nfc
 
 SectionKey: TypeAlias = tuple[str, int]
-"""A section: the path of its file, composed (NFC), and the line of its heading, from 1."""
+"""A section: the path of its file, in NFC, and the line of its heading, from 1."""
 
 ComposedPath = Annotated[str, Field(min_length=1), AfterValidator(nfc)]
 HeadingLine = Annotated[int, Field(ge=1)]
@@ -24,11 +24,11 @@ _MISSPELT = 0.85
 
 
 class Case(Params):
-    """One question, and what answers it.
+    """A query and its right results.
 
-    ``expected_paths`` are the right files. ``expected_lines`` are the right sections, where they
-    are known. ``ignored_paths`` are dropped from a ranking before it is judged, such as the page
-    that the question was lifted from. ``forbidden_paths`` should not be found at all.
+    ``expected_paths`` are the right files; ``expected_lines`` the right sections, where known.
+    ``ignored_paths`` are removed from a ranking before grading, such as the page that the query
+    was taken from. ``forbidden_paths`` should not be found.
     """
 
     case_id: Annotated[str, Field(min_length=1)]
@@ -43,15 +43,15 @@ class Case(Params):
 
     @property
     def line(self) -> str:
-        """The case as a line of a file of cases, without its end."""
+        """The case as a line of JSON, without a line end."""
         return compact(self.model_dump(mode="json", exclude_defaults=True))
 
 
 def load_cases(file: Path) -> list[Case]:
-    """Read a file of cases. Blank lines are passed over.
+    """Read a file of cases; ignore blank lines.
 
     Raises:
-        ConfigError: with the file's name and the line of what is wrong.
+        ConfigError: with the file and line of an error.
     """
     try:
         content = file.read_bytes()
@@ -59,28 +59,28 @@ def load_cases(file: Path) -> list[Case]:
         raise ConfigError(f"{file.name}: there is no such file of cases") from error
     except OSError as error:
         raise ConfigError(f"{file.name}: it cannot be read; is it a file?") from error
-    # Only LF ends a line: a JSON string may hold other separators.
+    # Split at LF only: a JSON string may contain other line separators.
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     return parsed_cases(lines, file.name)
 
 
 def parsed_cases(lines: Iterable[bytes], name: str) -> list[Case]:
-    """Return the cases of a file's lines; ``name`` is the file's, for the sake of a complaint.
+    """Parse the lines of a file; ``name`` is its name in errors.
 
     Raises:
-        ConfigError: with the file's name and the line of what is wrong.
+        ConfigError: with the file and line of an error.
     """
     cases: list[Case] = []
-    known: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         where = f"{name} line {number}"
         case = _parsed(line, where)
-        if case.case_id in known:
-            first = known[case.case_id]
+        if case.case_id in line_of:
+            first = line_of[case.case_id]
             raise ConfigError(f"{where}: case_id {case.case_id!r} is that of line {first} too")
-        known[case.case_id] = number
+        line_of[case.case_id] = number
         cases.append(case)
     if not cases:
         raise ConfigError(f"{name}: there are no cases in it; a case is one JSON object a line")
@@ -88,7 +88,7 @@ def parsed_cases(lines: Iterable[bytes], name: str) -> list[Case]:
 
 
 def save_cases(cases: Sequence[Case], file: Path) -> None:
-    """Write a file of cases: UTF-8, a case a line.
+    """Write a file of cases: UTF-8, one case a line.
 
     Raises:
         ConfigError: when it cannot be written.
@@ -97,7 +97,7 @@ def save_cases(cases: Sequence[Case], file: Path) -> None:
 
 
 def save_lines(lines: Iterable[str], file: Path) -> None:
-    """Write lines of UTF-8, each with its end.
+    """Write lines in UTF-8.
 
     Raises:
         ConfigError: when they cannot be written.
@@ -126,10 +126,10 @@ def _parsed(line: bytes, where: str) -> Case:
 
 
 def _own(data: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return the keys of a case. A set may keep notes under others, unless they look misspelt."""
-    known = list(Case.model_fields)
+    """Return the keys of a case. Other keys are allowed, unless they look like a misspelling."""
+    keys = list(Case.model_fields)
     for key in data:
-        near = get_close_matches(key, known, n=1, cutoff=_MISSPELT)
-        if near and key not in known:
+        near = get_close_matches(key, keys, n=1, cutoff=_MISSPELT)
+        if near and key not in keys:
             raise ConfigError(f"{where}: there is no key {key!r}; did you mean {near[0]!r}?")
-    return {key: value for key, value in data.items() if key in known}
+    return {key: value for key, value in data.items() if key in keys}

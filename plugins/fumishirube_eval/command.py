@@ -1,4 +1,4 @@
-"""``fumishirube eval``: how well known answers are found, and which configuration is better.
+"""``fumishirube eval``: measures how well known answers are found, and compares configurations.
 
 ``fumishirube eval agents`` measures an agent that uses the tools.
 """
@@ -50,7 +50,7 @@ _FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the options."""
     help_text = (
         "cases as JSON Lines: case_id, query, manual_id, required_terms, expected_paths, …; or "
         "the word agents, to measure an agent"
@@ -91,7 +91,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Measure, and print what came of it; or only make cases."""
+    """Measure and print the report, or only make cases."""
     check_agent_options(options)
     if options.cases == AGENTS:
         return _measure_agent(options)
@@ -163,10 +163,10 @@ def _check(options: Namespace) -> None:
 
 
 def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:
-    """Open an application to be measured, which leaves no marks; the stack closes it."""
+    """Open an application for measurements, without side effects; the stack closes it."""
     with opened(Namespace(**{**vars(options), "config": file})) as original:
         loaded = original.loaded
-    # A search is observed by all that is registered with the plugins: these are its own.
+    # Observers get every search of a plugin manager: this application loads its own.
     plugins = load_plugins(strangers=not options.no_plugins)
     return stack.enter_context(open_scratch_application(loaded, plugins))
 
@@ -295,5 +295,5 @@ def _signed(name: str, value: float) -> str:
 
 
 def _is_amount(name: str) -> bool:
-    """Tell whether a metric counts something, and is no share of anything."""
+    """Return whether a metric is an amount rather than a share."""
     return name.startswith("tokens") or "_ms" in name

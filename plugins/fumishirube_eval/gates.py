@@ -1,4 +1,4 @@
-"""Gates: what the figures of a set of cases have to reach."""
+"""Gates: thresholds for the metrics of a set of cases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TINY = 1e-9
 
 
 class Threshold(NamedTuple):
-    """A bound of one metric. The metric is named without ``@k``; ``k`` is 0 where it has none."""
+    """A bound of a metric, whose name has no ``@k``; ``k`` is 0 for metrics without it."""
 
     metric: str
     k: int
@@ -33,12 +33,12 @@ class Threshold(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The metric's full name, such as ``hit_rate@5``."""
+        """The full name of the metric, such as ``hit_rate@5``."""
         return f"{self.metric}@{self.k}" if self.k else self.metric
 
 
 class ThresholdResult(NamedTuple):
-    """A threshold, the figure it was held against, and whether that is enough."""
+    """A threshold, the measured figure, and whether it passes."""
 
     threshold: Threshold
     value: float
@@ -47,13 +47,13 @@ class ThresholdResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """Thresholds, all of which have to be kept."""
+    """Thresholds that must all pass."""
 
     name: str
     thresholds: tuple[Threshold, ...]
 
     def judge(self, measured: Sequence[CaseResult]) -> list[ThresholdResult]:
-        """Hold what was measured against every threshold."""
+        """Compare the results with every threshold."""
         ks = {threshold.k or _ANY_K for threshold in self.thresholds}
         figures = {k: summary(measured, k) for k in ks}
         return [
@@ -77,10 +77,10 @@ DEFAULT_GATE = Gate(
 
 
 def load_gate(chosen: str, cases: Sequence[Case]) -> Gate:
-    """Return the gate ``default``, ``none``, or that of a TOML file.
+    """Return the gate ``default``, ``none``, or the one in a TOML file.
 
     Raises:
-        ConfigError: when the file is unusable, or asks for what these cases cannot give.
+        ConfigError: when the file is invalid, or a threshold cannot be reached with these cases.
     """
     if chosen == NONE:
         return Gate(NONE, ())
@@ -93,10 +93,10 @@ def load_gate(chosen: str, cases: Sequence[Case]) -> Gate:
 
 
 def parsed_gate(tables: Mapping[str, Any], name: str) -> Gate:
-    """Return the gate of a file's content: tables ``at_least`` and ``at_most`` of metrics.
+    """Parse a gate: the tables ``at_least`` and ``at_most`` with metrics and bounds.
 
     Raises:
-        ConfigError: with the file's name and the key of what is wrong.
+        ConfigError: with the file and key of an error.
     """
     thresholds: list[Threshold] = []
     for side, bounds in tables.items():
@@ -128,15 +128,15 @@ def _threshold(key: str, side: str, bound: object, name: str) -> Threshold:
         raise ConfigError(f"{where}: expected a number")
     metric, at, cut = key.partition("@")
     k = int(cut) if cut.isascii() and cut.isdigit() else 0
-    known = _known(k or _ANY_K)
-    if key not in known:
-        near = get_close_matches(key, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+    names = _metric_names(k or _ANY_K)
+    if key not in names:
+        near = get_close_matches(key, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
         raise ConfigError(f"{where}: there is no such metric; {hint}")
     return Threshold(metric if k else metric + at + cut, k, side, float(bound))
 
 
-def _known(k: int) -> list[str]:
+def _metric_names(k: int) -> list[str]:
     names = [metric.name for metric in case_metrics(k) if metric.name != "latency_ms"]
     return [*names, f"precision_norm@{k}", *_LATENCIES]
 

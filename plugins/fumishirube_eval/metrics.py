@@ -1,8 +1,8 @@
-"""What a ranking is worth: one small function a metric, and what a whole set of cases comes to.
+"""The metrics of a ranking, one small function each, and their means over a set of cases.
 
-``hit_rate``, ``recall``, ``mrr`` and ``precision`` are the measures of any textbook of retrieval;
-``ndcg`` is the normalised discounted cumulative gain of Järvelin and Kekäläinen (2002) with gains
-of 0 and 1.
+``hit_rate``, ``recall``, ``mrr`` and ``precision`` are the textbook measures of information
+retrieval; ``ndcg`` is the normalised discounted cumulative gain of Järvelin and Kekäläinen (2002)
+with gains of 0 and 1.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _SectionJudge: TypeAlias = Callable[[Sequence[SectionKey], Collection[SectionKey
 
 BYPASS = "bypass"
 CACHE_MODES = (BYPASS, "miss", "exact", "semantic", "guard_revalidate")
-"""What a search may say of the cache."""
+"""The cache modes of a search."""
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case, and what came of it.
+    """A case and the result of its search.
 
-    ``returned`` counts the rows; ``ranking`` is all of them, best first, without those of ignored
-    paths. ``tokens`` is the estimate for the public reply; ``error`` is the code of a failure.
-    ``unscored`` tells whether sections were left that the search did not get to.
+    ``returned`` is the number of rows. ``ranking`` has all rows, best first, without ignored paths.
+    ``tokens`` is an estimate for the reply; ``error`` is the code of a failure. ``unscored`` is
+    whether the search left sections unread.
     """
 
     case: Case
@@ -49,18 +49,18 @@ class CaseResult:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of the ranking, row by row."""
+        """The path of each row of the ranking."""
         return [path for path, _ in self.ranking]
 
     @property
     def pages(self) -> list[str]:
-        """The same paths, each at its first row only."""
+        """The distinct paths, in order of their first row."""
         return list(dict.fromkeys(self.paths))
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that each case has, or some of them; the mean is what a set comes to."""
+    """A figure of a case, or ``None``; for a set it is the mean."""
 
     name: str
     of: Callable[[CaseResult], float | None]
@@ -71,25 +71,25 @@ class Metric:
 
 
 def hit_rate(ranking: Sequence[T], right: Collection[T], k: int) -> float:
-    """Return 1 when something right stands among the first ``k`` rows, else 0."""
+    """Return 1 when one of the first ``k`` rows is right, else 0."""
     return float(any(row in right for row in ranking[:k]))
 
 
 def recall(ranking: Sequence[T], right: Collection[T], k: int) -> float:
-    """Return the share of what is right that stands among the first ``k`` rows."""
+    """Return the share of right results among the first ``k`` rows."""
     return len(_right_rows(ranking[:k], right)) / len(set(right))
 
 
 def mrr(ranking: Sequence[T], right: Collection[T], k: int) -> float:
-    """Return 1 / rank of the first right row among the first ``k``, else 0."""
+    """Return 1 / rank of the first right row among the first ``k``; else 0."""
     ranks = (rank for rank, row in enumerate(ranking[:k], start=1) if row in right)
     return next((1 / rank for rank in ranks), 0.0)
 
 
 def ndcg(ranking: Sequence[T], right: Collection[T], k: int) -> float:
-    """Return the discounted gain of the first ``k`` rows, as a share of the best possible.
+    """Return the discounted gain of the first ``k`` rows, divided by the greatest possible gain.
 
-    What is right gains once, at the first row that holds it.
+    Each right result gains once, at its first row.
     """
     seen: set[T] = set()
     gain = 0.0
@@ -101,17 +101,17 @@ def ndcg(ranking: Sequence[T], right: Collection[T], k: int) -> float:
 
 
 def precision(ranking: Sequence[T], right: Collection[T], k: int) -> float:
-    """Return how much of what is right stands among the first ``k`` rows, divided by ``k``."""
+    """Return the number of right results among the first ``k`` rows, divided by ``k``."""
     return len(_right_rows(ranking[:k], right)) / k
 
 
 def precision_ceiling(right: Collection[T], k: int) -> float:
-    """Return the most that the precision at ``k`` can be."""
+    """Return the highest possible precision at ``k``."""
     return min(len(set(right)), k) / k
 
 
 def precision_retrieved(ranking: Sequence[T], right: Collection[T]) -> float:
-    """Return the share of the distinct rows that is right; 0 without rows."""
+    """Return the share of right results among the distinct rows; 0 without rows."""
     return len(_right_rows(ranking, right)) / len(set(ranking)) if ranking else 0.0
 
 
@@ -133,12 +133,12 @@ def _discount(rank: int) -> float:
 
 
 def case_metrics(k: int) -> tuple[Metric, ...]:
-    """Return the metrics of a case, in the order in which they are told."""
+    """Return the metrics of a case, in the order of the report."""
     return (*_page_metrics(k), *_section_metrics(k), *_share_metrics(), *_cost_metrics())
 
 
 def _page_metrics(k: int) -> Iterator[Metric]:
-    """Judge rows by their files; ``page_…`` counts ranks in files instead of rows."""
+    """Yield metrics over files; ``page_…`` ranks files instead of rows."""
     by_row: dict[str, _Judge] = {
         "hit_rate": hit_rate,
         "recall": recall,
@@ -185,7 +185,7 @@ def _cost_metrics() -> Iterator[Metric]:
 
 
 def integration_status(result: CaseResult) -> str | None:
-    """Say whether the result can be used as it stands; ``None`` for a failed search."""
+    """Return whether the result is usable as it is; ``None`` for a failed search."""
     if result.error is not None:
         return None
     if not result.returned:
@@ -213,9 +213,9 @@ def _share(of: Callable[[CaseResult], bool]) -> Callable[[CaseResult], float]:
 
 
 def summary(measured: Sequence[CaseResult], k: int) -> dict[str, float]:
-    """Return what a set of cases comes to, by the name of the metric.
+    """Return the mean of each metric over a set of cases, by name.
 
-    A metric that no case has, such as a section's where no section is known, is left out.
+    A metric without values, such as one over sections without known sections, is omitted.
     """
     figures: dict[str, float] = {}
     for metric in case_metrics(k):
@@ -232,12 +232,12 @@ def summary(measured: Sequence[CaseResult], k: int) -> dict[str, float]:
 
 
 def mean_ceiling(cases: Sequence[Case], k: int) -> float:
-    """Return the most that the mean precision at ``k`` can be over these cases."""
+    """Return the highest possible mean precision at ``k`` over these cases."""
     return fmean(precision_ceiling(case.expected_paths, k) for case in cases)
 
 
 def cache_figures(measured: Sequence[CaseResult]) -> dict[str, float]:
-    """Return the share of each cache mode, and the time saved; nothing if no search asked it."""
+    """Return the share of each cache mode, and the time saved; empty if none used the cache."""
     if all(result.cache in (None, BYPASS) for result in measured):
         return {}
     shares = {
@@ -252,6 +252,6 @@ def cache_figures(measured: Sequence[CaseResult]) -> dict[str, float]:
 
 
 def facets(measured: Sequence[CaseResult], k: int) -> dict[str, dict[str, float]]:
-    """Return the same by facet, for each facet that the cases name."""
+    """Return the summary of each facet in the cases."""
     names = sorted({result.case.facet for result in measured if result.case.facet})
     return {name: summary([m for m in measured if m.case.facet == name], k) for name in names}

@@ -1,8 +1,7 @@
-"""Whether one configuration is better than another: the same cases, compared pair by pair.
+"""Paired comparison of two configurations on the same cases.
 
-The interval is the percentile bootstrap of the mean difference (Efron 1979); the p-value is that
-of Fisher's sign-flip test (1935), which asks how often a difference as great comes about when it
-is left to chance which of the two configurations a case's figures belong to.
+The interval is the percentile bootstrap of the mean difference (Efron 1979). The p-value is that
+of Fisher's sign-flip test (1935): how often random signs give a mean difference as large.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from statistics import fmean
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000
 DRAWS = 5_000_000
-"""About how many numbers a comparison may draw; with very many cases it resamples less often."""
+"""About the most random numbers of a comparison; with very many cases it resamples less often."""
 
 _SEED = 20_117
 _CONFIDENCE = 0.95
@@ -29,10 +28,10 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """The mean of ``ours - theirs``, what it may be instead, and how it comes about.
+    """The mean of ``ours - theirs`` with its interval and p-value.
 
-    ``low`` and ``high`` bound the 95 % interval. ``wins`` counts the cases in which ours is the
-    better figure, whichever direction is better.
+    ``low`` and ``high`` bound the 95 % interval. ``wins`` counts the cases in which ours is better,
+    whichever direction is better for the metric.
     """
 
     difference: float
@@ -49,10 +48,10 @@ def compare(
 ) -> PairedComparison:
     """Compare the figures of two configurations, case by case, in the same order.
 
-    The same figures give the same answer every time; with the two exchanged, it is the negative.
+    The result is deterministic; exchanging the two sides negates it.
 
     Raises:
-        ValueError: when there are none, or not as many of one as of the other.
+        ValueError: when there are no figures, or the numbers of figures differ.
     """
     differences = [a - b for a, b in zip(ours, theirs, strict=True)]
     low, high = interval(differences)
@@ -67,7 +66,7 @@ def compare(
 def interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the bootstrap's 95 % interval of the mean.
 
-    Only differences other than 0 are drawn: how many of them a resample holds is binomial.
+    Only differences other than 0 are drawn; their number in a resample is binomial.
     """
     size = len(differences)
     changed = [difference for difference in differences if difference]
@@ -82,9 +81,9 @@ def interval(differences: Sequence[float]) -> tuple[float, float]:
 
 
 def sign_flip_p(differences: Sequence[float]) -> float:
-    """Return how often flipping signs at random gives a sum as far from 0; 1 if none differ.
+    """Return how often random signs give a sum as far from 0; 1 if no figures differ.
 
-    Few differences are flipped in every way there is, many at random.
+    Few differences are enumerated with all signs, many are sampled.
     """
     sizes = sorted(abs(value) for value in differences if value)
     far = abs(math.fsum(differences)) - _TINY
@@ -96,19 +95,19 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     resamples = _affordable(len(sizes))
     groups = list(Counter(sizes).items())
     extreme = sum(abs(_flipped(groups, chance)) >= far for _ in range(resamples))
-    # The order that was observed is one of those that chance might have given.
+    # Count the observed signs as one of the random ones.
     return (extreme + 1) / (resamples + 1)
 
 
 def _flipped(groups: Sequence[tuple[float, int]], chance: random.Random) -> float:
-    """Return the sum of all sizes with random signs; equal sizes are flipped at once, as bits."""
+    """Return the sum of all sizes with random signs; equal sizes share one draw of bits."""
     return math.fsum(
         size * (2 * chance.getrandbits(count).bit_count() - count) for size, count in groups
     )
 
 
 def _binomial(chance: random.Random, size: int, marked: int, times: int) -> list[int]:
-    """Return how many of ``marked`` among ``size`` are met in ``size`` draws, that many times."""
+    """Return ``times`` draws of the binomial count of ``marked`` among ``size``."""
     if marked == size:
         return [size] * times
     share = marked / size

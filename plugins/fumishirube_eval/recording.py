@@ -1,9 +1,9 @@
-"""What stands between an agent and its tools, and writes down each call: a process of its own.
+"""A process between an agent and its tools that logs every call.
 
 ``recording.py LOG mcp COMMAND…`` relays MCP over standard input and output to a server that it
-starts. ``recording.py LOG shell FOLDER COMMAND…`` runs a command of a shell in a folder, and prints
-what it printed, up to a limit. It is run as a file and imports the standard library alone, so that
-it adds little to the time of a call.
+starts. ``recording.py LOG shell FOLDER COMMAND…`` runs a shell command in a folder and prints its
+output, up to a limit. It runs as a file and imports the standard library alone, to add little to
+the time of a call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from threading import Lock, Thread
 from typing import IO, Any
 
 CALL, LISTING = "call", "listing"
-"""What a line of the log is of: one call of a tool, or the list of tools that was shown."""
+"""The kinds of log lines: a tool call, or the list of tools shown."""
 
 SHELL_CHARACTERS = 30_000
 SHELL_SECONDS = 120
@@ -29,7 +29,7 @@ _TIMED_OUT = 124
 
 
 def log_line(log: Path, what: str, tool: str, argument: str, shown: str, seconds: float) -> None:
-    """Add a line to a log: what was called, and what the agent was shown."""
+    """Append a line to a log: the call, and the output shown to the agent."""
     row = {
         "what": what,
         "tool": tool,
@@ -69,7 +69,7 @@ class RecordingProxy:
                 self._server.stdin.flush()
             self._server.stdin.close()
         except OSError:
-            return  # the server has ended; whoever reads its output says how
+            return  # the server has ended; relay() reads its exit code
 
     def _note_request(self, line: bytes) -> None:
         message = _message(line)
@@ -102,14 +102,14 @@ def _message(line: bytes) -> dict[str, Any]:
 
 
 def _listing(tools: Sequence[Mapping[str, Any]]) -> str:
-    """Return what a client shows its model of the tools."""
+    """Return the description of the tools that a client shows its model."""
     keys = ("name", "description", "inputSchema")
     rows = [{key: tool[key] for key in keys if key in tool} for tool in tools]
     return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 def _shown(message: Mapping[str, Any]) -> str:
-    """Return what a client shows its model of a result: its texts, or the error."""
+    """Return the text of a result that a client shows its model: its texts, or the error."""
     if "result" not in message:
         return json.dumps(message.get("error"), ensure_ascii=False)
     parts = message["result"].get("content", [])
@@ -117,14 +117,14 @@ def _shown(message: Mapping[str, Any]) -> str:
 
 
 def relay_mcp(log: Path, command: Sequence[str]) -> int:
-    """Start a server, and relay until the client hangs up."""
+    """Start a server, and relay until the client disconnects."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe) as server:  # noqa: S603 - our own server
         return RecordingProxy(log, server).relay(sys.stdin.buffer, sys.stdout.buffer)
 
 
 def run_shell(log: Path, folder: Path, command: str) -> int:
-    """Run a command of a shell, and show what it prints, as much as a client would show."""
+    """Run a shell command, and print as much of its output as a client would show."""
     shell = shutil.which("bash") or shutil.which("sh")
     words = [shell, "-c", command] if shell else command
     began = time.monotonic()
@@ -149,7 +149,7 @@ def run_shell(log: Path, folder: Path, command: str) -> int:
 
 
 def main(words: Sequence[str]) -> int:
-    """Run as the words say."""
+    """Run the command line."""
     match words:
         case [log, "mcp", *command] if command:
             return relay_mcp(Path(log), command)
@@ -160,7 +160,7 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    # A thread may still wait for the client, which has nothing more to say.
+    # A thread may still wait for input of the client.
     code = main(sys.argv[1:])
     sys.stdout.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""What a measurement says: one report, to be printed as JSON or told in tables."""
+"""The report of an evaluation, as JSON or as tables."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one configuration made of the cases, and the name it goes by."""
+    """The results of one configuration on the cases, and its name."""
 
     name: str
     measured: Sequence[CaseResult]
 
     @property
     def errors(self) -> dict[str, int]:
-        """How many searches failed, by code."""
+        """The number of failed searches, by code."""
         return dict(
             sorted(Counter(result.error for result in self.measured if result.error).items())
         )
@@ -31,7 +31,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """One configuration, perhaps another beside it, and what the gate says of the first."""
+    """The results of one configuration or two, and the verdict of the gate on the first."""
 
     k: int
     ours: Measurement
@@ -40,16 +40,16 @@ class EvaluationReport:
 
     @property
     def verdicts(self) -> list[ThresholdResult]:
-        """The thresholds of the gate, each with the figure it was held against."""
+        """The thresholds of the gate, each with its measured figure."""
         return self.gate.judge(self.ours.measured)
 
     @property
     def passed(self) -> bool:
-        """Whether every threshold is kept."""
+        """Whether every threshold passes."""
         return all(verdict.passed for verdict in self.verdicts)
 
     def compared(self) -> Iterator[tuple[str, PairedComparison]]:
-        """Yield the paired comparison of every metric that both have figures for."""
+        """Yield the paired comparison of every metric that both configurations have."""
         if self.theirs is None:
             return
         pairs = list(zip(self.ours.measured, self.theirs.measured, strict=True))
@@ -77,7 +77,7 @@ class EvaluationReport:
 
 
 def rounded(figures: dict[str, float]) -> dict[str, float]:
-    """Return figures with as many digits as mean something."""
+    """Round figures to their significant digits."""
     return {name: round(value, _DIGITS) for name, value in figures.items()}
 
 

@@ -1,4 +1,4 @@
-"""Running cases through the tools that every client has, whoever carries the calls."""
+"""Runs cases through the public tools, over any transport."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fumishirube_eval.cases import Case, SectionKey
 from fumishirube_eval.metrics import CaseResult, case_metrics
 
 FIRST_TIME_MS = 600_000
-"""How long the first search of a manual may take: it may have to index it."""
+"""The time limit for the first search of a manual, which may have to index it."""
 
 EVERY_MANUAL = "*"
 
@@ -30,27 +30,27 @@ _MAX_ROWS = 20
 
 
 class ToolClient(Protocol):
-    """Calls the tools: in this process, or over any transport."""
+    """Calls the tools, in this process or over a transport."""
 
     def call(self, tool: str, arguments: dict[str, JsonValue]) -> Mapping[str, Any]:
-        """Return the public reply; a failure is raised as a :class:`fumishirube.ToolError`."""
+        """Return the reply; raise a failure as :class:`fumishirube.ToolError`."""
         ...
 
     def cached(self, trace_id: str) -> CacheOutcome | None:
-        """Return what the cache had to do with a search, where that can be known."""
+        """Return the cache outcome of a search, where it is available."""
         ...
 
 
 @dataclass(frozen=True)
 class InProcessClient:
-    """A client of an application in this process; it has a session, as one over MCP has."""
+    """A client of an application in this process, with a session like one over MCP."""
 
     application: Application
     base_call: Call
 
     @classmethod
     def of(cls, application: Application, progress: Progress | None = None) -> InProcessClient:
-        """Return a client with a session of its own."""
+        """Return a client with a new session."""
         return cls(application, Call(session=Session(), progress=progress))
 
     def call(self, tool: str, arguments: dict[str, JsonValue]) -> Mapping[str, Any]:
@@ -58,7 +58,7 @@ class InProcessClient:
 
         Raises:
             ConfigError: when no surface offers the tool.
-            ToolError: when the tool refuses, or fails.
+            ToolError: when the tool fails.
         """
         offered = self.application.tools.get(tool)
         if offered is None:
@@ -66,7 +66,7 @@ class InProcessClient:
         return call_tool(offered, arguments, self.base_call)
 
     def cached(self, trace_id: str) -> CacheOutcome | None:
-        """Return what the trace says of the cache."""
+        """Return the cache outcome in the trace."""
         return self.application.traces.get(trace_id).cache
 
 
@@ -78,11 +78,11 @@ def run_cases(
     use_cache: bool = False,
     everywhere: bool = False,
 ) -> list[list[CaseResult]]:
-    """Run every case through each client, and return what came of it, client by client.
+    """Run every case through each client; return the results, client by client.
 
-    The clients take turns, and at being the first as well: a machine that is slow for a while, or
-    faster at what it has just done, is so for all of them. Indexes are brought up to date first,
-    and outside the measured time. With ``everywhere`` all manuals are searched for each case.
+    The clients alternate, and also alternate in going first, so that changes of the machine's speed
+    and warm caches affect all of them. Indexes are updated first, outside the measured time. With
+    ``everywhere``, each case searches all manuals.
     """
     for client in clients:
         _warm_up(client, cases)
@@ -100,7 +100,7 @@ def run_cases(
 def run_case(
     client: ToolClient, case: Case, *, use_cache: bool = False, everywhere: bool = False
 ) -> CaseResult:
-    """Search for one case, page through all that was found, and return it to be judged."""
+    """Run one search, page through all its results, and return them."""
     started = time.perf_counter()
     try:
         manual_id = EVERY_MANUAL if everywhere else case.manual_id
@@ -121,7 +121,7 @@ def run_case(
 
 
 def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseResult:
-    """Return what a search found and says of itself."""
+    """Return the result of a search."""
     trace_id: str = reply["trace_id"]
     rows = list(_rows(client, trace_id, "candidates"))
     cached = client.cached(trace_id)
@@ -139,7 +139,7 @@ def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseR
 
 
 def result_line(measured: CaseResult, k: int, run: str) -> str:
-    """Return what came of one case as a line of JSON, with the top of its ranking."""
+    """Return the result of a case as a line of JSON, with the top of its ranking."""
     case = measured.case
     fields: dict[str, Any] = {
         "run": run,
@@ -160,13 +160,13 @@ def result_line(measured: CaseResult, k: int, run: str) -> str:
 
 
 def _warm_up(client: ToolClient, cases: Sequence[Case]) -> None:
-    """Discover, and search each manual of the cases once, whatever comes of it."""
+    """Call manual_ls, and search each manual of the cases once; ignore failures."""
     client.call("manual_ls", {"id": "manuals"})
     for case in {case.manual_id: case for case in reversed(cases)}.values():
         try:
             client.call("manual_find", _question(case, budget={"time_ms": FIRST_TIME_MS}))
         except ToolError:
-            continue  # the run itself counts it, and says which case it is
+            continue  # the run itself reports it with its case
 
 
 def _question(case: Case, **more: JsonValue) -> dict[str, JsonValue]:
@@ -210,7 +210,7 @@ def _cut_short(reply: Mapping[str, Any]) -> bool:
 
 
 def _is_left(row: Mapping[str, Any]) -> bool:
-    """Tell whether an unscanned row means that something was not read, though it might answer."""
+    """Return whether an unscanned row is a section that was not read but might match."""
     whole_file = row["start_line"] is None
     return row["reason"] != "navigation_file" if whole_file else row["reason"] in _LEFT
 
@@ -221,7 +221,7 @@ def _ranking(rows: Sequence[Mapping[str, Any]], case: Case) -> tuple[SectionKey,
 
 
 def _path(ref: Mapping[str, Any], case: Case) -> str:
-    """Return a hit's path; in another manual than the case's it begins with that one's id."""
+    """Return a hit's path; in another manual than the case's, it begins with that manual's id."""
     path: str = nfc(ref["path"])
     manual_id = ref.get("manual_id", case.manual_id)
     return path if manual_id == case.manual_id else f"{manual_id}/{path}"

@@ -14,10 +14,10 @@ _UNPACKED = 128 * 1024 * 1024
 
 
 class Pdf(IsolatedLoader):
-    """Speaks for PDF files. A section begins at each heading and on each page.
+    """Claims PDF files. A section begins at each heading and on each page.
 
-    Headings come from the outline, or else from larger letters. Running heads and numbers of pages
-    are left out if ``running_heads`` is false.
+    Headings come from the outline, else from larger letters. With ``running_heads`` false, running
+    heads and page numbers are left out.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
@@ -27,9 +27,9 @@ class Pdf(IsolatedLoader):
 
 
 class Docx(IsolatedLoader):
-    """Speaks for Word documents, and reads what they say as Markdown, divided at the headings.
+    """Claims Word documents, and reads them as Markdown, divided at the headings.
 
-    A document is a packed folder; one that would unpack to over ``unpacked_bytes`` is skipped.
+    A document is a ZIP package; one that would unpack to over ``unpacked_bytes`` is skipped.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
@@ -39,7 +39,7 @@ class Docx(IsolatedLoader):
 
 
 class Pptx(IsolatedLoader):
-    """Speaks for PowerPoint presentations; each slide is a section, with its notes."""
+    """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
 
@@ -48,9 +48,9 @@ class Pptx(IsolatedLoader):
 
 
 class Xlsx(IsolatedLoader):
-    """Speaks for Excel workbooks: a line a row, in sections under the header of the sheet.
+    """Claims Excel workbooks: one line a row, in sections under the header of the sheet.
 
-    Numbers are written as the sheet shows them, with the value behind where that differs.
+    Numbers are written as the sheet shows them, followed by the value where that differs.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
@@ -60,7 +60,7 @@ class Xlsx(IsolatedLoader):
 
 
 class OldSheets(IsolatedLoader):
-    """Speaks for older Excel workbooks and OpenDocument sheets, of which it reads values only."""
+    """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
 
@@ -68,12 +68,11 @@ class OldSheets(IsolatedLoader):
 
 
 class Html(IsolatedLoader):
-    """Speaks for HTML pages, and reads what they say as Markdown, divided at the headings.
+    """Claims HTML pages, and reads them as Markdown, divided at the headings.
 
-    Where a page has a ``main`` element, or one article, the rest is left out. So is what is
-    ``ignored``, with all that it holds: elements by name, ``.class`` or ``#id``. With ``anchors``
-    the line of a heading ends in its anchor, such as ``{#install}``, so that it can be opened in a
-    browser.
+    Where a page has a ``main`` element, or exactly one article, the rest is left out. So are the
+    ``ignored`` elements with their content, given by name, ``.class`` or ``#id``. With ``anchors``
+    the line of a heading ends in its anchor, such as ``{#install}``, for opening it in a browser.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
@@ -84,7 +83,7 @@ class Html(IsolatedLoader):
 
 
 class Epub(IsolatedLoader):
-    """Speaks for e-books, whose chapters are read in their order as web pages are."""
+    """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
 
@@ -94,7 +93,7 @@ class Epub(IsolatedLoader):
 
 @hook
 def register_loaders(register: DefaultRegister[Loader]) -> None:
-    """Offer the loaders; what no loader before them claims they read without configuration."""
+    """Register the loaders; without configuration they read what no earlier loader claims."""
     register("pdf", Pdf, default=True)
     register("docx", Docx, default=True)
     register("pptx", Pptx, default=True)

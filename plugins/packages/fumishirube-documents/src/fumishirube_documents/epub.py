@@ -1,4 +1,4 @@
-"""E-books: the pages of a package, in the order of its spine."""
+"""Parses e-books: the pages of a package, in the order of its spine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOCKS = ("META-INF/encryption.xml", "META-INF/rights.xml")
 
 
 def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return what a book says, chapter by chapter.
+    """Parse a book, chapter by chapter.
 
     Raises:
         Unreadable: when it is too large, or locked.
@@ -45,7 +45,7 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
 
 
 def _spine(package: ZipFile) -> tuple[str, list[str]]:
-    """Return the title, and the pages in order, by their names in the package."""
+    """Return the title, and the names of the pages in the package, in order."""
     names = set(package.namelist())
     if _LOCKS[1] in names:
         raise Unreadable("the book is locked by its publisher", reason="encrypted")

@@ -1,4 +1,4 @@
-"""Values of cells as a sheet shows them: the formats that most sheets use, and no others."""
+"""Formats cell values as a sheet shows them, in the most common formats."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _ERAS = ((date(2019, 5, 1), "令和"), (date(1989, 1, 8), "平成"), (date(1926,
 
 
 def shown(value: object, number_format: str) -> str:
-    """Return a value as its format shows it, with the value itself behind where that differs.
+    """Return a value as its format shows it, followed by the value itself where that differs.
 
-    Known are per cent, thousands, decimals, currencies and quoted units, and dates, also those
-    with Japanese eras; any other format shows the value itself.
+    Supported are per cent, thousands, decimals, currencies, quoted units, and dates, also with
+    Japanese eras; other formats return the value itself.
     """
     match value:
         case None:
@@ -80,7 +80,7 @@ def _literals(part: str) -> str:
 
 
 def _date(day: date, number_format: str) -> str:
-    """Return a date as ISO 8601 has it; with a Japanese era if the format shows one."""
+    """Return a date in ISO 8601; with the Japanese era if the format shows one."""
     if number_format == "General" or not _ERA.search(
         re.sub(r'"[^"]*"|\[[^\]]*\]', _plain, number_format)
     ):

@@ -1,4 +1,4 @@
-"""Packed folders, of which most formats are made: looked at before anything is unpacked."""
+"""Checks ZIP packages, the container of most formats, before they are unpacked."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _MOST_FILES = 10_000
 
 
 def check_package(data: bytes, most: int, suffix: str) -> None:
-    """Look at what a package says of itself; no more than that is ever unpacked.
+    """Check the sizes that a package declares; the parser never unpacks more.
 
     Raises:
         Unreadable: when it is locked, or unpacks to over ``most`` bytes.
-        BadZipFile: when it is no package.
+        BadZipFile: when it is not a usable package.
     """
     if data.startswith(_OLD_OR_LOCKED):
         raise Unreadable(

@@ -1,4 +1,4 @@
-"""PDF: a text with its pages, divided at headings and at the beginning of each page."""
+"""Parses PDF files to text with pages, divided at headings and page starts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fumishirube_documents.pdf_lines import PdfLine, give_width, page_lines
 from fumishirube_documents.pdf_tables import with_rows
 
 _PASSWORD = 4
-"""What PDFium says of a file that is locked: FPDF_ERR_PASSWORD."""
+"""PDFium's error code of a locked file, FPDF_ERR_PASSWORD."""
 _EDGE_LINES = 2
-"""How many lines at the top and at the bottom of a page may be running heads."""
+"""The number of lines at the top and bottom of a page that may be running heads."""
 _LEAST_PAGES, _LEAST_SHARE = 3, 0.25
 _EDGE_SHARE = 0.15
-"""Running heads stand in this share of a page's height, above and below."""
+"""The share of a page's height, at the top and at the bottom, with running heads."""
 _NO_TITLES = ("untitled", "(anonymous)")
-"""What programs write where nobody gave a title."""
+"""Titles that programs write when the author gave none."""
 _LARGER = 1.15
 _LONGEST_HEADING = 120
 _LEVELS = 4
@@ -36,7 +36,7 @@ _WORD_BEGIN = re.compile(r"([a-zà-ÿ]\S*)[ ]?(.*)")
 
 
 class _PdfPage(NamedTuple):
-    """A page: its number from 1, the label that is printed on it, its height, and its lines."""
+    """A page: its number from 1, its printed label, its height, and its lines."""
 
     number: int
     label: str | None
@@ -51,10 +51,10 @@ class _OutlineEntry(NamedTuple):
 
 
 def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return what a PDF says, page by page.
+    """Parse a PDF, page by page.
 
     Raises:
-        Unreadable: when it is locked, damaged, or holds no text at all.
+        Unreadable: when it is locked, damaged, or without any text.
     """
     try:
         file = pdfium.PdfDocument(data)
@@ -80,7 +80,7 @@ def _pages(file: Any) -> Iterator[_PdfPage]:
             page = file[index]
             give_width(page)
             textpage = page.get_textpage()
-        except pdfium.PdfiumError:  # one damaged page is one without text
+        except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield _PdfPage(index + 1, None, 0, [])
             continue
         lines = page_lines(textpage)
@@ -112,7 +112,7 @@ def _outline(file: Any) -> list[_OutlineEntry]:
 
 
 def _running_heads(pages: Sequence[_PdfPage]) -> set[tuple[str, int]]:
-    """Return what stands at the same height on many pages, but for its numbers."""
+    """Return the lines that repeat at the same height on many pages, numbers aside."""
     counts = Counter(
         key for page in pages for key in {_head_key(page, line) for line in _edges(page)}
     )
@@ -121,7 +121,7 @@ def _running_heads(pages: Sequence[_PdfPage]) -> set[tuple[str, int]]:
 
 
 def _edges(page: _PdfPage) -> list[PdfLine]:
-    """Return the first and the last lines, in the order of their height, near the edges."""
+    """Return the first and last lines near the edges, ordered by height."""
     placed = sorted((line for line in page.lines if line.size), key=lambda line: -line.top)
     outer = [*placed[:_EDGE_LINES], *placed[-_EDGE_LINES:]]
     low, high = _EDGE_SHARE * page.height, (1 - _EDGE_SHARE) * page.height
@@ -129,7 +129,7 @@ def _edges(page: _PdfPage) -> list[PdfLine]:
 
 
 def _head_key(page: _PdfPage, line: PdfLine) -> tuple[str, int]:
-    """Return what tells a running head from others: its text without numbers, and its height."""
+    """Return the key of a running head: its text without numbers, and its height."""
     del page
     return _DIGITS.sub("#", line.text.lower()), round(line.bottom / 4)
 
@@ -138,7 +138,7 @@ def _head_key(page: _PdfPage, line: PdfLine) -> tuple[str, int]:
 
 
 def _heading_sizes(pages: Sequence[_PdfPage], heads: set[tuple[str, int]]) -> dict[float, int]:
-    """Return the level of each size of letters that is larger than that of most of the text."""
+    """Return the heading level of each letter size above that of most of the text."""
     chars: Counter[float] = Counter()
     for page in pages:
         for line in page.lines:
@@ -160,7 +160,7 @@ def _rough(size: float) -> float:
 
 @dataclass
 class _PdfWriter:
-    """Writes pages one after the other, as lines of one text."""
+    """Writes pages in order, as lines of one text."""
 
     outline: Sequence[_OutlineEntry]
     sizes: Mapping[float, int]
@@ -169,7 +169,7 @@ class _PdfWriter:
     places: list[Place] = field(default_factory=list)
 
     def write(self, page: _PdfPage, heads: set[tuple[str, int]]) -> None:
-        """Write a page, if it says anything."""
+        """Write a page, unless it has no text."""
         body = [line for line in page.lines if not line.size or _head_key(page, line) not in heads]
         if not body:
             return
@@ -181,18 +181,18 @@ class _PdfWriter:
             above = self.headings[-1]
             self.headings.append(above._replace(line=first, below=first))
         elif not self.headings and not any(heading.line == first for heading in headings):
-            self.headings.append(Heading("", 1, first, first))  # called as the document is
+            self.headings.append(Heading("", 1, first, first))  # the document's title applies
         self.headings += headings
         self.lines.append("")
 
     def _write_lines(self, body: Sequence[PdfLine]) -> list[int]:
-        """Write the lines, with a blank one above each paragraph; return their numbers."""
+        """Write the lines, with a blank one before each paragraph; return their numbers."""
         numbers: list[int] = []
         previous: PdfLine | None = None
         carried = ""
         texts = [*with_rows(body)]
-        for place, (line, said) in enumerate(zip(body, texts, strict=True)):
-            text = said
+        for place, (line, row) in enumerate(zip(body, texts, strict=True)):
+            text = row
             if carried:
                 begin = _WORD_BEGIN.fullmatch(text)
                 if begin:
@@ -219,7 +219,7 @@ class _PdfWriter:
         for line, number in zip(body, numbers, strict=True):
             level = self.sizes.get(_rough(line.size)) if line.size else None
             named = level is not None and len(line.text) <= _LONGEST_HEADING
-            # The second line of a long title is no title of its own.
+            # The second line of a long title is not a heading of its own.
             goes_on = last == (level, number - 1)
             if named and level is not None and not goes_on and _says_something(line.text):
                 yield Heading(line.text, level, number, number + 1)
@@ -228,37 +228,37 @@ class _PdfWriter:
     def _outlined(
         self, page: int, body: Sequence[PdfLine], numbers: Sequence[int]
     ) -> Iterator[Heading]:
-        """Yield the outline's headings of a page, where its lines say them, or at its beginning."""
-        known: set[int] = set()
+        """Yield a page's headings in the outline, at the line with their text or at its start."""
+        taken: set[int] = set()
         headings = []
         after = 0
         for entry in self.outline:
             if entry.page != page:
                 continue
-            wanted = _bare(entry.title)
+            title = _bare(entry.title)
             place = next(
                 (
                     at
                     for at in range(after, len(body))
-                    if (said := _bare(body[at].text))
-                    and (said in wanted or wanted in said)
-                    and len(said) <= 2 * len(wanted)
-                    and 2 * len(said) >= len(wanted)
+                    if (text := _bare(body[at].text))
+                    and (text in title or title in text)
+                    and len(text) <= 2 * len(title)
+                    and 2 * len(text) >= len(title)
                 ),
                 None,
             )
             number = numbers[place] if place is not None else numbers[0]
             below = number + 1 if place is not None else number
             after = place if place is not None else after
-            if number not in known:
-                known.add(number)
+            if number not in taken:
+                taken.add(number)
                 headings.append(Heading(entry.title, entry.level, number, below))
         yield from sorted(headings, key=lambda heading: heading.line)
 
     def document(
         self, title: str, total: int, empty: Sequence[int], heads: set[tuple[str, int]]
     ) -> Document:
-        """Return the whole."""
+        """Return the document."""
         text = "".join(f"{line}\n" for line in self.lines)
         headings = [h if h.title else h._replace(title=title) for h in self.headings]
         remarks = [
@@ -275,7 +275,7 @@ class _PdfWriter:
 
 
 def _opens_paragraph(previous: PdfLine, line: PdfLine) -> bool:
-    """Tell whether there is more room between two lines than within a paragraph."""
+    """Return whether the space between two lines is larger than within a paragraph."""
     if not previous.size or not line.size:
         return False
     step = previous.bottom - line.bottom

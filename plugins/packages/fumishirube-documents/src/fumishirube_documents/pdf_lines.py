@@ -1,4 +1,4 @@
-"""The lines of a page of a PDF: their text in reading order, where they stand, how large."""
+"""Extracts the lines of a PDF page: text in reading order, positions, and letter sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium
 
 CELL_SIGN = " | "
 _WIDE_GAP = 1.8
-"""A gap of so many times the size of the letters stands between two cells of a table."""
+"""A gap of this many letter sizes separates two table cells."""
 _SAME_LINE = 0.4
 _NO_WIDTH = 0.02
 _GAPS = re.compile(r"(?<=\S)[ \u3000]+(?=\S)")
@@ -21,10 +21,10 @@ _INVISIBLE = re.compile("[\x00\ufeff\u200b\u00ad]")
 
 
 class PdfLine(NamedTuple):
-    """A line: its text, its left, bottom, right and top edge in points, and the size of letters.
+    """A line: its text, its left, bottom, right and top edge in points, and the letter size.
 
-    ``cells`` are the parts between wide gaps, each with its edges; ``broken`` says that it ends in
-    a hyphen which only divides a word.
+    ``cells`` are the parts between wide gaps, with their edges. ``broken`` is whether it ends in a
+    hyphen that only divides a word.
     """
 
     text: str
@@ -38,10 +38,10 @@ class PdfLine(NamedTuple):
 
 
 def give_width(page: Any) -> None:
-    """Let texts without a width be read, which PDFium passes over; before the page's text is read.
+    """Give texts without a width one, so that PDFium reads them; call it before reading the page.
 
-    In fonts that say nothing of their letters' outlines, as many Japanese ones, a letter that is
-    drawn alone has none. A line around it gives it one; the page is never drawn.
+    In fonts without glyph outlines, as many Japanese ones, a letter that is drawn alone has no
+    width. An outline gives it one; the page is never drawn.
     """
     edges = [c_float() for _ in range(4)]
     left, _, right, _ = edges
@@ -54,15 +54,15 @@ def give_width(page: Any) -> None:
         if right.value - left.value < _NO_WIDTH:
             pdfium.FPDFTextObj_SetTextRenderMode(drawn, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE)
             pdfium.FPDFPageObj_SetStrokeWidth(drawn, 1.0)
-            pdfium.FPDFPageObj_Transform(drawn, 1, 0, 0, 1, 0, 0)  # measures it anew
+            pdfium.FPDFPageObj_Transform(drawn, 1, 0, 0, 1, 0, 0)  # makes PDFium measure it again
 
 
 def page_lines(textpage: Any) -> list[PdfLine]:
-    """Return the lines of a page in the order in which the page has them; those blank left out."""
+    """Return the lines of a page in its own order, without blank ones."""
     count = textpage.count_chars()
     text = textpage.get_text_range() if count else ""
     if len(text) != count:
-        # Some signs are written with two units; where is then unknown, but not what.
+        # Some characters take two UTF-16 units; their position is then unknown.
         return [_unplaced(line) for line in text.splitlines() if line.strip()]
     fragments = [*_fragments(textpage, text)]
     return [*_joined(fragments)]
@@ -88,7 +88,7 @@ def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
     broken = text[end - 1] in _HYPHENS
     last = end - 2 if broken and end - 1 > first else end - 1
     begin, finish = textpage.get_charbox(first), textpage.get_charbox(last)
-    # Of the first letter: the spaces that PDFium adds have no size.
+    # The size of the first letter: spaces added by PDFium have none.
     size = pdfium.FPDFText_GetFontSize(textpage, first)
     size = size if size > 1 else max(1.0, begin[3] - begin[1])  # scaled by a matrix
     cells = tuple(_cells(textpage, text, first, last + 1, size))
@@ -108,7 +108,7 @@ def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
 def _cells(
     textpage: Any, text: str, first: int, end: int, size: float
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield what stands between wide gaps, with its left and right edge."""
+    """Yield the text between wide gaps, with its left and right edge."""
     borders = [(first, first)]
     for gap in _GAPS.finditer(text, first, end):
         before, after = textpage.get_charbox(gap.start() - 1), textpage.get_charbox(gap.end())
@@ -121,7 +121,7 @@ def _cells(
 
 
 def _joined(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
-    """Join what follows on the same line, further to the right: the cells of a row."""
+    """Join fragments of one line from left to right: the cells of a row."""
     current: PdfLine | None = None
     for fragment in fragments:
         if current is not None and _goes_on(current, fragment):

@@ -1,4 +1,4 @@
-"""Tables of a page: rows of cells under each other, which stand in the same columns."""
+"""Recognises tables on a page: consecutive rows with cells in the same columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEAST_CELLS = 2
 
 
 def with_rows(lines: Sequence[PdfLine]) -> Iterator[str]:
-    """Yield the text of each line; rows of tables as Markdown has them, with each cell in place."""
+    """Yield the text of each line; rows of tables as Markdown rows with aligned cells."""
     for run in _runs(lines):
         if len(run) >= _LEAST_ROWS and len(run[0].cells) >= _LEAST_CELLS:
             columns = _columns(run)
@@ -22,7 +22,7 @@ def with_rows(lines: Sequence[PdfLine]) -> Iterator[str]:
 
 
 def _runs(lines: Sequence[PdfLine]) -> Iterator[list[PdfLine]]:
-    """Yield the lines in groups: those of several cells together, each other one alone."""
+    """Yield groups of lines: consecutive lines with several cells together, others alone."""
     run: list[PdfLine] = []
     for line in lines:
         if len(line.cells) >= _LEAST_CELLS:
@@ -37,14 +37,14 @@ def _runs(lines: Sequence[PdfLine]) -> Iterator[list[PdfLine]]:
 
 
 def _columns(rows: Sequence[PdfLine]) -> list[tuple[float, float]]:
-    """Return the left and right edge of each column: where cells lie over each other."""
+    """Return the left and right edge of each column: where cells overlap."""
     columns: list[tuple[float, float]] = []
     for row in sorted(rows, key=lambda line: -len(line.cells)):
         for _, left, right in row.cells:
             over = [c for c in columns if c[0] < right and left < c[1]]
             if not over:
                 columns.append((left, right))
-            elif len(over) == 1:  # what lies over several columns widens none of them
+            elif len(over) == 1:  # a cell over several columns widens none
                 columns.remove(over[0])
                 columns.append((min(left, over[0][0]), max(right, over[0][1])))
     return sorted(columns)

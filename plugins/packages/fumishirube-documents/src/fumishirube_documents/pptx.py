@@ -1,4 +1,4 @@
-"""Presentations: a section a slide, with its tables and notes."""
+"""Parses presentations: a section a slide, with its tables and notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fumishirube_documents.packages import check_package
 
 
 def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return what a presentation says, slide by slide.
+    """Parse a presentation, slide by slide.
 
     Raises:
         Unreadable: when it is too large, or locked.
@@ -38,7 +38,7 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
 
 
 def _texts(shapes: Iterable[Any]) -> Iterator[str]:
-    """Yield the lines of shapes, and of those grouped in them, in the order of the slide."""
+    """Yield the lines of shapes and groups of shapes, in the order of the slide."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
             yield from _texts(shape.shapes)
@@ -55,7 +55,7 @@ def _texts(shapes: Iterable[Any]) -> Iterator[str]:
 
 
 def _chart(chart: Any) -> Iterator[str]:
-    """Yield the numbers of a chart as a table: categories across, a row each series."""
+    """Yield a chart's numbers as a table: categories across, a row for each series."""
     for plot in chart.plots:
         categories = [_line(str(category)) for category in plot.categories]
         yield f"| | {' | '.join(categories)} |"

@@ -1,4 +1,4 @@
-"""Workbooks: a line a row, in sections under the header of the sheet."""
+"""Parses workbooks: one line a row, in sections under the header of the sheet."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
 _LONGEST_HEADER = 1_000
 _MOST_ROWS = 1_048_576
 _MOST_EMPTY = 10_000
-"""After so many empty rows nothing is expected any more."""
+"""The number of empty rows after which reading stops."""
 
 SheetRow = tuple[int, Sequence[str]]
-"""A row that says something: its number, and its cells."""
+"""A row with content: its number, and its cells."""
 
 
 def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return the rows of a workbook, numbers as they are shown.
+    """Parse a workbook, with numbers as the sheet shows them.
 
     Raises:
         Unreadable: when it is too large, or locked.
@@ -36,7 +36,7 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
 
 
 def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return the rows of an older workbook, or of an OpenDocument sheet: values only."""
+    """Parse an older workbook or an OpenDocument sheet; values only."""
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
     del settings
@@ -51,7 +51,7 @@ def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Do
 
 
 def _xlsx_rows(sheet: Any) -> Iterator[SheetRow]:
-    sheet.reset_dimensions()  # what a sheet says of its own size may be wrong
+    sheet.reset_dimensions()  # the declared size may be wrong
     empty = 0
     for number, row in enumerate(sheet.iter_rows(max_row=_MOST_ROWS), start=1):
         cells = [shown(cell.value, getattr(cell, "number_format", "General")) for cell in row]
@@ -92,7 +92,7 @@ def _sheet(
     places: list[Place],
     openings: list[tuple[int, str, str]],
 ) -> None:
-    """Write a sheet, and note on which lines its sections open."""
+    """Write a sheet, and add the lines on which its sections begin to ``openings``."""
     header = _header(rows)
     places.append(Place(len(lines) + 1, sheet=title))
     openings.append((len(lines) + 1, title, ""))
@@ -126,7 +126,7 @@ def _sections(
 
 
 def _header(rows: Sequence[SheetRow]) -> str:
-    """Return the first row that names columns: several cells, each of which is a text."""
+    """Return the first row with column names: several cells, all of them texts."""
     for _, cells in rows[:10]:
         named = [cell for cell in _trimmed(cells) if cell]
         if len(named) >= len("ab"):

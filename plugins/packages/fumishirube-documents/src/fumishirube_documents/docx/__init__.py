@@ -14,10 +14,10 @@ from fumishirube_documents.packages import check_package
 
 
 def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return what a document says.
+    """Parse a Word document.
 
     Raises:
-        Unreadable: when it is too large, locked, or no Word document at all.
+        Unreadable: when it is too large, locked, or not a Word document.
     """
     check_package(data, settings["unpacked_bytes"], ".docx")
     content = content_of(docx.Document(BytesIO(data)))

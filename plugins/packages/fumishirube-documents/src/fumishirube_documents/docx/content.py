@@ -1,4 +1,4 @@
-"""What a document says, in Markdown: headings, paragraphs, lists, tables, notes."""
+"""Converts a Word document to Markdown: headings, paragraphs, lists, tables, notes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _HIDDEN = qn("w:vanish")
 _UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
 _UNREAD.add(_FALLBACK)
-_MEANT = {
+_CHARACTERS = {
     qn("w:tab"): " ",
     qn("w:ptab"): " ",
     qn("w:br"): "\n",
@@ -36,7 +36,7 @@ _DEEPEST_HASHES = 6
 
 
 class DocxContent(NamedTuple):
-    """The text of a document, the headings there, and the title at its head."""
+    """The text of a document, its headings, and its title."""
 
     text: str
     headings: Sequence[Heading]
@@ -44,12 +44,12 @@ class DocxContent(NamedTuple):
 
 
 def content_of(document: Document) -> DocxContent:
-    """Return what a document says."""
+    """Convert a document."""
     return _DocxReader(document).read(document.element.body)
 
 
 class _Style(NamedTuple):
-    """A style of paragraphs, with what it takes over from the one it is based on."""
+    """A paragraph style, with what it inherits from the style it is based on."""
 
     name: str = ""
     level: int | None = None
@@ -105,7 +105,7 @@ class _DocxReader:
                 self._read(box)
 
     def _style(self, paragraph: Element) -> tuple[str, _Style]:
-        """Return the name and the style of a paragraph, with what it says of itself."""
+        """Return the name and the style of a paragraph, with its own properties applied."""
         element = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
         name = "" if element is None else str(element.get(qn("w:val"), ""))
         style = self._styles.get(name, _Style())
@@ -141,13 +141,13 @@ class _DocxReader:
                     self._write([f"{_note(kind, number)}: {text}"], close=True)
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
-        """Add a block, with a blank line before it unless it stays ``close`` to the last one."""
+        """Add a block, with a blank line before it unless ``close``."""
         if block and self._lines and not close:
             self._lines.append("")
         self._lines += block
 
     def _arranges(self, table: Element) -> bool:
-        """Tell whether a table only arranges a page: with headings or tables in it, or one cell."""
+        """Return whether a table is layout only: it has headings, tables or one cell."""
         cells = [*table.iter(qn("w:tc"))]
         nested = next(table.iterdescendants(qn("w:tbl")), None) is not None
         return (
@@ -174,7 +174,7 @@ def _blocks(parent: Element) -> Iterator[Element]:
 
 
 def _text(paragraph: Element) -> str:
-    """Return what a paragraph says, as lines without needless space."""
+    """Return the lines of a paragraph, without unneeded white space."""
     pieces: list[str] = []
     walker = etree.iterwalk(paragraph, events=("start",))
     for _, element in walker:
@@ -188,13 +188,13 @@ def _text(paragraph: Element) -> str:
         elif tag in _NOTES:
             pieces.append(_note(_NOTES[tag], str(element.get(qn("w:id"), ""))))
         else:
-            pieces.append(_MEANT.get(tag, ""))
+            pieces.append(_CHARACTERS.get(tag, ""))
     lines = (_SPACE.sub(" ", line).strip() for line in "".join(pieces).split("\n"))
     return "\n".join(line for line in lines if line).replace("\ufeff", "")
 
 
 def _rows(table: Element) -> list[str]:
-    """Return a table's rows as lines; cells that others are merged into stay empty."""
+    """Return a table's rows as lines; merged cells are empty after the first."""
     rows = [[*_cells(row)] for row in table.iter(qn("w:tr"))]
     rows = [row for row in rows if any(row)]
     width = max(map(len, rows), default=0)
@@ -208,8 +208,8 @@ def _cells(row: Element) -> Iterator[str]:
         properties = cell.find(qn("w:tcPr"))
         merged = None if properties is None else properties.find(qn("w:vMerge"))
         goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
-        said = " ".join(_text(paragraph).replace("\n", " ") for paragraph in cell.iter(qn("w:p")))
-        yield "" if goes_on else " ".join(said.split()).replace("|", r"\|")
+        text = " ".join(_text(paragraph).replace("\n", " ") for paragraph in cell.iter(qn("w:p")))
+        yield "" if goes_on else " ".join(text.split()).replace("|", r"\|")
         span = None if properties is None else properties.find(qn("w:gridSpan"))
         wide = "1" if span is None else str(span.get(qn("w:val"), "1"))
         yield from [""] * (min(int(wide), 64) - 1 if wide.isdecimal() else 0)
@@ -222,13 +222,13 @@ def _is_hidden(run: Element) -> bool:
 
 
 def _own(properties: Element | None, style: _Style) -> _Style:
-    """Return a style with what the properties of a paragraph, or of a style, say otherwise."""
+    """Return a style with the properties of a paragraph or style applied."""
     if properties is None:
         return style
     level = properties.find(qn("w:outlineLvl"))
     if level is not None:
         depth = str(level.get(qn("w:val"), ""))
-        # Nine of them are headings; what comes after is the body of the text.
+        # Levels 0 to 8 are headings; 9 is body text.
         style = style._replace(level=int(depth) + 1 if re.fullmatch("[0-8]", depth) else None)
     numbered = properties.find(qn("w:numPr"))
     if numbered is not None:
@@ -242,7 +242,7 @@ def _own(properties: Element | None, style: _Style) -> _Style:
 
 
 def _styles(part: Element) -> dict[str, _Style]:
-    """Return the styles of paragraphs by their ids, each with what it takes over from others."""
+    """Return the paragraph styles by id, with inheritance resolved."""
     elements = {
         str(element.get(qn("w:styleId"), "")): element for element in part.iter(qn("w:style"))
     }
@@ -268,7 +268,7 @@ def _taken_over(element: Element | None, style: _Style) -> _Style:
 
 
 def _attribute(element: Element | None, name: str) -> str:
-    """Return the value of a child, such as the name of a style."""
+    """Return the value of a child element, such as the name of a style."""
     child = None if element is None else element.find(qn(f"w:{name}"))
     return "" if child is None else str(child.get(qn("w:val"), ""))
 

@@ -1,4 +1,4 @@
-"""The numbers that Word shows before headings and items, which stand nowhere in their texts."""
+"""The numbers that Word shows before headings and list items; their texts do not contain them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Level(NamedTuple):
 
 
 class Numbering:
-    """Counts the items of a document's lists, in the order in which they are asked for."""
+    """Counts the items of a document's lists, in document order."""
 
     def __init__(self, part: Element | None) -> None:
         self._lists: dict[str, dict[int, _Level]] = {}
@@ -46,14 +46,14 @@ class Numbering:
             }
 
     def level_of(self, name: str, style: str) -> int:
-        """Return the level of a list that belongs to a style of paragraphs; else the first."""
+        """Return the list level of a paragraph style; else the first level."""
         levels = self._lists.get(self._of.get(name, ""), {})
         return next((place for place, level in levels.items() if level.style == style), 0)
 
     def next(self, name: str, place: int) -> str:
-        """Count one item of a list at a level, and return what stands before it: ``-``, ``第2章``.
+        """Count one item of a list at a level, and return its marker: ``-``, ``第2章``.
 
-        Nothing stands before an item of a list that says so, or that there is not.
+        The marker is empty for a list without numbers or an unknown list.
         """
         levels = self._lists.get(self._of.get(name, ""), {})
         level = levels.get(place)
@@ -98,7 +98,7 @@ def _number(text: str, default: int = 0) -> int:
 
 
 def _written(number: int, form: str) -> str:
-    """Return a number as a list of this form shows it."""
+    """Return a number in the format of a list."""
     small = 0 < number < _LARGE
     if form in {"lowerLetter", "upperLetter"} and number > 0:
         letters = chr(ord("a") + (number - 1) % 26) * min(9, (number + 25) // 26)

@@ -11,10 +11,10 @@ from fumishirube_documents.html.page import read
 
 
 def parsed_html(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Return what a page says, of its main part if it has one.
+    """Parse a web page; only its main part, if it has one.
 
     Raises:
-        Unreadable: when it is in no known encoding.
+        Unreadable: when its encoding is unknown.
     """
     page = read(text_of(data), settings["ignored"], anchors=settings["anchors"])
     sections = tuple(divide_at_headings(page.text, page.headings, page.title or name))

@@ -1,4 +1,4 @@
-"""Bytes to text: a page may say itself which encoding it is in."""
+"""Decodes web pages, which may declare their encoding."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _DECLARED = re.compile(
 )
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-# What browsers take these names for: https://encoding.spec.whatwg.org/#names-and-labels
-_MEANT = {
+# The labels as browsers read them: https://encoding.spec.whatwg.org/#names-and-labels
+_CODECS = {
     "ascii": "cp1252",
     "us-ascii": "cp1252",
     "iso-8859-1": "cp1252",
@@ -30,26 +30,28 @@ _MEANT = {
     "euc-kr": "cp949",
     "utf8": "utf-8",
 }
-_TAKEN = re.compile(
+_SUPPORTED = re.compile(
     r"utf-8|cp\d+|euc[-_]jp|iso-2022-jp|gb18030|big5|koi8-[ru]|iso-8859-\d+|windows-125\d"
 )
 
 
 def text_of(data: bytes) -> str:
-    """Return a page's text, with plain line ends.
+    """Return a page's text, with LF for every line end.
 
-    A byte order mark decides; else the encoding that the page declares, if its bytes are valid in
-    it; else what :func:`fumishirube.text.decode` finds.
+    A byte order mark decides; else the declared encoding, if the bytes are valid in it; else the
+    result of :func:`fumishirube.text.decode`.
 
     Raises:
-        Unreadable: when none of these fits.
+        Unreadable: when no encoding fits.
     """
     declared = None if data.startswith(_BOMS) else _DECLARED.search(data[:_LOOKED_AT])
     if declared:
         label = declared[1].decode("ascii", "replace").lower()
-        name = _MEANT.get(label, label)
+        name = _CODECS.get(label, label)
         try:
-            return unify_line_ends(data.decode(name)) if _TAKEN.fullmatch(name) else decode(data)
+            return (
+                unify_line_ends(data.decode(name)) if _SUPPORTED.fullmatch(name) else decode(data)
+            )
         except (LookupError, UnicodeDecodeError):
-            pass  # many a page is not what it says
+            pass  # many pages declare a wrong encoding
     return decode(data)

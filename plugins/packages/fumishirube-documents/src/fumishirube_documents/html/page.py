@@ -1,7 +1,7 @@
-"""A page as its reader sees it: blocks of text, in Markdown.
+"""Converts a web page to Markdown blocks, as a reader sees it.
 
-libxml2 tells what begins and what ends, and no tree is made: how deep elements are nested, or how
-many are left open, costs nothing.
+libxml2 reports where elements begin and end, and no tree is built: deeply nested or unclosed
+elements cost nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MAIN_PARTS = ("main", "article")
 
 
 class HtmlPage(NamedTuple):
-    """What a page says: its text, the headings there, and the title in its head."""
+    """The text of a page, its headings, and the title in its head."""
 
     text: str
     headings: Sequence[Heading]
@@ -43,10 +43,10 @@ class HtmlPage(NamedTuple):
 
 
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
-    """Read a page; whatever it holds, there is something that it says.
+    """Convert a page; any input gives a result.
 
-    Where it has one ``main`` element, or else one article, that says something, the rest is left
-    out.
+    Where the page has exactly one ``main`` element, or else one article, with text in it, the rest
+    is left out.
     """
     for tag in _MAIN_PARTS:
         if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
@@ -60,7 +60,7 @@ def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> H
     reader = _HtmlReader(frozenset(ignored), main, anchors=anchors)
     parser = etree.HTMLParser(target=reader)
     parser.feed(markup)
-    with suppress(etree.XMLSyntaxError):  # of a page without an element or a text
+    with suppress(etree.XMLSyntaxError):  # a page without any element or text
         parser.close()
     reader.finish()
     text = "\n".join(reader.lines)
@@ -68,7 +68,7 @@ def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> H
 
 
 class _HtmlReader:
-    """Hears of the elements one after the other, and writes lines."""
+    """The parser's target: receives elements in order, and writes lines."""
 
     def __init__(self, ignored: frozenset[str], main: str, *, anchors: bool) -> None:
         self.lines: list[str] = []
@@ -77,7 +77,7 @@ class _HtmlReader:
         self._ignored = ignored
         self._main = main
         self._inside = 0 if main else 1
-        """How many elements are open without which nothing is read."""
+        """The number of open elements that are read."""
         self._anchors = anchors
         self._silent = 0
         self._words: list[str] = []
@@ -90,10 +90,10 @@ class _HtmlReader:
         self._code: list[str] | None = None
         self._language = ""
 
-    # --- what the parser calls --------------------------------------------------------------
+    # --- called by the parser ---------------------------------------------------------------
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take note of an element that begins."""
+        """Handle a start tag."""
         self._inside += tag in {self._main, "title"}
         if not self._inside:
             return
@@ -114,7 +114,7 @@ class _HtmlReader:
             self._words.append(f"![{alt}]")
 
     def data(self, data: str) -> None:
-        """Take some text."""
+        """Handle text."""
         if self._silent or not self._inside:
             return
         data = _INVISIBLE.sub("", data)
@@ -126,7 +126,7 @@ class _HtmlReader:
                 self._anchor = ""
 
     def end(self, tag: str) -> None:
-        """Take note of an element that ends."""
+        """Handle an end tag."""
         if not self._inside:
             return
         if self._silent:
@@ -143,10 +143,10 @@ class _HtmlReader:
         self._inside -= tag in {self._main, "title"}
 
     def comment(self, text: str) -> None:
-        """Pass over a comment."""
+        """Ignore a comment."""
 
     def close(self) -> None:
-        """Be done; the parser wants to be told."""
+        """Do nothing; the parser requires this method."""
 
     def finish(self) -> None:
         """Write what is still open."""
@@ -206,7 +206,7 @@ class _HtmlReader:
                 self._quoted = max(0, self._quoted - 1)
 
     def _unfold(self) -> None:
-        """Take the cells of a table that only arranges a page as blocks of it, from here on."""
+        """Treat the cells of a layout table as blocks of the page from here on."""
         table = self._tables[-1]
         self._tables[-1] = None
         rest = self._words[:]
@@ -224,7 +224,7 @@ class _HtmlReader:
         return f"{indent}{self._lists[-1] - 1}. "
 
     def _flush(self) -> None:
-        """Write the words so far as a block: a heading, an item of a list, or a paragraph."""
+        """Write the collected words as a block: a heading, a list item, or a paragraph."""
         level, self._level = self._level, 0
         text = self._take()
         if level:
@@ -253,13 +253,13 @@ class _HtmlReader:
             self._write([fence + self._language, *text.split("\n"), fence])
 
     def _take(self) -> str:
-        """Return the words so far as lines without needless space, and begin anew."""
+        """Return the collected words as lines without unneeded white space, and start again."""
         lines = re.sub(" +", " ", "".join(self._words)).split("\n")
         self._words.clear()
         return "\n".join(line for each in lines if (line := each.strip()))
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
-        """Add a block, with a blank line before it unless it stays ``close`` to the last one."""
+        """Add a block, with a blank line before it unless ``close``."""
         if not block:
             return
         if self.lines and not (close and self.lines[-1].strip()):

@@ -1,4 +1,4 @@
-"""A table as Markdown writes it: a line a row."""
+"""Formats a table in Markdown, one line a row."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _SPACE = re.compile(r"\s+")
 
 
 class Table:
-    """Collects the cells of a table while it is read."""
+    """Collects the cells of a table while it is parsed."""
 
     def __init__(self) -> None:
         self._caption = ""
         self._rows: list[list[str]] = []
 
     def begin(self, tag: str, words: list[str]) -> None:
-        """Take note of a block that begins inside; the words so far are those of its cell."""
+        """Handle the start of a block in the table; ``words`` belong to its cell."""
         match tag:
             case "tr":
                 self._end_cell(words)
@@ -29,7 +29,7 @@ class Table:
                 words.append(" ")
 
     def end(self, tag: str, words: list[str]) -> None:
-        """Take note of a block that ends inside."""
+        """Handle the end of a block in the table."""
         match tag:
             case "td" | "th":
                 self._add(_taken(words))
@@ -41,7 +41,7 @@ class Table:
                 words.append(" ")
 
     def lines(self) -> Sequence[str]:
-        """Return the caption and the rows; the first one is the head."""
+        """Return the caption and the rows; the first row is the header."""
         rows = [row for row in self._rows if any(row)]
         width = max(map(len, rows), default=0)
         written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
@@ -50,7 +50,7 @@ class Table:
         return [*caption, *written[:1], *rule, *written[1:]]
 
     def blocks(self) -> Sequence[str]:
-        """Return the caption and the cells, as blocks of their own."""
+        """Return the caption and the cells as separate blocks."""
         cells = [cell for row in self._rows for cell in row]
         return [block.replace(r"\|", "|") for block in (self._caption, *cells) if block]
 
