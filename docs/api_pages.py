@@ -1,4 +1,4 @@
-"""The pages of the reference on what a plugin may import, one a group, from the code alone."""
+"""The pages of the reference about the public API, one a group, from the code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("stages", "query", "model", "report", "engine", "plugins", "traces"),
     ),
     "api-corpus": (
-        "Corpus: documents, clauses, and what a stage may ask",
+        "Corpus: documents, clauses, and queries of stages",
         ("corpus", "documents", "links", "citations"),
     ),
     "api-tools": (
@@ -89,7 +89,7 @@ EXAMPLES = {
     "wraps": "wraps('run cargo', 'fix to apply'), wraps('## Cargo', 'It is a tool.')",
     "words": "[word for word, _ in words('solar power')]",
 }
-"""For each function an expression, whose value the page shows; functions that act have none."""
+"""An example expression for each pure function; the page shows its value."""
 
 ACTS = {
     "install_command": "raise ConfigError(f\"run: {install_command('http')}\")",
@@ -98,23 +98,23 @@ ACTS = {
     "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"
     '    register("recent", Recent)',
 }
-"""What depends on the machine or on a corpus; shown, not run."""
+"""Examples that depend on the machine or on a corpus; they are shown, not run."""
 
 
 def api_pages() -> dict[str, str]:
-    """Return a page for each group; every public name is on exactly one of them."""
+    """Return a page for each group; every public name is on exactly one page."""
     pages: dict[str, list[str]] = {name: [f"# {title}"] for name, (title, _) in GROUPS.items()}
     for module in map(importlib.import_module, MODULES):
         origins = _origins(module)
         for name in module.__all__:
             home = origins[name]
-            group = next(g for g, (_, rooms) in GROUPS.items() if home.split(".")[1] in rooms)
+            group = next(g for g, (_, parts) in GROUPS.items() if home.split(".")[1] in parts)
             pages[group].append(_entry(module, importlib.import_module(home), name))
     return {f"{name}.md": "\n\n".join(parts) + "\n" for name, parts in pages.items()}
 
 
 def _origins(module: ModuleType) -> dict[str, str]:
-    """Return from which module each name of a public module comes."""
+    """Return the defining module of each name in a public module."""
     return {
         alias.name: node.module or ""
         for node in ast.parse(inspect.getsource(module)).body
@@ -213,7 +213,7 @@ def _assigned(home: ModuleType, name: str) -> str:
 
 
 def _doc_beside(home: ModuleType, name: str) -> str:
-    """Return the string that follows the assignment of a name, as a reader sees it."""
+    """Return the string literal after the assignment of a name."""
     body = ast.parse(inspect.getsource(home)).body
     for node, following in pairwise(body):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]

@@ -1,4 +1,4 @@
-"""The built-in stages, offered through the same hooks as anybody else's."""
+"""The built-in stages, registered through the public hooks."""
 
 import sys
 
@@ -51,7 +51,7 @@ from fumishirube_stages.tokenizers.pairs import Pairs
 
 @hook
 def register_loaders(register: DefaultRegister[Loader]) -> None:
-    """Offer the loaders of Markdown, JSON, chapters with a table of contents, and other text."""
+    """Register the loaders of Markdown, JSON, chapters with a table of contents, and text."""
     register("markdown", Markdown)
     register("json", Json)
     register("toc-text", TocText)
@@ -60,7 +60,7 @@ def register_loaders(register: DefaultRegister[Loader]) -> None:
 
 @hook
 def register_tokenizers(register: Register[Tokenizer]) -> None:
-    """Offer character n-grams for Japanese, with whole words for all else; and pairs of all."""
+    """Register character n-grams with whole words, and pairs of characters."""
     register("bigram", Bigram)
     register("ngram", NGram)
     register("pairs", Pairs)
@@ -68,7 +68,7 @@ def register_tokenizers(register: Register[Tokenizer]) -> None:
 
 @hook
 def register_embedders(register: Register[Embedder]) -> None:
-    """Offer what needs no model: none, and vectors of hashed terms; and what runs one."""
+    """Register the embedders: none, hashed terms, and sentence-transformers."""
     register("none", NullEmbedder)
     register("hashing", Hashing)
     register("sentence-transformers", SentenceTransformers)
@@ -76,13 +76,13 @@ def register_embedders(register: Register[Embedder]) -> None:
 
 @hook
 def register_indexes(register: Register[Index]) -> None:
-    """Offer the embedded index."""
+    """Register the embedded index."""
     register("tantivy", Tantivy)
 
 
 @hook
 def register_scorers(register: Register[Scorer]) -> None:
-    """Offer the scorers of manuals, those that read every text through, and those of links."""
+    """Register the scorers of manuals, of whole texts, and of linked documents."""
     register("lexical", Lexical)
     register("phrase", PhraseScorer)
     register("proximity", Proximity)
@@ -98,7 +98,7 @@ def register_scorers(register: Register[Scorer]) -> None:
 
 @hook
 def register_fusers(register: Register[Fuser]) -> None:
-    """Offer gates, other wordings, comparisons, plain rank fusion, and the sum over documents."""
+    """Register the fusers."""
     register("required-terms", RequiredTerms)
     register("alternatives", Alternatives)
     register("decompose", Decompose)
@@ -108,7 +108,7 @@ def register_fusers(register: Register[Fuser]) -> None:
 
 @hook
 def register_refiners(register: Register[Refiner]) -> None:
-    """Offer what reorders and shortens a ranking."""
+    """Register the refiners."""
     register("siblings", Siblings)
     register("exploration", Exploration)
     register("diversity", Diversity)
@@ -118,7 +118,7 @@ def register_refiners(register: Register[Refiner]) -> None:
 
 @hook
 def search_finished(trace: Trace) -> None:
-    """Make spans of a search where the process has OpenTelemetry's SDK, and nothing elsewhere."""
+    """Export the spans of a search to OpenTelemetry, where the process has its SDK."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from fumishirube_stages.telemetry import make_spans  # noqa: PLC0415 - see above
 

@@ -1,4 +1,4 @@
-"""Finished searches as OpenTelemetry spans: a span for each stage, and no word of any text."""
+"""Exports finished searches as OpenTelemetry spans, without any text of queries or documents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from opentelemetry.trace import Status, StatusCode, Tracer
 from fumishirube import Span, Trace
 
 _NS = 1_000_000
-"""Nanoseconds of a millisecond."""
+"""Nanoseconds in a millisecond."""
 
 
 def make_spans(trace: Trace) -> None:
-    """Hand a search, with all that its stages did, to whoever takes spans; kept answers are not."""
+    """Export a search and its stages as spans; skip cached answers."""
     if trace.cache.hit:
         return
     began = int(trace.created * 1000 * _NS) - int(trace.search.ms * _NS)

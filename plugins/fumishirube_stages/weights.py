@@ -1,4 +1,4 @@
-"""The weights by which a fuser lets scorers count, as both name them."""
+"""The weights of the scorers of documents, shared by fusers and scorers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ Weigh = Callable[[bool], tuple[float, float, float]]
 
 
 def unscored(stages: Mapping[str, Sequence[object]], parts: Sequence[str]) -> list[str]:
-    """Return the parts of a document's score that no configured scorer finds out."""
+    """Return the parts of a document's score that no configured scorer computes."""
     scored = {getattr(scorer, "document_score", None) for scorer in stages["scorers"]}
     return [part for part in parts if part not in scored]

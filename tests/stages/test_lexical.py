@@ -278,7 +278,7 @@ def test_one_concept_in_a_name_makes_an_anchor() -> None:
 
 
 def test_eight_terms_nominate_unless_others_are_rare() -> None:
-    assert Lexical().nominating == 8
+    assert Lexical().candidate_terms == 8
 
 
 def test_a_single_character_that_no_term_is_counts_with_its_rarity() -> None:
@@ -333,10 +333,10 @@ def test_the_rarest_terms_nominate_and_of_others_those_that_are_not_common() -> 
     # 120 sections: a stands in all, b in 119; 100 is the border, whatever a tenth of them is.
     items = [passage(f"{n}.md", body=f"alpha {'beta' if n else 'gamma'}") for n in range(120)]
     corpus = Recording(items)
-    Lexical(nominating=1).score(Query("alpha gamma beta"), corpus, {})
+    Lexical(candidate_terms=1).score(Query("alpha gamma beta"), corpus, {})
     assert corpus.asked[0][0] == Bool(should=named("gamma"))
     corpus.asked.clear()
-    Lexical(nominating=2).score(Query("alpha gamma beta"), corpus, {})
+    Lexical(candidate_terms=2).score(Query("alpha gamma beta"), corpus, {})
     assert corpus.asked[0][0] == Bool(should=(*named("gamma"), *named("beta")))
 
 
@@ -346,7 +346,7 @@ def test_a_term_that_stands_in_a_hundred_sections_is_not_common(
 ) -> None:
     items = [passage(f"{n}.md", body="alpha" if n < number else "gamma") for n in range(102)]
     corpus = Recording(items)
-    Lexical(nominating=1).score(Query("alpha zeta"), corpus, {})
+    Lexical(candidate_terms=1).score(Query("alpha zeta"), corpus, {})
     asked = corpus.asked[0][0]
     assert asked == Bool(should=(*named("zeta"), *(named("alpha") if nominates else ())))
 

@@ -1,4 +1,4 @@
-"""Vectors made of the terms of a text alone: no model, no download, the same everywhere."""
+"""Vectors of hashed terms: no model, no download, deterministic."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _SHORTEST, _LONGEST = 2, 4
 
 
 class Hashing(Stage):
-    """Hashes terms into a fixed number of dimensions, each with a sign, by how often they stand.
+    """Hashes terms into a fixed number of dimensions, each with a sign, weighted by frequency.
 
-    Terms are the pieces of two to four characters. Terms that share a dimension cancel out as often
-    as they add up, after Weinberger and others, "Feature Hashing for Large Scale Multitask
-    Learning" (2009). Texts are similar when they share pieces, in whatever order.
+    Terms are pieces of two to four characters. Terms that share a dimension cancel out as often as
+    they add up, after Weinberger and others, "Feature Hashing for Large Scale Multitask Learning"
+    (2009). Texts are similar when they share pieces, in any order.
     """
 
     dimensions: Annotated[int, Field(ge=1, le=65_536)] = 256
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
-        """Return a vector of unit length a text, even for one that has no terms."""
+        """Return a vector of unit length for each text, also for one without terms."""
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> list[float]:
@@ -54,6 +54,6 @@ def _terms(folded: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65_536)
 def _number(term: str) -> int:
-    """Return the same number for a term in every process, unlike ``hash``."""
+    """Return a number for a term; the same in every process, unlike ``hash``."""
     spelled = term.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(spelled, digest_size=_BYTES).digest(), "big")

@@ -1,4 +1,4 @@
-"""No vectors at all."""
+"""No vectors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fumishirube import Stage, Vectors
 
 
 class NullEmbedder(Stage):
-    """Gives every text a vector without dimensions: nothing is similar to anything."""
+    """Returns vectors without dimensions: nothing is similar to anything."""
 
     needs: ClassVar[tuple[str, ...]] = ()
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
-        """Return an empty vector a text."""
+        """Return an empty vector for each text."""
         return [() for _ in texts]

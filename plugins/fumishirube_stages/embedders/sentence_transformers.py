@@ -1,4 +1,4 @@
-"""Vectors of a model that sentence-transformers runs: by meaning, whatever the words."""
+"""Vectors of a model run by sentence-transformers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _log = logging.getLogger("fumishirube")
 class SentenceTransformers(Stage):
     """Embeds with a ``model`` of sentence-transformers: its name on the hub, or a local folder.
 
-    It is looked for on this machine alone, unless ``download`` lets it be fetched. ``device`` is
-    what the library calls it, such as ``cpu``; by default the library chooses. A prefix goes before
-    each text of its role; by default what the model itself says. Vectors have unit length, and
-    texts beyond the model's window are cut.
+    The model must be on this machine, unless ``download`` is set. ``device`` is the library's name
+    of a device, such as ``cpu``; by default the library chooses. A prefix is put before each text
+    of its role; the default is the model's own. Vectors have unit length, and texts longer than the
+    model's window are cut.
     """
 
     model: Annotated[str, Field(min_length=1)] = "ibm-granite/granite-embedding-107m-multilingual"
@@ -40,7 +40,7 @@ class SentenceTransformers(Stage):
 
     @contextmanager
     def open(self) -> Iterator[RunningSentenceTransformers]:
-        """Give the running form, which loads the model when it is first used.
+        """Yield the running form, which loads the model when it is first used.
 
         Raises:
             ConfigError: when the library is not installed.
@@ -57,13 +57,13 @@ class SentenceTransformers(Stage):
             running.close()
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
-        """Return a vector of unit length a text."""
+        """Return a vector of unit length for each text."""
         with self.open() as running:
             return running.embed(texts, role)
 
 
 class RunningSentenceTransformers:
-    """The embedder with its model, loaded once; threads take turns, as its tokenizer asks for."""
+    """The embedder with its model, loaded once; its tokenizer is not thread-safe, so calls wait."""
 
     def __init__(self, settings: SentenceTransformers) -> None:
         self._settings = settings
@@ -72,7 +72,7 @@ class RunningSentenceTransformers:
         self._lock = Lock()
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
-        """Return a vector of unit length a text.
+        """Return a vector of unit length for each text.
 
         Raises:
             ConfigError: when the model cannot be loaded.
@@ -82,9 +82,9 @@ class RunningSentenceTransformers:
         settings = self._settings
         with self._lock:
             model = self._loaded()
-            asks = role == "query"
-            prefix = settings.query_prefix if asks else settings.passage_prefix
-            vectors = (model.encode_query if asks else model.encode_document)(
+            is_query = role == "query"
+            prefix = settings.query_prefix if is_query else settings.passage_prefix
+            vectors = (model.encode_query if is_query else model.encode_document)(
                 [_encodable(text) for text in texts],
                 prompt=prefix,
                 batch_size=settings.batch_size,
@@ -94,12 +94,12 @@ class RunningSentenceTransformers:
         return [_of_unit_length(vector) for vector in vectors.tolist()]
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         with self._lock:
             self._model = None
 
     def _loaded(self) -> SentenceTransformer:
-        """Return the model; one that could not be loaded is not tried again."""
+        """Return the model; a failed load is not tried again."""
         if self._failure is not None:
             raise self._failure
         if self._model is None:
@@ -114,9 +114,9 @@ class RunningSentenceTransformers:
 
 
 def _load(settings: SentenceTransformers) -> SentenceTransformer:
-    """Load the model: this imports the library, which takes seconds.
+    """Load the model. Importing the library takes seconds.
 
-    What may not be fetched is found first: given a name, the library asks the hub all the same.
+    A model that may not be downloaded is located first: given a name, the library calls the hub.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415 - as said
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - the same
@@ -128,7 +128,7 @@ def _load(settings: SentenceTransformers) -> SentenceTransformer:
 
 
 def _remedy(settings: SentenceTransformers) -> str:
-    """Say what to do about a model that cannot be loaded; a folder goes by its last name."""
+    """Return the message for a model that cannot be loaded, without the path of a folder."""
     path = Path(settings.model)
     shown = path.name if path.is_absolute() else settings.model
     message = f"the embedder {_NAME!r} cannot load the model {shown!r}"
@@ -141,10 +141,10 @@ def _remedy(settings: SentenceTransformers) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Return a text without what no encoding of Unicode has, such as half a surrogate pair."""
+    """Return a text without characters that UTF-8 cannot encode, such as lone surrogates."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _of_unit_length(vector: list[float]) -> list[float]:
-    """Return a vector as it is; one without any length becomes the first axis."""
+    """Return a vector unchanged; a zero vector becomes the first axis."""
     return vector if any(vector) else [1.0, *[0.0] * (len(vector) - 1)]

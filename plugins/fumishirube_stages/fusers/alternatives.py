@@ -1,4 +1,4 @@
-"""Alternatives: other wordings of a question, each searched for itself, in one ranking."""
+"""Alternatives: other wordings of a question, each searched in a run of its own."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ _OF_EACH = 2
 
 
 class Alternatives(Stage):
-    """Runs a query with all its alternatives as one text, and each wording for itself.
+    """Runs a query with all its alternatives as one text, and each wording alone.
 
-    The one text counts fully, each wording ``each_weight``. A section's score is the best weighted
-    share of a run's top score that any run gives it, and ``agreement`` of what each other run
-    gives, times the highest score. The two best sections of each run are pinned. A hit is said to
-    be brought by the alternative that ranks it best, if any does. Runs that must hold a required
-    term are left to the caller's own words.
+    The combined run has weight 1, each other run ``each_weight``. A section's score is its best
+    weighted share of a run's top score, plus ``agreement`` times its share in each other run, times
+    the highest score. The two best sections of each run are pinned. A hit names the alternative
+    that ranks it best, if one does. Runs with required terms use the caller's own words only.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
@@ -43,11 +42,11 @@ class Alternatives(Stage):
     k: Annotated[int, Field(ge=1)] = 60
 
     def applies(self, query: Query) -> bool:
-        """Tell whether there is another wording."""
+        """Return whether the query has another wording."""
         return bool(query.alternatives) and not query.must
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the run of all wordings as one text, and one run for each of them."""
+        """Return the run of all wordings as one text, and one run for each wording."""
         plain = replace(query, alternatives=(), required=())
         together = replace(plain, text=" ".join((query.text, *query.alternatives)))
         others = (
@@ -57,7 +56,7 @@ class Alternatives(Stage):
         return (Run(TOGETHER, together), Run(QUERY, plain, self.each_weight), *others)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Merge the wordings, and say of each hit which of them brought it."""
+        """Merge the runs, and label each hit with the wording that ranks it best."""
         shares: defaultdict[tuple[str, int], list[tuple[float, str]]] = defaultdict(list)
         for run, ranking in outcomes:
             top = ranking.hits[0].score if ranking.hits else 0.0
@@ -77,7 +76,7 @@ class Alternatives(Stage):
 
 
 def _best_of_each(outcomes: Sequence[Outcome]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Return the labels of the two best hits of each wording; versions of a section are one."""
+    """Return labels for the two best hits of each wording; versions of a section count as one."""
     labels: dict[tuple[str, int], tuple[str, ...]] = {}
     for _, ranking in outcomes:
         first: dict[tuple[str, str], tuple[str, int]] = {}

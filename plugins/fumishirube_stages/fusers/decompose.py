@@ -1,4 +1,4 @@
-"""Comparisons: each side is searched for itself, so that neither is lost."""
+"""Comparisons: a run for each side, so that neither side is missing from the result."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _ENGLISH = (
     re.compile(r"(?:^|\b)(?P<a>[^?.!,;]+?) (?:vs\.?|versus) (?P<b>[^?.!,;]+)"),
 )
 _LONGEST = 1_000
-"""Characters of a text that may compare something; the patterns take the square of them."""
+"""The most characters of a comparison; matching takes quadratic time."""
 _CLAUSE_END = re.compile(r"[。、!?,]")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
 
 class Decompose(Stage):
-    """Splits a comparison into the question and its two sides, and merges what they find.
+    """Splits a comparison into the question and its two sides, and merges their rankings.
 
-    The best section of each side is kept among the first five. Everything else is one run.
+    The best section of each side is moved among the first five. Any other query is a single run.
     """
 
     enabled: Annotated[bool, Env("MANUAL_FIND_QUERY_DECOMP_ENABLED")] = True
@@ -57,18 +57,18 @@ class Decompose(Stage):
     ] = 0.3
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the query, and after it the sides of a comparison."""
+        """Return the query, and then the sides of a comparison."""
         base = Run(BASE, query)
         if not self.enabled:
             return (base,)
-        known = query.state.shared(dict[str, tuple[str, ...]], "decompose")
-        if query.text not in known:
-            known[query.text] = sides(query.text, corpus)
-        subs = [Run(f"side:{side}", replace(query, text=side)) for side in known[query.text]]
+        split = query.state.shared(dict[str, tuple[str, ...]], "decompose")
+        if query.text not in split:
+            split[query.text] = sides(query.text, corpus)
+        subs = [Run(f"side:{side}", replace(query, text=side)) for side in split[query.text]]
         return (base, *subs)[: self.max_sub_queries]
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Blend the question's own ranking with the ranks that its sides give."""
+        """Blend the ranking of the question with the ranks of its sides."""
         if not any(outcome.ranking.hits for outcome in outcomes[1:]):
             return outcomes[0].ranking
         merged = merge_rankings(outcomes, self.rrf_k)
@@ -94,7 +94,7 @@ def _best_of_sides(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
 
 
 def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
-    """Return the two sides of a comparison, folded; nothing when the text compares nothing."""
+    """Return the two folded sides of a comparison; empty for any other text."""
     folded = fold(text)
     if len(folded) > _LONGEST:
         return ()
@@ -107,7 +107,7 @@ def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
-    """Split where と joins two sides; inside hiragana only if both stand in the corpus."""
+    """Split at と between two sides; within hiragana only if both sides occur in the corpus."""
     both = _CLAUSE_END.split(both)[-1]
     for place in (place for place, character in enumerate(both) if character == "と"):
         pair = _sound(both[:place], both[place + 1 :])
@@ -119,7 +119,7 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _sound(left: str, right: str) -> tuple[str, ...]:
-    """Return both sides if they differ, and each has two characters, or one but no hiragana."""
+    """Return the sides if they differ and each has two characters, or one that is not hiragana."""
     pair = tuple(side.strip(" 「」『』()\"'") for side in (left, right))
     enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in pair)
     return pair if enough and pair[0] != pair[1] else ()

@@ -51,20 +51,21 @@ _GENERAL = frozenset(
     場合 必要 方法 以上 以下 以前 以後 以内 以外 可能 内容 理由 最初 最後 全部 一部 自分 一般 各種
     """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
 )
-"""Words that are never picked, however rare they are in a manual."""
+"""Words that are never picked as required terms, however rare they are in a manual."""
 
 
 class RequiredTerms(Stage):
-    """Runs the query without (g0) and with its required terms (g_req), and merges both gates.
+    """Runs the query without required terms (g0) and with them (g_req), and merges the rankings.
 
-    Two terms make three runs of the second gate: both in one section, the first, the second.
-    A run whose hits cover less of the query than ``trusted`` of what the first gate's cover weighs
-    and scores less, by how far they fall short, down to ``least_trust``. The second gate searches
-    with the query's own words alone; where the query has other wordings, it weighs
-    ``beside_alternatives`` of what it would.
-    Terms that stand in nearly every section say nothing and are dropped. When no section passes
-    the second gate, the first one's remain, without those that match only weakly. A query that
-    names no terms gets its rarest content words.
+    With two terms, g_req has three runs: both terms in one section, the first, and the second.
+    A run of g_req gets a lower weight and lower scores, down to ``least_trust``, when its hits
+    cover less of the query than ``trusted`` times the coverage of g0. The runs of g_req use the
+    query's own words only. For a query with other wordings their weight is multiplied by
+    ``beside_alternatives``.
+
+    Terms that occur in nearly every section are ignored. When g_req finds no section, the hits of
+    g0 remain, without those that match only weakly. For a query without required terms, the rarest
+    content words are picked.
     """
 
     k: Annotated[int, Field(ge=1)] = 60
@@ -81,7 +82,7 @@ class RequiredTerms(Stage):
     weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the run without terms, and those with them."""
+        """Return the run without required terms, and those with them."""
         terms = self._terms(query, corpus)
         planned = [Run(FREE, query, self.free_weight)]
         present = [term for term in terms.effective if terms.counts[term]]
@@ -94,11 +95,11 @@ class RequiredTerms(Stage):
         return planned
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Merge the runs of the second gate, then both gates, and say what the terms did."""
+        """Merge the runs of g_req, then both gates, and report how the terms were used."""
         terms = self._terms(query, corpus)
-        free, *passes = outcomes
-        trust = [self._trust(outcome.ranking, free.ranking) for outcome in passes]
-        gated = _gate([*map(_trusted, passes, trust)], self.k)
+        free, *gated_runs = outcomes
+        trust = [self._trust(outcome.ranking, free.ranking) for outcome in gated_runs]
+        gated = _gate([*map(_trusted, gated_runs, trust)], self.k)
         weight = self.required_weight * max(trust, default=1.0)
         if query.alternatives:
             weight *= self.beside_alternatives
@@ -109,7 +110,7 @@ class RequiredTerms(Stage):
             hits = list(free.ranking.hits)
         doubted = {
             outcome.run.name: round(share, 4)
-            for outcome, share in zip(passes, trust, strict=True)
+            for outcome, share in zip(gated_runs, trust, strict=True)
             if share < 1
         }
         relaxed = bool(terms.effective) and not gated
@@ -132,13 +133,13 @@ class RequiredTerms(Stage):
         )
 
     def _terms(self, query: Query, corpus: Corpus) -> _Terms:
-        known = query.state.shared(dict[tuple[object, ...], _Terms], "required", self.fingerprint)
+        cache = query.state.shared(dict[tuple[object, ...], _Terms], "required", self.fingerprint)
         key = (query.text, query.required)
-        if key not in known:
-            known[key] = self._guard(query, corpus)
-        return known[key]
+        if key not in cache:
+            cache[key] = self._usable_terms(query, corpus)
+        return cache[key]
 
-    def _guard(self, query: Query, corpus: Corpus) -> _Terms:
+    def _usable_terms(self, query: Query, corpus: Corpus) -> _Terms:
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             requested = picked = _rarest(query.text, corpus)
@@ -157,10 +158,10 @@ class RequiredTerms(Stage):
         return _Terms(requested, effective, counts, TermUse(picked, tuple(filters)))
 
     def _trust(self, required: Ranking, free: Ranking) -> float:
-        """Return how much a run of the second gate counts.
+        """Return the weight of a g_req run.
 
-        Terms that stand only where little of the query does are poor evidence; the less the free
-        run covers itself, as with a question in other words, the less that says.
+        A term that occurs only where little else of the query does is poor evidence. It is less so
+        where g0 covers little too, as for a question in other words than the manual's.
         """
         best = max((hit.coverage for hit in free.hits), default=0.0)
         present = max((hit.coverage for hit in required.hits), default=0.0)
@@ -168,7 +169,7 @@ class RequiredTerms(Stage):
         return max(self.least_trust, math.pow(share, 2 * best**4))
 
     def _blend(self, gates: Sequence[Outcome]) -> list[Hit]:
-        """Weigh each hit's normalised score against its normalised rank score."""
+        """Combine each hit's normalised score with its normalised rank score."""
         merged = merge_rankings(gates, self.k)
         top_score = max((fused.best for fused in merged), default=0.0)
         top_rank = max((fused.score for fused in merged), default=0.0)
@@ -197,7 +198,7 @@ class RequiredTerms(Stage):
 
 
 class _Terms(NamedTuple):
-    """The terms asked for or picked, those applied, and how often each stands there."""
+    """The terms requested or picked, those applied, and the number of sections with each."""
 
     requested: tuple[str, ...]
     effective: tuple[str, ...]
@@ -206,7 +207,7 @@ class _Terms(NamedTuple):
 
 
 def _trusted(outcome: Outcome, trust: float) -> Outcome:
-    """Return a run of the second gate with the weight and the scores that its terms deserve."""
+    """Return a g_req run with its weight and scores multiplied by the trust in its terms."""
     run, ranking = outcome
     if trust == 1.0:
         return outcome
@@ -218,21 +219,23 @@ def _together(number: int) -> str:
     return "+".join(chr(ord("A") + place) for place in range(number))
 
 
-def _gate(passes: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
-    """Return the hits of the second gate: those of its only run, or its runs merged by rank."""
-    if len(passes) == 1:
-        return passes[0].ranking.hits
-    return tuple(fused.hit.labelled("required_terms_rrf") for fused in merge_rankings(passes, k))
+def _gate(gated_runs: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
+    """Return the hits of g_req: those of its only run, or its runs merged by rank."""
+    if len(gated_runs) == 1:
+        return gated_runs[0].ranking.hits
+    return tuple(
+        fused.hit.labelled("required_terms_rrf") for fused in merge_rankings(gated_runs, k)
+    )
 
 
 def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
-    """Mark the best hit of each gate, so that no later stage drops it."""
+    """Pin the best hit of each gate, so that no later stage drops it."""
     best = {gate.ranking.hits[0].passage.key for gate in gates if gate.ranking.hits}
     return [hit.labelled("pinned") if hit.passage.key in best else hit for hit in hits]
 
 
 def _labelled(hit: Hit, terms: _Terms, query: Query) -> Hit:
-    """Say which of the requested terms stand in the passage, whichever run brought it."""
+    """Label a hit with the requested terms in its passage, whichever run found it."""
     present = query.state.terms_in(hit.passage, terms.requested)
     if not present:
         return hit
@@ -241,7 +244,7 @@ def _labelled(hit: Hit, terms: _Terms, query: Query) -> Hit:
 
 
 def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
-    """Pick the rarest words that a query is about, as far as they stand in the corpus."""
+    """Pick the rarest content words of a query that occur in the corpus."""
     counts: dict[str, int] = {}
     for part in text.split():
         folded = fold(part)
@@ -256,14 +259,14 @@ def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _is_general(word: str) -> bool:
-    """Tell whether a word may stand in any text, so that it says nothing of what is meant."""
+    """Return whether a word is too general to tell sections apart."""
     return is_function(word) or word in _GENERAL
 
 
 def _longest_present(word: str, corpus: Corpus) -> str:
-    """Return the longest part of a compound of kanji that stands in the corpus.
+    """Return the longest part of a kanji compound that occurs in the corpus.
 
-    Words of letters or katakana count whole: a part of one is another word.
+    Words of letters or katakana are never divided: a part of one is another word.
     """
     divided = [script for script, _, _ in runs(word)] == ["han"]
     shortest = 2 if divided else len(word)

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion as a fuser of its own."""
+"""Reciprocal rank fusion as a fuser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fumishirube import (
 
 
 class Rrf(Stage):
-    """Merges the rankings of its runs by rank; by itself it runs the query once.
+    """Merges the rankings of its runs by rank; as the only fuser, it runs the query once.
 
     Cormack, Clarke and Buettcher (2009): every ranking adds ``weight / (k + rank)``.
     """
@@ -32,7 +32,7 @@ class Rrf(Stage):
         return (Run("query", query),)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Merge by rank; a single ranking stays as it is."""
+        """Merge by rank; return a single ranking unchanged."""
         if len(outcomes) == 1:
             return outcomes[0].ranking
         merged = merge_rankings(outcomes, self.k)
@@ -40,5 +40,5 @@ class Rrf(Stage):
 
 
 def normal(value: float, top: float) -> float:
-    """Return a value as a share of the top one; 0 when there is no top."""
+    """Return a value divided by the top value; 0 when that is 0."""
     return value / top if top > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Weighted sum: documents by vectors, links and full text together."""
+"""Weighted sum: scores documents by vectors, links and full text together."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _CLOSE = 1e-6
 
 
 class WeightedSum(Stage):
-    """Adds up what the scorers ``vector``, ``graph`` and ``fulltext`` found out about documents.
+    """Adds up the scores that ``vector``, ``graph`` and ``fulltext`` give to documents.
 
-    ``alpha`` is the weight of vectors; of what is left, full text gets ``fulltext_share`` if it hit
-    anything, and links the rest. Explicit ``weights`` of the three, which sum to 1, replace that
-    rule. Where there are no vectors full text alone decides. The hits of a document stand together,
-    each with the document's score, and with its own as the signal ``section``.
+    ``alpha`` is the weight of vectors. Of the rest, full text gets ``fulltext_share`` if it matched
+    anything, and links what remains. Explicit ``weights``, which sum to 1, replace this rule.
+    Without vectors, full text alone decides. The hits of a document follow each other, each with
+    the document's score, and with its own as the signal ``section``.
     """
 
     alpha: _Share = 0.7
@@ -31,7 +31,7 @@ class WeightedSum(Stage):
     weights: dict[str, _Share] | None = None
 
     @model_validator(mode="after")
-    def _three_that_sum_to_one(self) -> Self:
+    def _complete_weights(self) -> Self:
         weights = self.weights
         if weights is None:
             return self
@@ -42,7 +42,7 @@ class WeightedSum(Stage):
         return self
 
     def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
-        """Return which scorers it lacks: all three, or one that explicit weights count on."""
+        """Return which scorers are missing: all three, or one with an explicit weight."""
         missing = unscored(stages, _PARTS)
         weighed = [part for part in missing if self.weights and self.weights[part]]
         if weighed:
@@ -52,16 +52,16 @@ class WeightedSum(Stage):
         return None
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the query itself, and let its scorers know the weights."""
+        """Return the query as the only run, with the weights for its scorers."""
         query.state.shared(dict[str, Weigh], "weigh")["weigh"] = self._weigh
         return (Run("all", query),)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Order documents by their score, then by path, and their sections by theirs."""
+        """Order documents by score, then path; order the sections of each by their own score."""
         ranking = outcomes[0].ranking
         documents: Mapping[str, Any] = query.state.shared(dict[str, dict[str, float]], "documents")
         if not documents:
-            return ranking  # none of the three scorers had anything to say
+            return ranking  # none of the three scorers ran
         hybrid = "vector" in documents
         texts = documents.get("fulltext", {})
         alpha, beta, gamma = self._weigh(bool(texts)) if hybrid else (0.0, 0.0, 1.0)
@@ -96,7 +96,7 @@ class WeightedSum(Stage):
 
 
 def _matched(signals: Mapping[str, float]) -> float:
-    """Return how well a section itself fits: 0 for one that only its document's links brought."""
+    """Return how well a section itself matches: 0 for one found only by its document's links."""
     return signals.get("fulltext", 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Loaders: a manual folder -> documents made of sections. One file a loader."""
+"""Loaders: a manual folder -> documents made of sections."""
 
 from fumishirube_stages.loaders.json import Json
 from fumishirube_stages.loaders.markdown import Markdown

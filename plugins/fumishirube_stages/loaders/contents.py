@@ -1,4 +1,4 @@
-"""Reading a table of contents: what is defective in it is repaired singly, and told."""
+"""Parses a table of contents; repairs or drops defective entries one by one, with warnings."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from fumishirube import Chapter, Contents, InvalidPath, Unreadable
 from fumishirube.disk import clean_path
-from fumishirube_stages.loaders.sections import mended
+from fumishirube_stages.loaders.divisions import without_surrogates
 
 _SHOWN = 80
 _DEEPEST = 100
 
 
 def parsed(text: str, name: str) -> Contents:
-    """Return what a table of contents says; ``name`` is the file it stands in.
+    """Parse a table of contents; ``name`` is its file name.
 
     Raises:
-        Unreadable: when it is no JSON, or lists no chapters.
+        Unreadable: when it is not JSON, or has no list of chapters.
     """
     content = _json(text)
     entries = content.get("toc") if isinstance(content, dict) else None
@@ -29,20 +29,20 @@ def parsed(text: str, name: str) -> Contents:
     if not isinstance(content.get("manual"), str):
         warnings.append("'manual' is no string")
     chapters: list[Chapter] = []
-    known: set[str] = set()
+    ids: set[str] = set()
     for number, entry in enumerate(entries):
         chapter = _chapter(entry, f"toc[{number}]", name, warnings)
         if chapter is None:
             continue
-        if chapter.id in known:
+        if chapter.id in ids:
             warnings.append(f"toc[{number}] has the id {_cut(chapter.id)} once more")
-        known.add(chapter.id)
+        ids.add(chapter.id)
         chapters.append(chapter)
     return Contents(tuple(chapters), tuple(warnings))
 
 
 def named(text: str) -> str | None:
-    """Return the name that a usable table of contents gives its manual."""
+    """Return the manual's name in a usable table of contents, or ``None``."""
     manual = _json(text).get("manual")
     return manual if isinstance(manual, str) else None
 
@@ -64,7 +64,7 @@ def _finite(digits: str) -> float | None:
 
 
 def _chapter(entry: Any, where: str, toc: str, warnings: list[str]) -> Chapter | None:
-    """Return one entry, repaired; nothing when it is no chapter."""
+    """Return one entry, repaired; ``None`` when it is not a chapter."""
     if not isinstance(entry, dict):
         warnings.append(f"{where} is no object and was dropped")
         return None
@@ -91,13 +91,19 @@ def _chapter(entry: Any, where: str, toc: str, warnings: list[str]) -> Chapter |
         warnings.append(f"{where}.file {_cut(file)} is refused: it must name a file in the folder")
     elif not path.lower().endswith(".txt"):
         warnings.append(f"{where}.file {_cut(file)} does not end in .txt")
-    if _scarred((number, title, file, children)):
+    if _has_surrogates((number, title, file, children)):
         warnings.append(f"{where} holds lone surrogates; U+FFFD stands for them")
-    return Chapter(mended(number), mended(title), mended(file), _mended_all(children), path)
+    return Chapter(
+        without_surrogates(number),
+        without_surrogates(title),
+        without_surrogates(file),
+        _all_cleaned(children),
+        path,
+    )
 
 
 def _inside(file: str, toc: str) -> str | None:
-    """Return the path that a chapter's file name stands for; ``None`` for what is refused."""
+    """Return the path of a chapter's file; ``None`` when it is outside the folder."""
     if "\\" in file or file != file.strip():
         return None
     try:
@@ -123,21 +129,21 @@ def _members(value: Any) -> Iterator[Any]:
         yield from value
 
 
-def _mended_all(value: Any) -> Any:
+def _all_cleaned(value: Any) -> Any:
     if isinstance(value, str):
-        return mended(value)
+        return without_surrogates(value)
     if isinstance(value, dict):
-        return {mended(key): _mended_all(member) for key, member in value.items()}
+        return {without_surrogates(key): _all_cleaned(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_mended_all(member) for member in value]
+        return [_all_cleaned(member) for member in value]
     return value
 
 
-def _scarred(value: Any) -> bool:
+def _has_surrogates(value: Any) -> bool:
     waiting = [value]
     while waiting:
         item = waiting.pop()
-        if isinstance(item, str) and mended(item) != item:
+        if isinstance(item, str) and without_surrogates(item) != item:
             return True
         if isinstance(item, tuple):
             waiting.extend(item)
@@ -147,4 +153,4 @@ def _scarred(value: Any) -> bool:
 
 
 def _cut(text: str) -> str:
-    return repr(mended(text[:_SHOWN]))
+    return repr(without_surrogates(text[:_SHOWN]))

@@ -1,4 +1,4 @@
-"""Tables of values with commas or tabs between them, each row under the header of its table."""
+"""Tables of comma- or tab-separated values, each row with the header of its table."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LONGEST_HEADER = 1_000
 
 
 def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
-    """Return a table in passages of whole rows, with the header as the heading above each."""
+    """Divide a table into passages of whole rows, with the header as heading of each."""
     try:
         rows, starts = _rows(text, "\t" if suffix == ".tsv" else _delimiter(text))
-    except csv.Error:  # a value too long to be one, or a character that no table holds
+    except csv.Error:  # an overlong field, or a NUL character
         return passages(text, title)
     lines = Lines(text)
     header = _header(rows)
@@ -32,7 +32,7 @@ def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
 
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first rows that say something, and the line on which each row begins."""
+    """Return the first non-blank rows, and the first line of each row."""
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
     first: list[list[str]] = []
     starts, line = [], 1
@@ -46,13 +46,13 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def _delimiter(text: str) -> str:
-    """Return the sign that the first lines hold most evenly: a comma, unless another one does."""
+    """Return the delimiter that is most regular in the first lines; a comma by default."""
     lines = [line for line in text[:10_000].splitlines() if line.strip()][:_LOOKED_AT]
     return max(_DELIMITERS, key=lambda sign: min((line.count(sign) for line in lines), default=0))
 
 
 def _header(rows: Sequence[Sequence[str]]) -> str:
-    """Return the first row, if it names columns: several cells, none of which is a number."""
+    """Return the first row, if it names columns: several cells, none of them a number."""
     cells = [" ".join(cell.split()) for cell in rows[0]] if rows else []
     named = [cell for cell in cells if cell]
     if len(named) < len("ab") or any(_is_number(cell) for cell in named):

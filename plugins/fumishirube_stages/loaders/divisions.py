@@ -1,22 +1,43 @@
-"""Dividing what has no headings: passages of some lines, cut where the text leaves room."""
+"""Divides text into sections: whole files, passages of some lines, or at headings."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from fumishirube import Heading, Section, divide_at_headings
 from fumishirube.text import Lines
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 PASSAGE_LINES, PASSAGE_CHARS = 30, 1_500
-"""How much a passage holds at most, but for a line that is longer by itself."""
+"""The most lines and characters of a passage; a single longer line is still one passage."""
+
+
+def whole(text: str, title: str, searched: str | None = None) -> tuple[Section]:
+    """Return a file as one section."""
+    section = Section(
+        title=without_surrogates(title),
+        start_line=1,
+        end_line=Lines(text).total,
+        start=0,
+        end=len(text),
+        extent=len(text),
+        body=0,
+        searched=None if searched is None else without_surrogates(searched),
+    )
+    return (section,)
+
+
+def without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which JSON escapes can produce, with U+FFFD."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def passage_starts(text: str, lines: Lines, first: int = 1, last: int | None = None) -> list[int]:
-    """Return the first lines of the passages from one line to another.
+    """Return the first lines of the passages between two lines.
 
-    A passage ends at the last blank line that leaves it at least half full, or else where it is
-    full.
+    A passage ends at the last blank line that leaves it at least half full, or where it is full.
     """
     last = lines.total if last is None else last
     starts, blank = [first], 0
@@ -36,7 +57,7 @@ def passage_starts(text: str, lines: Lines, first: int = 1, last: int | None = N
 
 
 def _with_text(text: str, lines: Lines, starts: Sequence[int], last: int) -> list[int]:
-    """Leave out starts of passages that would be blank, so that those join the one before."""
+    """Drop the starts of blank passages, which then belong to the passage before."""
     bounds = pairwise([*starts, last + 1])
     filled = [start for start, end in bounds if text[lines.start(start) : lines.start(end)].strip()]
     return [starts[0], *(start for start in filled[1:])] if filled else [starts[0]]
@@ -45,7 +66,7 @@ def _with_text(text: str, lines: Lines, starts: Sequence[int], last: int) -> lis
 def sections_at(
     text: str, lines: Lines, starts: Sequence[int], titles: Sequence[str], *ancestors: str
 ) -> tuple[Section, ...]:
-    """Return a section from each of these lines to the next, the first from the very beginning."""
+    """Return a section from each of these lines to the next, the first from offset 0."""
     bounds = [0, *(lines.start(start) for start in starts[1:]), len(text)]
     return tuple(
         Section(
@@ -63,16 +84,16 @@ def sections_at(
 
 
 def passages(text: str, title: str) -> tuple[Section, ...]:
-    """Return a text in passages, each called by the same title."""
+    """Divide a text into passages, all with the same title."""
     lines = Lines(text)
     starts = passage_starts(text, lines)
     return sections_at(text, lines, starts, [title] * len(starts))
 
 
 def divided(text: str, headings: Sequence[Heading], title: str) -> tuple[Section, ...]:
-    """Divide a text at its headings, and what is long below one into passages of its own.
+    """Divide a text at its headings, and long sections into passages.
 
-    Those are sections of the same title inside that of the heading.
+    Those are sections of the same title, below that of the heading.
     """
     lines = Lines(text)
     further = [*_continued(text, headings, title, lines)]
@@ -83,12 +104,12 @@ def divided(text: str, headings: Sequence[Heading], title: str) -> tuple[Section
 def _continued(
     text: str, headings: Sequence[Heading], title: str, lines: Lines
 ) -> Iterator[Heading]:
-    """Yield where the second and further passages below a heading begin."""
+    """Yield the starts of the second and later passages below a heading."""
     above = Heading(title, 1, 1, 1)
     begins = headings if headings and headings[0].line == 1 else [above, *headings]
     ends = [*(heading.line for heading in begins[1:]), lines.total + 1]
     for heading, end in zip(begins, ends, strict=True):
         for start in passage_starts(text, lines, heading.line, end - 1)[1:]:
-            # Text above the first heading is no heading's; its passages stand side by side.
+            # Text above the first heading has no parent section.
             level = 1 if heading is above else heading.level + 1
             yield Heading(heading.title, level, start, start)

@@ -1,4 +1,4 @@
-"""Front matter: the YAML block at the head of a document, read by the rules of YAML 1.2."""
+"""Parses front matter, the YAML block at the start of a document, as YAML 1.2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import LoaderRemark
-from fumishirube_stages.loaders.sections import mended
+from fumishirube_stages.loaders.divisions import without_surrogates
 
 if TYPE_CHECKING:
     import yaml
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 _OPENS = re.compile(r"---[ \t]*\n")
 _CLOSES = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NESTING = "[{-?:"
-"""Without one of these no collection begins."""
+"""Every nested collection begins with one of these."""
 _NESTED = 1_000
 _LONGEST_NESTED = 65_536
-"""Characters that the slow parser reads in about a second."""
+"""The most characters for the slow parser, about a second of work."""
 _MOST_VALUES = 10_000
-"""How many values are made; an alias repeats all that it names."""
+"""The most values; an alias repeats everything it refers to."""
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _NUMBER = re.compile(
@@ -32,9 +32,9 @@ _NUMBER = re.compile(
 
 
 class FrontMatter(NamedTuple):
-    """Where the content begins, what the front matter says, and what is wrong with it.
+    """The offset of the content, the values of the front matter, and remarks.
 
-    Scalars that are no text come as ``{"scalar": "as written"}``; the title is always text.
+    Scalars that are not text are ``{"scalar": "as written"}``; the title is always text.
     """
 
     end: int = 0
@@ -43,7 +43,7 @@ class FrontMatter(NamedTuple):
 
 
 def front_matter(text: str) -> FrontMatter:
-    """Read the block between ``---`` on the first line and the next ``---``, if there is one."""
+    """Parse the block between ``---`` on the first line and the next ``---``, if any."""
     opening = _OPENS.match(text)
     closing = opening and _CLOSES.search(text, opening.end())
     if not opening or not closing:
@@ -56,15 +56,15 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _facts(block: str) -> dict[str, JsonValue]:
-    """Return what the block says by key.
+    """Return the values of the block by key.
 
     Raises:
-        ValueError: when it is no YAML, no mapping, has a key twice, or is too large.
+        ValueError: when it is not a YAML mapping, has a key twice, or is too large.
     """
     import yaml  # noqa: PLC0415 - 12 ms that documents without front matter do not need
 
-    # The C library's parser is ten times faster, where PyYAML was built with it; but where
-    # collections nest without end it takes the process along, and the other one only gives up.
+    # PyYAML's C parser is ten times faster where available, but very deep nesting crashes the
+    # process; the Python parser only raises an error.
     shallow = sum(map(block.count, _NESTING)) <= _NESTED
     if not shallow and len(block) > _LONGEST_NESTED:
         raise ValueError(f"it has over {_LONGEST_NESTED} characters")
@@ -91,12 +91,12 @@ def _facts(block: str) -> dict[str, JsonValue]:
 
 
 def _width(node: yaml.Node) -> int:
-    """Return how many values are made of a node."""
+    """Return the number of values in a node."""
     return 1 if isinstance(node.value, str) else 1 + len(node.value)
 
 
 def _title(node: yaml.Node) -> str | None:
-    """Return a scalar as it is written, ``yes`` and ``012`` included."""
+    """Return a scalar as written, ``yes`` and ``012`` included."""
     value = _value(node, 0)
     if isinstance(value, dict) and isinstance(value.get("scalar"), str):
         value = value["scalar"]
@@ -107,14 +107,14 @@ def _value(node: yaml.Node, depth: int) -> JsonValue:
     import yaml  # noqa: PLC0415 - imported already by whoever composed the node
 
     if isinstance(node, yaml.ScalarNode):
-        text = mended(str(node.value))
-        if node.style:  # quoted, or a block
+        text = without_surrogates(str(node.value))
+        if node.style:  # quoted, or a block scalar
             return text
         if text in _NULL:
             return None
         typed = _BOOLEAN.fullmatch(text) or _NUMBER.fullmatch(text)
         return {"scalar": text} if typed else text
-    # Anchors may refer to what holds them.
+    # An anchor may be referenced within its own node.
     if isinstance(node, yaml.SequenceNode) and not depth:
         return [_value(member, depth + 1) for member in node.value]
     return {}

@@ -1,4 +1,4 @@
-"""Globs over paths: ``**`` any folders, ``*`` and ``?`` within one, ``[]`` and ``{a,b}``."""
+"""Globs over paths: ``**`` matches folders, ``*`` and ``?`` within one, ``[]`` and ``{a,b}``."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _SIMPLE = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 @lru_cache(maxsize=64)
 def matcher(globs: Sequence[str]) -> Callable[[str], bool]:
-    """Return what tells whether a whole path fits any of the globs; none fits nothing.
+    """Return a function that matches a whole path against any of the globs.
 
     Raises:
-        ValueError: for a glob that cannot be read.
+        ValueError: for an invalid glob.
     """
     pattern = re.compile("|".join(f"(?:{_regular(glob)})" for glob in globs) or "(?!)")
     return lambda path: pattern.fullmatch(path) is not None
 
 
 def _regular(glob: str) -> str:
-    """Return the regular expression that means what the glob means."""
+    """Return a glob as a regular expression."""
     written: list[str] = []
     depth = 0
     for part in _PARTS.findall(glob):

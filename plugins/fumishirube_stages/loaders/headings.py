@@ -1,4 +1,4 @@
-"""The headings of a Markdown text, and the lines of it that are code or HTML."""
+"""Finds the headings of a Markdown text, and its lines of code and HTML."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 _UNDERLINE = re.compile(r"[ \t]*(?:==+|--+)[ \t]*\n?")
 _DEEPEST = 100
 MOST_STEPS = 500_000
-"""How many tokens and beginnings of blocks are parsed of a document, in about four seconds."""
+"""The most parser steps for a document, about four seconds of work."""
 _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
 _OPAQUE = frozenset({"fence", "code_block", "html_block"})
 _STEPS_LEFT = "fumishirube_steps_left"
 _TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-"""The rules that ask others, at each of their lines, whether another block begins there."""
+"""Block rules that check at each of their lines whether another block begins."""
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 
-# Lines with which no block can begin, up to where their paragraph surely ends. Most lines of most
-# manuals are such lines; trying every rule on them took most of the time.
+# Paragraphs of lines that cannot begin any other block. Most lines of most manuals are like that,
+# and trying every rule on them took most of the time.
 _PARAGRAPH = (
     r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
     r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
 )
 _PROSE = re.compile(_PARAGRAPH)
-# Nothing but such paragraphs and headings that leave no doubt: no parser is needed.
+# A text of only such paragraphs and unambiguous headings needs no parser.
 _ALL_PROSE = re.compile(rf"(?:[ \t]*\n|#{{1,6}}[ \t][^\n\0]*+(?:\n|\Z)|{_PARAGRAPH})*+[ \t]*\Z")
 _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
 _HASHES = re.compile(r"^(#{1,6})[ \t]([^\n]*)", re.MULTILINE)
 
 
 class Parsed(NamedTuple):
-    """The headings; the lines, counted from 1, of code and HTML; the targets of references."""
+    """The headings; the lines of code and HTML, from 1; the targets of link references."""
 
     headings: list[Heading]
     opaque: list[tuple[int, int]]
@@ -51,10 +51,10 @@ class Parsed(NamedTuple):
 
 
 def parsed(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS) -> Parsed:
-    """Look at a text from an offset on; headings in lists, quotations or tables do not count.
+    """Parse a text from an offset; headings in lists, quotations and tables do not count.
 
     Raises:
-        Unreadable: when its blocks take too many steps to parse.
+        Unreadable: when parsing its blocks takes too many steps.
     """
     if _ALL_PROSE.match(text, offset):
         return Parsed([*_plain_headings(text, offset, lines)], [], {})
@@ -85,7 +85,7 @@ def _parsed(text: str, offset: int, lines: Lines, most_steps: int) -> Parsed:
             continue
         second = text[lines.start(line + 1) : lines.start(below)]
         if second and not _UNDERLINE.fullmatch(second):
-            continue  # a paragraph of several lines, or a lone mark below one
+            continue  # a setext heading over several lines, or without text
         title = _plain(content.content, references)
         headings.append(Heading(title, int(opening.tag[1:]), line, below))
     return Parsed(headings, opaque, references.get("references", {}))
@@ -101,14 +101,14 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.before("table", "prose", _prose)
     parser.block.ruler.before("prose", "deep", _deep)
     parser.block.ruler.before("deep", "steps", _counted, _TERMINATORS)
-    # Rules are compiled at first use, and not for several threads at once.
+    # Compile the rules now: doing so at first use is not thread-safe.
     parser.inline.parse("*", parser, {}, [])
     parser.parse("*")
     return parser
 
 
 def _counted(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
-    """Give a document up whose blocks are without end: each step takes some microseconds."""
+    """Stop parsing a document after too many steps; each takes some microseconds."""
     left = state.env.get(_STEPS_LEFT)
     if left is not None:
         state.env[_STEPS_LEFT] = left = left - 1
@@ -121,7 +121,7 @@ def _counted(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool: 
 
 
 def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Pass over a line that is nested too deep; at its own limit the parser gives up the rest."""
+    """Skip a line that is nested too deeply; beyond its own limit the parser drops the rest."""
     if silent or state.level < _DEEPEST:
         return False
     state.line = start + 1
@@ -129,7 +129,7 @@ def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # no
 
 
 def _prose(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Pass over a plain paragraph outside lists and quotations, which no other rule would take."""
+    """Skip a plain paragraph outside lists and quotations, which no other rule matches."""
     if silent or state.level:
         return False
     paragraph = _PROSE.match(state.src, state.bMarks[start])
@@ -143,8 +143,8 @@ def _prose(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # n
 
 
 def _plain(content: str, references: MutableMapping[str, Any]) -> str:
-    """Return the text of a heading without its markup; all of it when nothing else is left."""
-    # The time for links within links grows with the square of their number.
+    """Return the text of a heading without markup; with it when nothing else is left."""
+    # Nested links take quadratic time.
     if len(content) > _LONGEST_PARSED_TITLE or not _INLINE_MARKUP.search(content):
         return content.strip()
     parser = _parser()

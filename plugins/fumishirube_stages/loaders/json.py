@@ -1,4 +1,4 @@
-"""Json: a file is divided by its structure, and searched by its keys and values."""
+"""JSON files, divided by structure, and searched by keys and values."""
 
 from __future__ import annotations
 
@@ -11,33 +11,32 @@ from pydantic import Field
 
 from fumishirube import Document, Root, Section, Source, Stage
 from fumishirube.text import decode
-from fumishirube_stages.loaders.divisions import PASSAGE_CHARS
+from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, whole
 from fumishirube_stages.loaders.json_divisions import json_sections
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
-from fumishirube_stages.loaders.sections import whole
 
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
 class Json(Stage):
-    """Speaks for JSON files. A short one is one section, titled by the file's name.
+    """Claims JSON files. A short one is one section, titled by the file's name.
 
-    A longer one is divided at keys and items that begin lines, into sections of about
-    ``section_chars``, titled by their paths; with ``null`` it is one section as well.
+    A longer one is divided, at keys and items at the beginning of lines, into sections of about
+    ``section_chars``, titled by their paths; with ``null`` it stays one section.
     """
 
     suffixes: tuple[str, ...] = (".json",)
     section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS
 
     def sources(self, root: Root) -> list[Source]:
-        """Return every file that ends in one of the suffixes, whatever their case."""
+        """Return the files with one of the suffixes, in any case."""
         return sources_ending(root, self.suffixes)
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read a file; one that is no JSON is searched as it stands.
+        """Read a file; invalid JSON is searched as plain text.
 
         Raises:
-            Unreadable: when its text cannot be had.
+            Unreadable: when its text cannot be read.
         """
         text = decode(root.read_bytes(source.path))
         name, searched = PurePosixPath(source.path).name, _searched(text)
@@ -50,11 +49,11 @@ class Json(Stage):
 
 
 def _searched(text: str) -> str | None:
-    """Return the keys and scalar values, a line each, in order; ``None`` for what is no JSON."""
+    """Return the keys and scalar values in order, one a line; ``None`` for invalid JSON."""
     try:
         content = json.loads(
             text,
-            object_pairs_hook=tuple,  # keeps keys that occur twice
+            object_pairs_hook=tuple,  # a dict would drop repeated keys
             parse_int=str,
             parse_float=str,
             parse_constant=str,
@@ -65,7 +64,7 @@ def _searched(text: str) -> str | None:
 
 
 def _scalars(content: Any) -> Iterator[str]:
-    """Walk without recursion: a tuple is an object's pairs or one of them, a list an array."""
+    """Yield scalars without recursion: a tuple is an object or a pair of it, a list an array."""
     waiting = [iter((content,))]
     while waiting:
         for item in waiting[-1]:

@@ -1,4 +1,4 @@
-"""Dividing JSON by its own structure: keys of objects and items of arrays, each with its path."""
+"""Divides JSON by its structure: keys of objects and items of arrays, each with its path."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 from fumishirube import Section
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.divisions import sections_at
-from fumishirube_stages.loaders.sections import mended
+from fumishirube_stages.loaders.divisions import sections_at, without_surrogates
 
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++')
 _LONGEST_KEY = 60
 
 
 class _JsonUnit(NamedTuple):
-    """A value that is not divided: its path, where it begins with its key, and where it ends."""
+    """An undivided value: its path, its start including its key, and its end."""
 
     parent: str
     label: str
@@ -32,7 +31,7 @@ class _JsonUnit(NamedTuple):
 
 @dataclass
 class _JsonContainer:
-    """An object or an array whose end has not come yet."""
+    """An object or an array that is being parsed."""
 
     path: str
     label: str
@@ -45,25 +44,24 @@ class _JsonContainer:
 
 
 def json_sections(text: str, name: str, most: int) -> tuple[Section, ...]:
-    """Return valid JSON in sections of about ``most`` characters; none where it has no such parts.
+    """Divide valid JSON into sections of about ``most`` characters; empty where that is impossible.
 
-    A section holds a value, or values side by side, and begins on a line of its own; its title is
-    the path.
+    A section is one value or adjacent ones. It begins on a line of its own; its title is the path.
     """
     lines = Lines(text)
     groups = [*_groups(text, _units(text, most), lines, most)]
     if len(groups) < len("ab"):
         return ()
     starts = [1, *(lines.at(group[0].start) for group in groups[1:])]
-    titles = [mended(_title(group)) for group in groups]
+    titles = [without_surrogates(_title(group)) for group in groups]
     return tuple(
         section._replace(searched=_searched(text, section))
-        for section in sections_at(text, lines, starts, titles, mended(name))
+        for section in sections_at(text, lines, starts, titles, without_surrogates(name))
     )
 
 
 def _units(text: str, most: int) -> Sequence[_JsonUnit]:
-    """Return the values that are short enough, and those that hold no others, in order."""
+    """Return the values that are short enough, and scalars, in order."""
     root = _JsonContainer("", "", 0, array=True)
     stack = [root]
     for match in _MARK.finditer(text):
@@ -85,7 +83,7 @@ def _units(text: str, most: int) -> Sequence[_JsonUnit]:
 
 
 def _label(top: _JsonContainer, start: int) -> tuple[str, int]:
-    """Return how the next value is called in its container, and where it begins with its key."""
+    """Return the next value's name in its container, and its start including its key."""
     if top.array:
         top.number += 1
         return f"[{top.number - 1}]", start
@@ -94,20 +92,20 @@ def _label(top: _JsonContainer, start: int) -> tuple[str, int]:
 
 
 def _close(closed: _JsonContainer, outer: _JsonContainer, end: int, most: int) -> None:
-    """Take what a container holds as one unit if it is short, and else one by one."""
+    """Add a finished container as one unit if it is short, else its units."""
     if end - closed.start <= most or not closed.units:
         parent = closed.path.removesuffix(closed.label) if closed.label else closed.path
         outer.units.append(_JsonUnit(parent, closed.label, closed.start, end))
         return
     first = closed.units[0]
-    outer.units.append(first._replace(start=closed.start))  # its container begins with it
+    outer.units.append(first._replace(start=closed.start))  # includes the container's start
     outer.units.extend(closed.units[1:])
 
 
 def _groups(
     text: str, units: Sequence[_JsonUnit], lines: Lines, most: int
 ) -> Iterator[Sequence[_JsonUnit]]:
-    """Join units of one container while they are short; each group begins on a line of its own."""
+    """Group adjacent short units of a container; each group begins on a line of its own."""
     group: list[_JsonUnit] = []
     for unit in units:
         if not group:
@@ -134,9 +132,9 @@ def _title(group: Sequence[_JsonUnit]) -> str:
 
 
 def _searched(text: str, section: Section) -> str:
-    """Return the keys and values of a section, a line each, in order."""
+    """Return the keys and values of a section in order, one a line."""
     marks = _MARK.findall(text, section.start, section.end)
-    return mended(
+    return without_surrogates(
         "\n".join(
             json.loads(mark) if mark[0] == '"' else mark for mark in marks if mark not in "{}[]:,"
         )

@@ -1,4 +1,4 @@
-"""Links of a Markdown text: ``[[wikilinks]]``, inline links, and links by reference."""
+"""Finds the links in Markdown: ``[[wikilinks]]``, inline links, and reference links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 _PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)
 _WIKI = re.compile(r"([^\[\]\n]*)\]\]")
-# Nothing is given back to be tried in another way: the time grows with the text, not its square.
+# Possessive quantifiers: without backtracking the time stays linear.
 _INLINE = re.compile(
     r"\(\s*+(?:<([^<>\n]*+)>|((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+))\s*+"
     r"(?:(?<=\s)(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))\s*+)?\)"
@@ -26,11 +26,11 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _MARKDOWN = (".md", ".markdown")
 _NEAR = 2
 _LONGEST_LABEL = 1_000
-"""Characters; brackets may stand in brackets without end, and each pair has a label."""
+"""The most characters of a label; brackets may be nested, and each pair has a label."""
 
 
 class ParsedLinks(NamedTuple):
-    """The links of a text, in order, and what is odd about them."""
+    """The links of a text, in order, and remarks."""
 
     links: tuple[Link, ...]
     remarks: tuple[LoaderRemark, ...]
@@ -70,7 +70,7 @@ _LocatedLink = tuple[int, Link, LoaderRemark | None]
 
 
 def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]:
-    """Yield the links of one paragraph, with their offsets; code, comments and escapes are none."""
+    """Yield the links of one paragraph with offsets, outside code, comments and escapes."""
     opened: list[tuple[int, bool]] = []
     at, last_comment = 0, text.rfind("-->")
     closing = _code_ends(text)
@@ -101,7 +101,7 @@ def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]
 def _code_ends(text: str) -> Mapping[int, int]:
     """Return, by the start of a run of backticks, the end of the next run of the same length.
 
-    That closes a code span; where there is none, the backticks are only that.
+    That run closes a code span; without one, the backticks are plain text.
     """
     ends: dict[int, int] = {}
     following: dict[int, int] = {}
@@ -152,21 +152,21 @@ def _like_a_kind(label: str) -> LoaderRemark | None:
 def _destination(
     text: str, at: int, label: str, references: Mapping[str, Any]
 ) -> tuple[str | None, int]:
-    """Return what follows a label in brackets leads to, and where that ends."""
+    """Return the target after a label in brackets, and the end of the link."""
     if inline := _INLINE.match(text, at):
         target = inline.group(1) if inline.group(1) is not None else inline.group(2)
         return _ESCAPED.sub(r"\1", target or ""), inline.end()
     named = _LABEL.match(text, at)
     name = (named.group(1) if named and named.group(1).strip() else label) if references else ""
-    known = references.get(" ".join(name.split()).casefold().upper())
-    # A definition stands at the beginning of a line, before a colon; it is no use of itself.
-    if known is None or text[at : at + 1] == ":":
+    definition = references.get(" ".join(name.split()).casefold().upper())
+    # A definition, at the start of a line and before a colon, is not a link.
+    if definition is None or text[at : at + 1] == ":":
         return None, at
-    return str(known.get("href", "")), named.end() if named else at
+    return str(definition.get("href", "")), named.end() if named else at
 
 
 def _path_link(target: str, label: str) -> Link | None:
-    """Return a link to a Markdown file below; anything else is none of ours."""
+    """Return a link to a Markdown file below the root; ``None`` for any other target."""
     if _SCHEME.match(target) or target.startswith("#"):
         return None
     path, _, anchor = target.partition("#")
@@ -177,7 +177,7 @@ def _path_link(target: str, label: str) -> Link | None:
 
 
 def _decoded(raw: str) -> str:
-    """Return the text that percent-escapes stand for, or the raw text when they stand for none."""
+    """Decode percent-escapes; return the raw text when they are invalid."""
     try:
         return unquote_to_bytes(raw).decode() if "%" in raw else raw
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Markdown: a file is divided at its headings."""
+"""Markdown files, divided at their headings."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from fumishirube import (
     divide_at_headings,
 )
 from fumishirube.text import Lines, decode
+from fumishirube_stages.loaders.divisions import without_surrogates
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import MOST_STEPS, parsed
 from fumishirube_stages.loaders.names import is_navigation, sources_ending
-from fumishirube_stages.loaders.sections import mended
 
 _FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
 _FRONT_MATTER_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -60,13 +60,13 @@ _SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 
 
 class Markdown(Stage):
-    """Speaks for Markdown files. Each heading opens a section; so does text before the first.
+    """Claims Markdown files. Each heading begins a section; so does text before the first.
 
-    ``include`` and ``exclude`` are globs that choose the files, instead of the suffixes; exclude
-    wins. Manuals are divided at every heading, and files in no known encoding are skipped; files
-    that are studied are divided at three levels, and what is in no known encoding is read as UTF-8.
-    The next two settings change that. A file of so many lists and tables that parsing takes more
-    than ``parse_steps`` is skipped; the default is about four seconds.
+    The globs ``include`` and ``exclude`` select files instead of the suffixes; exclude wins.
+    Manuals are divided at every heading, and files in an unknown encoding are skipped. Files loaded
+    with their links are divided at three levels, and an unknown encoding is read as UTF-8. The next
+    two settings change that. A file whose lists and tables take more than ``parse_steps`` to parse
+    is skipped; the default is about four seconds.
     """
 
     reads_if: ClassVar[Mapping[str, str]] = {
@@ -87,18 +87,18 @@ class Markdown(Stage):
         return globs
 
     def sources(self, root: Root) -> list[Source]:
-        """Return the files that the globs choose, or that end in a suffix, whatever their case."""
-        wanted, unwanted = matcher(self.include), matcher(self.exclude)
-        chosen = _chosen(root, wanted) if self.include else sources_ending(root, self.suffixes)
+        """Return the files that match the globs, or have a suffix, in any case."""
+        included, excluded = matcher(self.include), matcher(self.exclude)
+        chosen = _chosen(root, included) if self.include else sources_ending(root, self.suffixes)
         return (
-            [source for source in chosen if not unwanted(source.path)] if self.exclude else chosen
+            [source for source in chosen if not excluded(source.path)] if self.exclude else chosen
         )
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read a file and divide it.
+        """Read and divide a file.
 
         Raises:
-            Unreadable: when its text cannot be had.
+            Unreadable: when its text cannot be read.
         """
         path = source.path
         text, _ = _decoded(root.read_bytes(path), self.undecodable or "skip")
@@ -115,10 +115,10 @@ class Markdown(Stage):
         )
 
     def load_with_links(self, root: Root, source: Source) -> Document:
-        """Read a file and divide it, with its links and what its front matter says.
+        """Read and divide a file, with its links and front matter.
 
         Raises:
-            Unreadable: when its text cannot be had.
+            Unreadable: when its text cannot be read.
         """
         from fumishirube_stages.loaders.front_matter import front_matter  # noqa: PLC0415 - see links
         from fumishirube_stages.loaders.links import links  # noqa: PLC0415 - manuals need neither
@@ -138,7 +138,7 @@ class Markdown(Stage):
             path=source.path,
             file_type="md",
             text=text,
-            sections=tuple(_studied(text, front.end, headings, lines)),
+            sections=tuple(_linked_sections(text, front.end, headings, lines)),
             links=linked.links,
             facts=front.facts,
             content=front.end,
@@ -147,7 +147,7 @@ class Markdown(Stage):
 
 
 class _FrontMatter(NamedTuple):
-    """The offset at which YAML front matter ends, and the title it gives."""
+    """The offset after the YAML front matter, and its title."""
 
     end: int = 0
     title: str | None = None
@@ -156,19 +156,19 @@ class _FrontMatter(NamedTuple):
 # --- sections -------------------------------------------------------------------------------
 
 
-def _chosen(root: Root, wanted: Callable[[str], bool]) -> list[Source]:
+def _chosen(root: Root, included: Callable[[str], bool]) -> list[Source]:
     paths = dict.fromkeys(entry.path for entry in root.files())
-    return [Source(path) for path in paths if wanted(path)]
+    return [Source(path) for path in paths if included(path)]
 
 
 def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
-    """Return the text, and whether every byte of it could be read."""
+    """Return the text, and whether every byte could be decoded."""
     if undecodable == "skip":
         return decode(data), True
     with suppress(Unreadable):
-        known = decode(data)
-        if "\0" not in known:
-            return known, True
+        decoded = decode(data)
+        if "\0" not in decoded:
+            return decoded, True
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         text, whole = data.decode(), b"\0" not in data
@@ -185,8 +185,10 @@ def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> 
     return divide_at_headings(text, headings, front.title or stem, front.end, lines)
 
 
-def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
-    """Yield every section below the front matter; text before the first heading has no title."""
+def _linked_sections(
+    text: str, begin: int, headings: Sequence[Heading], lines: Lines
+) -> Iterator[Section]:
+    """Yield the sections below the front matter; text before the first heading has no title."""
     first = lines.start(headings[0].line) if headings else len(text)
     before = text[begin:first]
     if before.strip():
@@ -200,9 +202,9 @@ def _studied(text: str, begin: int, headings: Sequence[Heading], lines: Lines) -
 
 
 def _front_matter(text: str) -> _FrontMatter:
-    """Find YAML between ``---`` and ``---`` at the very start; what is no mapping is text.
+    """Find YAML between ``---`` and ``---`` at the start; anything but a mapping is text.
 
-    Settings with a mistake, such as an unquoted colon, are still no text; they give no title.
+    Front matter with a mistake, such as an unquoted colon, is not text either, but has no title.
     """
     opening = _FRONT_MATTER_OPENS.match(text)
     closing = opening and _FRONT_MATTER_CLOSES.search(text, opening.end())
@@ -212,12 +214,14 @@ def _front_matter(text: str) -> _FrontMatter:
 
     inner = text[opening.end() : closing.start()]
     try:
-        # BaseLoader makes nothing but strings, lists and mappings.
+        # BaseLoader creates only strings, lists and mappings.
         content = yaml.load(inner, yaml.BaseLoader)  # noqa: S506
     except (yaml.YAMLError, RecursionError):
-        meant = all(_SETTING.match(line) for line in inner.splitlines() if line.strip())
-        return _FrontMatter(closing.end()) if meant else _FrontMatter()
+        is_yaml = all(_SETTING.match(line) for line in inner.splitlines() if line.strip())
+        return _FrontMatter(closing.end()) if is_yaml else _FrontMatter()
     if not isinstance(content, dict | None):
         return _FrontMatter()
     title = content.get("title") if content else None
-    return _FrontMatter(closing.end(), mended(title.strip()) if isinstance(title, str) else None)
+    return _FrontMatter(
+        closing.end(), without_surrogates(title.strip()) if isinstance(title, str) else None
+    )

@@ -1,4 +1,4 @@
-"""Text: plain text, marked-up text and tables that no other loader claims."""
+"""Plain text, marked-up text, and tables."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from pydantic import Field
 from fumishirube import Document, Root, Section, Source, Stage, Unreadable
 from fumishirube.text import Lines, decode, is_cjk
 from fumishirube_stages.loaders.delimited import table_sections
-from fumishirube_stages.loaders.divisions import divided, passages
+from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
 from fumishirube_stages.loaders.names import is_navigation
-from fumishirube_stages.loaders.sections import mended
 from fumishirube_stages.loaders.text_headings import HEADINGS
 from fumishirube_stages.loaders.toc_text import TOC
 
@@ -27,12 +26,12 @@ _LEAST_CJK = 0.2
 
 
 class Text(Stage):
-    """Speaks for text that no loader before it claims; ``extensionless`` names included.
+    """Claims text that no earlier loader claims, also names in ``extensionless``.
 
-    Headings of reStructuredText, AsciiDoc and Org open sections; other text is divided into
-    passages of about 30 lines or 1,500 characters, at blank lines, and tables (``.csv``, ``.tsv``)
-    into rows under their header. What is binary, minified or over ``most_bytes`` is skipped. For
-    logs add ``.log`` to the suffixes.
+    Headings of reStructuredText, AsciiDoc and Org begin sections. Other text is divided at blank
+    lines into passages of about 30 lines or 1,500 characters, and tables (``.csv``, ``.tsv``) into
+    rows under their header. Binary and minified files and those over ``most_bytes`` are skipped.
+    For logs add ``.log`` to the suffixes.
     """
 
     reads_if: ClassVar[Mapping[str, str]] = {
@@ -53,17 +52,17 @@ class Text(Stage):
     most_bytes: Annotated[int, Field(ge=1)] = 16 * 1024 * 1024
 
     def sources(self, root: Root) -> list[Source]:
-        """Return the files of these suffixes, but for a printed table of contents beside a TOC."""
+        """Return the files of these suffixes, without a printed copy of a table of contents."""
         files = root.files()
         listed = {entry.path for entry in files}
         paths = dict.fromkeys(entry.path for entry in files if self._reads(entry.name))
         return [Source(path) for path in paths if not _is_printed_toc(path, listed)]
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read a file and divide it.
+        """Read and divide a file.
 
         Raises:
-            Unreadable: when it is no text that anybody reads.
+            Unreadable: when it is not text for people.
         """
         path = source.path
         text = self._text(root.read_bytes(path))
@@ -74,7 +73,7 @@ class Text(Stage):
             path=path,
             file_type=suffix[1:] or "txt",
             text=text,
-            sections=_sections(text, mended(name.stem), suffix),
+            sections=_sections(text, without_surrogates(name.stem), suffix),
             navigation=is_navigation(path),
         )
 
@@ -101,16 +100,16 @@ class Text(Stage):
 
 
 def _is_printed_toc(path: str, listed: set[str]) -> bool:
-    """Tell whether a file is what ``00_目次.json`` says, written out for people."""
+    """Return whether a file is a printed copy of ``00_目次.json``."""
     folder, _, name = path.rpartition("/")
     stem = TOC.removesuffix(".json")
     return name == f"{stem}.txt" and (f"{folder}/{TOC}" if folder else TOC) in listed
 
 
 def _check_lines(text: str, suffix: str) -> None:
-    """Refuse text that was packed for machines: long lines with next to no space in them.
+    """Refuse minified text: long lines with almost no spaces.
 
-    Japanese has no spaces either, and tables few.
+    Japanese has no spaces either, and tables have few.
     """
     longest = max(text.split("\n"), key=len)
     if len(longest) <= _LONGEST_LINE or suffix in (".csv", ".tsv"):

@@ -1,4 +1,4 @@
-"""The headings of reStructuredText, AsciiDoc and Org, line by line."""
+"""Finds the headings of reStructuredText, AsciiDoc and Org."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fumishirube import Heading
 
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
 _RST_SHORT = 4
-"""An underline of so many marks makes a title of a longer line too, with a warning."""
+"""An underline of this length is accepted for a longer title, with a warning in docutils."""
 _ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*")
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S.*?)[ \t]*")
@@ -22,9 +22,9 @@ _DEEPEST = 6
 
 
 def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles with a line of equal marks below, or above and below.
+    """Yield the titles that are underlined, or over- and underlined.
 
-    The first kind of marks is the highest level, and so on, as docutils has it.
+    The first style is the highest level, and so on, as in docutils.
     """
     kinds: list[str] = []
     number = 0
@@ -42,7 +42,7 @@ def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None:
-    """Return the kind of a title that begins on a line, its text, and the first line below it."""
+    """Return the style of a title that begins on a line, its text, and the first line below it."""
     if number and lines[number - 1].strip():
         return None
     line = lines[number]
@@ -64,7 +64,7 @@ def _width(text: str) -> int:
 
 
 def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with ``=``, but for those in blocks of code and comments."""
+    """Yield the titles that begin with ``=``, outside blocks of code and comments."""
     fence = ""
     for number, line in enumerate(lines, start=1):
         marks = _ADOC_FENCE.fullmatch(line)
@@ -93,4 +93,4 @@ HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = MappingPr
         ".org": org_headings,
     }
 )
-"""Who knows the headings of a file, by its suffix."""
+"""The heading parser of each suffix."""

@@ -1,4 +1,4 @@
-"""TocText: the ``.txt`` chapters that a table of contents beside them names."""
+"""The ``.txt`` chapters that a table of contents lists."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pydantic import Field
 from fumishirube import Contents, Document, Root, Source, Stage, ToolError
 from fumishirube.text import decode, decode_lossy, nfc
 from fumishirube_stages.loaders.contents import named, parsed
+from fumishirube_stages.loaders.divisions import whole
 from fumishirube_stages.loaders.names import is_navigation
-from fumishirube_stages.loaders.sections import whole
 
 TOC = "00_目次.json"
 
 
 class TocText(Stage):
-    """Speaks for the chapters that ``00_目次.json`` names; each is one section.
+    """Claims the chapters that ``00_目次.json`` lists; each is one section.
 
-    A table of contents that cannot be used, or an entry of it, costs only itself. Of two that
-    name one chapter the outermost decides, and of two entries the first. Neither is read above
-    ``max_chapter_bytes``.
+    A table of contents or an entry that cannot be used is ignored. Of two tables that list one
+    chapter the outermost counts, and of two entries the first. Files over ``max_chapter_bytes`` are
+    not read.
     """
 
     reads_if: ClassVar[Mapping[str, str]] = {".txt": f"name them in a {TOC} beside them"}
@@ -33,7 +33,7 @@ class TocText(Stage):
     max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
 
     def sources(self, root: Root) -> list[Source]:
-        """Return the chapters that are there, each governed by its table of contents."""
+        """Return the existing chapters, each governed by its table of contents."""
         files = root.files()
         listed = {entry.path for entry in files}
         tocs = (entry.path for entry in files if entry.name == TOC)
@@ -45,10 +45,10 @@ class TocText(Stage):
         return list(chapters.values())
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read a chapter, titled by its table of contents, or by its stem if that is gone.
+        """Read a chapter, titled by its table of contents, or by its stem without one.
 
         Raises:
-            Unreadable: when its text cannot be had.
+            Unreadable: when its text cannot be read.
         """
         path = source.path
         text = decode(self._read(root, path))
@@ -58,10 +58,10 @@ class TocText(Stage):
         return Document(path, "txt", text, sections, navigation=is_navigation(path))
 
     def contents(self, root: Root, path: str) -> Contents:
-        """Return what a table of contents says, and what was repaired in it.
+        """Parse a table of contents, and report what was repaired.
 
         Raises:
-            Unreadable: when it cannot be used; the message says why.
+            Unreadable: when it cannot be used; the message has the reason.
             NotFound: when there is no such file.
         """
         decoded = decode_lossy(self._read(root, path))
@@ -76,7 +76,7 @@ class TocText(Stage):
         return contents._replace(warnings=tuple(warnings))
 
     def chapter(self, root: Root, path: str) -> Document:
-        """Read a chapter whatever its bytes; its encoding, and whether it is damaged, are told.
+        """Read a chapter with any bytes; the document has its encoding and whether it is damaged.
 
         Raises:
             Unreadable: when it is too large.
@@ -91,14 +91,14 @@ class TocText(Stage):
         return replace(root, limits=replace(root.limits, file_bytes=most)).read_bytes(path)
 
     def _titles(self, root: Root, toc: str) -> Mapping[str, str]:
-        """Return the title of each chapter that a table of contents names, by path."""
+        """Return the titles in a table of contents, by path."""
         try:
             return _titles_below(toc.rpartition("/")[0], self._read(root, toc))
         except ToolError:
             return {}
 
 
-# Chapters are read one at a time, and each asks its table of contents again.
+# Cached: chapters are loaded one at a time, and each needs its table of contents.
 @lru_cache(maxsize=4)
 def _titles_below(folder: str, data: bytes) -> Mapping[str, str]:
     titles: dict[str, str] = {}

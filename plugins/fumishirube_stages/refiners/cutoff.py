@@ -1,4 +1,4 @@
-"""Where the result ends: a limit, and the point from which hits are only weak."""
+"""The end of the result: a limit, and a score cut-off for weak hits."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fumishirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
 
 
 class Cutoff(Stage):
-    """Ends the ranking at ``limit``, or past the first ``sure`` hits at the first weak one.
+    """Cuts the ranking at ``limit``, or after the first ``sure`` hits at the first weak one.
 
-    A hit is weak with a score under ``score_share`` of the top and a coverage under ``coverage``.
-    Pinned hits stay. The caller's own limit then takes a prefix of what remains.
+    A hit is weak with a score below ``score_share`` of the top score and a coverage below
+    ``coverage``. Pinned hits stay. The caller's own limit is applied afterwards.
     """
 
     limit: Annotated[int, Field(ge=1)] = 50
@@ -23,20 +23,20 @@ class Cutoff(Stage):
     coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the beginning of the ranking; the rest is named as left out."""
+        """Return the first hits; report the others as left out."""
         hits = self._lifted(ranking.hits)
         end = self._end(hits)
         remaining = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.labels)][
             : self.limit
         ]
-        wanted = remaining if query.limit is None else remaining[: query.limit]
+        returned = remaining if query.limit is None else remaining[: query.limit]
         entered = {hit.passage.key for hit in remaining}
         cut = [hit for hit in hits[end:] if hit.passage.key not in entered]
         left = [
-            *_left(remaining[len(wanted) :], "candidate_cap"),
+            *_left(remaining[len(returned) :], "candidate_cap"),
             *_left(cut, "dynamic_cutoff"),
         ]
-        return ranking._replace(hits=tuple(wanted), left_out=(*ranking.left_out, *left))
+        return ranking._replace(hits=tuple(returned), left_out=(*ranking.left_out, *left))
 
     def _end(self, hits: Sequence[Hit]) -> int:
         for place, hit in enumerate(hits):
@@ -46,7 +46,7 @@ class Cutoff(Stage):
         return len(hits)
 
     def _lifted(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Move the best hit of each side of a comparison into the first ones."""
+        """Move the best hit of each side of a comparison among the first hits."""
         late = [hit for hit in hits[self.sure :] if "pinned_top" in hit.labels]
         if not late:
             return list(hits)
@@ -57,7 +57,7 @@ class Cutoff(Stage):
 
 
 def _non_increasing(hits: Sequence[Hit]) -> list[Hit]:
-    """Raise each score to the best one after it, so that order and scores agree."""
+    """Raise each score to the best one after it, so that scores never increase."""
     raised: list[Hit] = []
     best = 0.0
     for hit in reversed(hits):

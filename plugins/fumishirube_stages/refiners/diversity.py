@@ -1,4 +1,4 @@
-"""No file may crowd out the others."""
+"""Prevents a single file from filling the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HALF = 0.5
 
 
 class Diversity(Stage):
-    """Takes hits greedily; each further hit of a file loses a step of its score.
+    """Selects hits greedily; each further hit of a file has its score reduced by a step.
 
     The step is ``step``, or ``share`` of the top score if that is more. A hit that covers the
     whole query never falls below one that covers less than half of it.
@@ -24,7 +24,7 @@ class Diversity(Stage):
     share: Annotated[float, Field(ge=0, le=1)] = 0.05
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the same hits in their new order, with the scores that led to it."""
+        """Return the same hits in the new order, with their new scores."""
         if not ranking.hits:
             return ranking
         step = max(self.step, self.share * ranking.hits[0].score)

@@ -1,4 +1,4 @@
-"""Who enters the result: the best of each file first, and a few that would else never be seen."""
+"""Fills the result with the best hits of each file, and with some lower-ranked ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from fumishirube import Corpus, Env, Hit, LeftOut, Query, Ranking, Stage
 
 
 class Exploration(Stage):
-    """Fills a pool file by file, then adds low-ranked hits from outside it, scaled down.
+    """Fills a pool file by file, then adds some lower-ranked hits with reduced scores.
 
-    Of each file the best ``per_file`` hits enter first; the others follow while there is room.
-    The quota of explored hits is the larger of ``least`` and ``ratio`` of the pool. Where there are
-    more hits than ``places``, the pool leaves as many of these to explored hits; there is no such
-    bound without ``places``.
+    The best ``per_file`` hits of each file enter first, the others while the pool has places.
+    The number of explored hits is ``least`` or ``ratio`` of the pool, whichever is more. When there
+    are more hits than ``places``, the pool is made smaller so that pool and explored hits fit in
+    ``places``; ``null`` removes this limit.
     """
 
     enabled: Annotated[bool, Env("MANUAL_FIND_EXPLORATION_ENABLED")] = True
@@ -32,10 +32,10 @@ class Exploration(Stage):
     places: Annotated[int, Field(ge=1)] | None = 50
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the pool and the explored hits; what does not fit is named as left out."""
+        """Return the pool and the explored hits; report the others as left out."""
         first, deferred = self._by_file(ranking.hits)
         quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
-        pool = self._room(len(ranking.hits), quota)
+        pool = self._pool_size(len(ranking.hits), quota)
         free_places = max(0, pool - len(first))
         pooled = [*first[:pool], *deferred[:free_places]]
         outside = sorted([*first[pool:], *deferred[free_places:]], key=Hit.sort_key)
@@ -48,8 +48,8 @@ class Exploration(Stage):
         hits = tuple(sorted([*pooled, *explored], key=Hit.sort_key))
         return ranking._replace(hits=hits, left_out=(*ranking.left_out, *left))
 
-    def _room(self, hits: int, quota: int) -> int:
-        """Return how many hits enter the pool."""
+    def _pool_size(self, hits: int, quota: int) -> int:
+        """Return the size of the pool."""
         if self.places is None or hits <= self.places:
             return self.pool
         return min(self.pool, max(1, self.places - quota))

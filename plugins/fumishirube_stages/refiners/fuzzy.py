@@ -1,4 +1,4 @@
-"""Near spellings: sections whose words nearly match gain over those whose do not."""
+"""Near spellings: raises sections with words similar to those of the query."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from fumishirube.text import fold
 
 
 class Fuzzy(Stage):
-    """Raises each score by how nearly the required terms, or the query, stand in the section.
+    """Raises each score by the similarity of the section to the required terms, or to the query.
 
-    The likeness is rapidfuzz's partial ratio, 0 to 1, against title and body; below ``least`` it
-    counts as none. It helps with scanned text, where a character is often misread.
+    The similarity is rapidfuzz's partial ratio, 0 to 1, against title and body; below ``least`` it
+    counts as 0. It helps with scanned text, in which characters are often misread.
     """
 
     weight: Annotated[float, Field(ge=0)] = 0.2
     least: Annotated[float, Field(ge=0, le=1)] = 0.7
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the same hits, ordered by their raised scores."""
+        """Return the same hits, ordered by their new scores."""
         from rapidfuzz import fuzz  # noqa: PLC0415 - few pipelines use it, and it costs 10 ms
 
-        wanted = [fold(term) for term in query.required or (query.text,)]
+        terms = [fold(term) for term in query.required or (query.text,)]
         raised = []
         for hit in ranking.hits:
             text = f"{hit.passage.fields['title']}\n{hit.passage.fields['body']}"
-            likeness = max((fuzz.partial_ratio(term, text) / 100 for term in wanted), default=0.0)
+            likeness = max((fuzz.partial_ratio(term, text) / 100 for term in terms), default=0.0)
             gain = likeness if likeness >= self.least else 0.0
             raised.append(hit.scored(hit.score * (1 + self.weight * gain)))
         return ranking._replace(hits=tuple(sorted(raised, key=Hit.sort_key)))

@@ -1,4 +1,4 @@
-"""A section gains from the other sections of its file that match too."""
+"""Raises a section when other sections of its file match too."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from fumishirube import Corpus, Hit, Query, Ranking, Stage
 
 
 class Siblings(Stage):
-    """Adds to each hit a share of what the other hits of its file scored.
+    """Adds to each hit a share of the scores of the other hits of its file.
 
-    A file's evidence is the sum of its hits' scores, best first, each counting ``decay`` times as
-    much as the one before. A page that answers a question usually speaks of it in several places.
+    A file's score is the sum of its hits' scores, best first, each multiplied by ``decay`` once
+    more than the one before. A page that answers a question usually mentions it in several places.
     """
 
     weight: Annotated[float, Field(ge=0, le=1)] = 0.25
     decay: Annotated[float, Field(ge=0, lt=1)] = 0.5
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the same hits, ordered by their scores with those of their siblings."""
+        """Return the same hits, ordered by their new scores."""
         evidence: dict[str, float] = {}
         share: dict[str, float] = {}
         for hit in ranking.hits:

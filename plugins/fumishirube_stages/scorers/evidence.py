@@ -1,4 +1,4 @@
-"""What is known of whole documents while one search goes on, by the scorer that found it."""
+"""The scores of whole documents during one search, by scorer."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ PER_DOCUMENT = 10
 
 
 def document_scores(query: Query, scorer: str) -> dict[str, float] | None:
-    """Return what a scorer found out about documents, by path; ``None`` if it had nothing to say.
+    """Return a scorer's scores of documents, by path; ``None`` if it stored none.
 
-    The fuser ``weighted-sum`` reads the same.
+    The fuser ``weighted-sum`` reads them too.
     """
     return query.state.shared(dict[str, dict[str, float]], "documents").get(scorer)
 
 
 def store_document_scores(query: Query, scorer: str, values: dict[str, float]) -> None:
-    """Keep what a scorer found out about documents."""
+    """Store a scorer's scores of documents."""
     query.state.shared(dict[str, dict[str, float]], "documents")[scorer] = values
 
 
 def candidate_sections(matches: Iterable[IndexMatch]) -> list[IndexMatch]:
-    """Return the best sections, best first, so many of them and not too many of one document."""
+    """Return the best sections, limited in number, in total and for each document."""
     counts: defaultdict[str, int] = defaultdict(int)
     chosen: list[IndexMatch] = []
     for match in matches:

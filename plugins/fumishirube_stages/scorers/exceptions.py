@@ -1,4 +1,4 @@
-"""Exceptions: the lines that speak of exceptions, exclusions and prohibitions."""
+"""Exceptions: finds lines with exceptions, exclusions and prohibitions."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ VOCABULARY = (
 )
 
 _CHECKED = 1000
-"""After so many lines it is asked whether anybody still waits for them."""
+"""The number of lines between two checks of the budget."""
 
 
 class Exceptions(Stage):
-    """Finds the lines that hold a word of the vocabulary, each with the lines around it.
+    """Finds the lines with a word of the vocabulary, and the lines around them.
 
-    ``vocabulary`` replaces the words, ``extra_words`` adds to them. With ``loose`` blanks and
-    hyphens within a line do not matter; with ``merge`` stretches that overlap become one. A
-    stretch over ``max_chars`` is narrowed to half of that on either side of the word. The
-    text of the query does not matter.
+    ``vocabulary`` replaces the words, ``extra_words`` adds to them. With ``loose``, blanks and
+    hyphens within a line are ignored; with ``merge``, overlapping spans become one. A span over
+    ``max_chars`` is narrowed to half of that on either side of the word. The text of the query is
+    ignored.
     """
 
     generates: ClassVar[bool] = True
@@ -52,7 +52,7 @@ class Exceptions(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score 1 for each passage with such a line; its places are the stretches, in order."""
+        """Score 1 for each passage with such a line; its places are the spans, in order."""
         del candidates
         form = TextForm(fold=True, separators="" if self.loose else None)
         words = [form_of(word, form) for word in (*self.vocabulary, *self.extra_words)]
@@ -72,7 +72,7 @@ class Exceptions(Stage):
     def _windows(
         self, text: PassageText, projection: Projection, words: Iterable[str]
     ) -> Iterator[_Window]:
-        # Merged and not sorted, so that many matches do not keep other threads waiting.
+        # Merge lazily instead of sorting, so that many matches do not block other threads.
         matches = merge(*(_matches(text.own, projection, word) for word in words))
         lines = Lines(text.own)
         window: _Window | None = None
@@ -95,7 +95,7 @@ class Exceptions(Stage):
 
 
 class _Window(NamedTuple):
-    """The lines around a word, and the word."""
+    """The span of the lines around a word, and the span of the word."""
 
     start: int
     end: int
@@ -103,7 +103,7 @@ class _Window(NamedTuple):
     word_end: int
 
     def narrowed(self, text: str, most: int) -> TextRange:
-        """Return the window without outer white space, and at most so long beside the word."""
+        """Return the window without outer white space, cut to ``most`` around the word."""
         shown = text[self.start : self.end]
         start = self.start + len(shown) - len(shown.lstrip())
         end = self.start + len(shown.rstrip())
@@ -115,7 +115,7 @@ class _Window(NamedTuple):
 
 
 def _matches(text: str, projection: Projection, word: str) -> Iterator[tuple[int, int]]:
-    """Yield where a word stands within one line of the text, in order."""
+    """Yield the occurrences of a word within one line of the text, in order."""
     place = projection.text.find(word)
     while place >= 0:
         start, end = projection.span(place, place + len(word))

@@ -1,4 +1,4 @@
-"""Full text: sections in which everything stands that was asked for; else, in which most does."""
+"""Full text: finds sections that contain all words of a query, or else most of them."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from fumishirube_stages.scorers.evidence import (
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 _LOOKED_AT = 10 * MAX_CANDIDATES
-"""So many sections are looked at first: mostly enough, although few of one document count."""
+"""Sections requested first; usually enough, although few of one document count."""
 
 
 class Fulltext(Stage):
-    """Nominates sections by BM25 over the required terms, wherever they stand, in words too.
+    """Generates candidates by BM25 over the required terms, which may be inside words.
 
-    When no section holds them all, words and pairs of Japanese characters will do, any of those
-    that say what the query is about: sections that hold less than ``min_coverage`` of them are
-    left out, and the answer says so.
+    When no section contains them all, content words and pairs of Japanese characters are searched
+    instead. Sections that contain less than ``min_coverage`` of them are left out, and the
+    diagnostics say so.
     """
 
     generates: ClassVar[bool] = True
@@ -51,13 +51,13 @@ class Fulltext(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Ranking:
-        """Return the best sections, by what their texts are worth."""
-        wanted = query.required or tuple(query.text.split())
-        texts, share = wanted, 1.0
+        """Return the best sections, by the estimates of the corpus."""
+        requested = query.required or tuple(query.text.split())
+        texts, share = requested, 1.0
         matches = _text_matches(corpus, texts, query)
-        relaxed = not matches.total and bool(wanted)
+        relaxed = not matches.total and bool(requested)
         if relaxed:
-            texts = _pieces(wanted)
+            texts = _pieces(requested)
             share = min(self.min_coverage, 1 - 1e-9)
             matches = _text_matches(corpus, texts, query, share)
         best = candidate_sections(matches.matches)
@@ -80,7 +80,7 @@ def _text_matches(
     share: float = 1.0,
     limit: int | None = _LOOKED_AT,
 ) -> TextMatches:
-    """Return where texts stand; a corpus that does not look at letters knows words at least."""
+    """Return the sections that contain texts, or words where substrings cannot be searched."""
     if isinstance(corpus, LinkedCorpus):
         matches = corpus.search_texts(texts, limit, query.within, share)
         filtered = [match for match in matches.matches if passes_filter(match.passage, query)]
@@ -95,13 +95,13 @@ def _text_matches(
     return TextMatches(sections, len(sections))
 
 
-def _pieces(wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of what a query is about, and the overlapping pairs of its Japanese runs.
+def _pieces(requested: Sequence[str]) -> tuple[str, ...]:
+    """Return the content words of a query, and the overlapping pairs of its Japanese runs.
 
-    What only holds a sentence together does not count, or a question would need most of its own
-    particles in an answer; nor does a single character beside longer pieces.
+    Function words do not count, or an answer would need most particles of the question. Single
+    characters beside longer pieces do not count either.
     """
-    about = concepts(" ".join(wanted))
+    about = concepts(" ".join(requested))
     chosen = [concept for concept in about if not concept.single] or about
     return tuple(dict.fromkeys(piece for concept in chosen for piece in _pairs(concept.text)))
 

@@ -1,4 +1,4 @@
-"""Graph: documents that are linked with the best ones, the nearer the better."""
+"""Graph: finds documents that are linked to the best ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fumishirube_stages.weights import Weigh, unscored
 
 
 class Graph(Stage):
-    """Walks over links from the best ``seeds`` documents, and gives 1 / (1 + hops).
+    """Follows links from the best ``seeds`` documents, and scores 1 / (1 + hops).
 
-    A search may ask for a ``depth``, and for the ``link_types`` to follow. It goes on from what
-    vectors and full text found, so it comes last; without vectors it has nothing to add.
+    A search may set a ``depth``, and the ``link_types`` to follow. The scorer starts from the
+    results of vectors and full text, so it comes last; without vectors it adds nothing.
     """
 
     generates: ClassVar[bool] = True
@@ -28,7 +28,7 @@ class Graph(Stage):
     depth: Annotated[int, Field(ge=1, le=5)] = 2
 
     def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
-        """Return that it lacks the scorer from whose documents it walks, if it does."""
+        """Return the message for a missing scorer of start documents, or ``None``."""
         if unscored(stages, ["vector"]):
             return "it starts from what the scorer 'vector' finds, which is not configured"
         return None
@@ -36,7 +36,7 @@ class Graph(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Return the first section of every document that was reached."""
+        """Return the first section of every document reached."""
         similar = document_scores(query, "vector")
         if not isinstance(corpus, LinkedCorpus) or similar is None:
             return ()
@@ -51,7 +51,7 @@ class Graph(Stage):
         return [Hit(first[p][0], 1 / (1 + number)) for p, number in reached.items() if first[p]]
 
     def _best(self, query: Query, similar: Mapping[str, float]) -> list[str]:
-        """Return the documents to start from: the greatest by vectors and full text together."""
+        """Return the start documents: the best by vectors and full text together."""
         texts = document_scores(query, "fulltext") or {}
         weigh = query.state.shared(dict[str, Weigh], "weigh").get("weigh", _evenly)
         alpha, _, gamma = weigh(bool(texts))

@@ -1,4 +1,4 @@
-"""BM25 over weighted fields, the share of concepts that are there, and a penalty for length."""
+"""BM25 over weighted fields, with a bonus for coverage and a penalty for length."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _UNMARKED: frozenset[str] = frozenset()
 
 
 class _Scores:
-    """What one search knows of its passages, and the greatest coverage that came up at first."""
+    """The scores of passages in one search, and the best coverage among the first ones."""
 
     def __init__(self) -> None:
         self.parts: dict[_Key, tuple[Hit, float]] = {}
@@ -62,20 +62,21 @@ class _Scores:
 
 
 class Lexical(Stage):
-    """Nominates sections by the index, and scores the nominated by what stands in them.
+    """Generates candidates from the index, and rescores them by their texts.
 
-    What nominates are the ``nominating`` rarest terms of the query, and of the others those that
-    stand in no more than ``common_share`` of the sections, nor in over ``common_sections``: longer
-    lists of places would cost time and tell nothing. All terms score.
+    The index is queried with the ``candidate_terms`` rarest terms of the query, and with further
+    terms that occur in at most ``common_share`` of the sections and in at most
+    ``common_sections``: longer posting lists would cost time and distinguish little. All terms
+    count for rescoring.
 
-    Where the ``pool`` is full and a file has more than ``crowding`` places in it, the best of the
-    files that have fewer are nominated too, up to ``elsewhere``.
+    When the ``pool`` is full and one file has more than ``crowding`` candidates in it, up to
+    ``elsewhere`` candidates from files with fewer are added.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
-    bonus for covering the query's concepts, minus a penalty for very long sections. What lies
-    between concepts, such as を知 in 休暇を知る, counts less where fewer concepts are: by the
-    coverage as a share of the best one met, to the power of ``between_power`` times the square of
-    that best one.
+    bonus for covering the query's concepts, minus a penalty for very long sections. Terms between
+    concepts, such as を知 in 休暇を知る, count less where fewer concepts match: their part is
+    multiplied by (coverage / best coverage) to the power of ``between_power`` times the square of
+    the best coverage.
     """
 
     generates: ClassVar[bool] = True
@@ -92,7 +93,7 @@ class Lexical(Stage):
     between_power: Annotated[float, Field(ge=0)] = 2.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
-    nominating: Annotated[int, Field(ge=1)] = 8
+    candidate_terms: Annotated[int, Field(ge=1)] = 8
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
@@ -107,7 +108,7 @@ class Lexical(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit] | Ranking:
-        """Nominate the best sections for the query, and score them."""
+        """Generate candidates for the query, and rescore them."""
         analysis = self._analysis(query, corpus)
         extras = self._extras(query, analysis, corpus)
         if not analysis.terms and not extras:
@@ -126,7 +127,7 @@ class Lexical(Stage):
         anywhere = query.inside(analysis.anywhere)
         matched, at_least = corpus.count(anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
-        # What holds no part of any concept was nominated by what stands between two of them.
+        # A hit without any part of a concept matched only terms between two concepts.
         relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
         return Ranking(relevant, matched=MatchCount(matched, at_least, capped))
 
@@ -137,17 +138,19 @@ class Lexical(Stage):
         matches: Sequence[IndexMatch],
         exclude: frozenset[_Key],
     ) -> Iterable[IndexMatch]:
-        """Return the best matches outside of files that take more than their places in the pool."""
+        """Return the best matches outside of files with too many candidates."""
         places = Counter(match.passage.path for match in matches)
         crowding = tuple(path for path, number in places.items() if number > self.crowding)
         if not crowding or not self.elsewhere:
             return ()
         others = Bool(must=(clause,), must_not=(Pages(crowding),))
         least = self.promising * matches[0].estimate
-        known = {match.passage.key for match in matches} | exclude
-        further = corpus.search(others, self.elsewhere + len(known))
+        excluded = {match.passage.key for match in matches} | exclude
+        further = corpus.search(others, self.elsewhere + len(excluded))
         return [
-            match for match in further if match.estimate >= least and match.passage.key not in known
+            match
+            for match in further
+            if match.estimate >= least and match.passage.key not in excluded
         ][: self.elsewhere]
 
     def _scored(
@@ -157,19 +160,21 @@ class Lexical(Stage):
         analysis: QueryAnalysis,
         extras: tuple[WeightedTerm, ...],
     ) -> Sequence[Hit]:
-        """Score passages, each once a search; what a filter's own terms add is added to that."""
-        known = query.state.shared(_Scores, "lexical", self.fingerprint, query.text)
+        """Score passages, each once a search; then add the scores of a filter's own terms."""
+        scores = query.state.shared(_Scores, "lexical", self.fingerprint, query.text)
         passages = tuple(passages)
         for passage in passages:
-            if passage.key not in known.parts:
-                known.parts[passage.key] = self._score(passage, analysis)
-        if known.best is None:
-            known.best = max((hit.coverage for hit, _ in known.parts.values()), default=0.0) or 1.0
+            if passage.key not in scores.parts:
+                scores.parts[passage.key] = self._score(passage, analysis)
+        if scores.best is None:
+            scores.best = (
+                max((hit.coverage for hit, _ in scores.parts.values()), default=0.0) or 1.0
+            )
         hits = []
         for passage in passages:
-            hit, between = known.parts[passage.key]
-            present = min(1.0, hit.coverage / known.best)
-            more = between * present ** (self.between_power * known.best**2)
+            hit, between = scores.parts[passage.key]
+            present = min(1.0, hit.coverage / scores.best)
+            more = between * present ** (self.between_power * scores.best**2)
             for fields in (passage.fields,) if extras else ():
                 more += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
             hits.append(hit.scored(hit.score + more) if more else hit)
@@ -185,17 +190,17 @@ class Lexical(Stage):
     def _extras(
         self, query: Query, analysis: QueryAnalysis, corpus: Corpus
     ) -> tuple[WeightedTerm, ...]:
-        """Return the terms of a filter that the query lacks; they only count where it filters."""
+        """Return the terms of a filter that the query lacks; they count only in filtered runs."""
         if not query.must:
             return ()
         folded = fold(query.text)
-        known = {weighted_term.term for weighted_term in analysis.terms}
+        present = {weighted_term.term for weighted_term in analysis.terms}
         terms = dict.fromkeys(
             term
             for required in query.must
             if not mentions(folded, fold(required))
             for term in query_terms(corpus, required)
-            if term not in known
+            if term not in present
         )
         counts = corpus.frequencies(terms) if terms else {}
         size, finders = corpus.size, form_finders(corpus, terms)
@@ -211,7 +216,7 @@ class Lexical(Stage):
         extras: Iterable[WeightedTerm],
         corpus: Corpus,
     ) -> Clause:
-        """Return what nominates for this run: among what it must hold, if anything."""
+        """Return the clause for candidates, within the filter of this run."""
         if not query.must:
             return query.inside(analysis.clause)
         more = [
@@ -221,14 +226,14 @@ class Lexical(Stage):
                 extra.term, _REQUIRED_ONLY, extra.value, part=is_part(extra.term, corpus)
             )
         ]
-        wanted = Bool(should=(analysis.clause, *more)) if more else analysis.clause
-        return query.inside(Bool(must=(wanted, *map(Holds, query.must))))
+        candidates = Bool(should=(analysis.clause, *more)) if more else analysis.clause
+        return query.inside(Bool(must=(candidates, *map(Holds, query.must))))
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
-        wanted = concepts(text)
-        named = [concept.text for concept in wanted if is_part(concept.text, corpus)]
+        query_concepts = concepts(text)
+        named = [concept.text for concept in query_concepts if is_part(concept.text, corpus)]
         weights: dict[str, float] = {}
-        content = {term for concept in wanted for term in query_terms(corpus, concept.text)}
+        content = {term for concept in query_concepts for term in query_terms(corpus, concept.text)}
         for chunk in chunks(text):
             for term in query_terms(corpus, chunk.text):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
@@ -236,13 +241,13 @@ class Lexical(Stage):
         weights |= dict.fromkeys(named, 1.0)
         parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
-        # Only these say that a section matches: what spans two words of a query is in any text.
+        # Only these count as matches: terms that span two words of a query occur in any text.
         matching_terms = [term for term in chosen if term in content or term in named]
         counts = dict(corpus.frequencies(chosen))
         counts |= {part: corpus.count(Part(part)).number for part in named}
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
-        groups = tuple(weighted_concept(c, corpus, idf) for c in wanted)
+        groups = tuple(weighted_concept(c, corpus, idf) for c in query_concepts)
         shares, finders = coverage_shares(groups), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
         return QueryAnalysis(
@@ -269,12 +274,12 @@ class Lexical(Stage):
         )
 
     def _content(self, weights: Mapping[str, float]) -> Sequence[str]:
-        """Return the terms that are more than function words; all, when there are no others."""
+        """Return the terms other than function words; all terms, when there are no others."""
         content = [term for term, weight in weights.items() if weight > self.function_weight]
         return content or [*weights]
 
     def _common(self, size: int) -> int:
-        """Return in how many sections a term stands, at the most, that is not common."""
+        """Return the number of sections above which a term is common."""
         return min(self.common_sections, max(_FEW, int(self.common_share * size)))
 
     def _clause(
@@ -284,18 +289,18 @@ class Lexical(Stage):
         parts: frozenset[str],
         least: float,
     ) -> Clause:
-        """Return what nominates: the rarest terms, and those that are rare enough."""
+        """Return the clause for candidates: the rarest terms, and those rare enough."""
         value = {term: weights[term] * idf[term] for term in self._content(weights)}
         ordered = sorted(value, key=value.__getitem__, reverse=True)
         should: list[Clause] = []
         for place, term in enumerate(ordered):
-            if place >= self.nominating and idf[term] < least:
+            if place >= self.candidate_terms and idf[term] < least:
                 continue
             should += self._named(term, weights[term], value[term], part=term in parts)
         return Bool(should=tuple(should))
 
     def _named(self, term: str, weight: float, value: float, *, part: bool) -> Sequence[Clause]:
-        """Return a term in each field, by what it is worth there; a part of terms in any."""
+        """Return a term in each field, with its weight there; a part of terms in any field."""
         if part:
             return (Part(term, None, value),)
         return (
@@ -306,7 +311,7 @@ class Lexical(Stage):
         )
 
     def _score(self, passage: Passage, analysis: QueryAnalysis) -> tuple[Hit, float]:
-        """Return a passage scored by the query's concepts, and what lies between them adds."""
+        """Return a hit with its score by concepts, and the score of the terms between concepts."""
         fields = passage.fields
         names = _names(fields)
         score, covered, between = self._term_score(fields, names, analysis.terms, analysis)
@@ -326,7 +331,7 @@ class Lexical(Stage):
         terms: Iterable[WeightedTerm],
         analysis: QueryAnalysis,
     ) -> tuple[float, float, float]:
-        """Return what concepts add to a score, how much of the query they cover, and the rest."""
+        """Return the score of the concepts, their coverage, and the score of all other terms."""
         title, headings, path, body = (fields[name] for name in _FIELDS)
         norm = self.k1 * (1 - self.b + self.b * len(body) / analysis.average)
         score = covered = between = 0.0
@@ -338,16 +343,16 @@ class Lexical(Stage):
                 frequency += self.path_boost * count(path, term)
             if not frequency:
                 continue
-            worth = value * frequency * (self.k1 + 1) / (frequency + norm)
+            gain = value * frequency * (self.k1 + 1) / (frequency + norm)
             if share or not analysis.groups:
                 covered += share
-                score += worth
+                score += gain
             else:
-                between += worth
+                between += gain
         return score, covered, between
 
     def _coverage_bonus(self, groups: Sequence[WeightedConcept]) -> float:
-        """Return what covering the whole query is worth, by the mean rarity of its concepts."""
+        """Return the bonus for covering the whole query, by the mean rarity of its concepts."""
         if not groups:
             return 0.0
         mean = sum(group.weight for group in groups) / len(groups)
@@ -362,7 +367,7 @@ class Lexical(Stage):
 def _best(
     corpus: Corpus, clause: Clause, limit: int, cutoff: ScoreCutoff, exclude: frozenset[_Key]
 ) -> Sequence[IndexMatch]:
-    """Return the best matches; a cut-off is by the best of those that are not excluded."""
+    """Return the best matches; the cut-off uses the best match that is not excluded."""
     if not exclude:
         return corpus.search(clause, limit, cutoff)
     best = corpus.search(clause, limit + len(exclude))
@@ -370,5 +375,5 @@ def _best(
 
 
 def _names(fields: Mapping[str, str]) -> str:
-    """Return all but the body: most terms do not stand there, which one look tells."""
+    """Return all fields but the body as one text, so that one test covers them."""
     return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"

@@ -1,4 +1,4 @@
-"""Loose: what holds the query, whatever separators stand between its characters."""
+"""Loose: finds the query regardless of separators between its characters."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
 class Loose(Stage):
-    """Finds the query where both it and the text are without blanks, middle dots and hyphens.
+    """Finds the query, ignoring blanks, middle dots and hyphens in it and in the text.
 
-    ``extra_separators`` are further characters to leave out. A query of nothing else finds nothing.
+    ``extra_separators`` are further characters to ignore. A query of separators only finds nothing.
     """
 
     generates: ClassVar[bool] = True
@@ -23,7 +23,7 @@ class Loose(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score 1 for each passage that holds the query, in the order of the manual."""
+        """Score 1 for each passage that contains the query, in the order of the manual."""
         del candidates
         form = TextForm(fold=not query.case_sensitive, separators=self.extra_separators)
         return first_text_hits(query, corpus, form)

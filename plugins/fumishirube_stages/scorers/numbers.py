@@ -1,4 +1,4 @@
-"""Numbers beside the same words as in the query, and codes such as E-104."""
+"""Numbers with the same neighbouring words as in the query, and codes such as E-104."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 2
 
 
 class Numbers(Stage):
-    """Adds ``context`` for each number of the query that has its neighbour in the section too.
+    """Adds ``context`` for each number of the query whose neighbour in the section is the same.
 
     At most two numbers count. ``code`` is added once for a code of letters and digits.
     """
@@ -33,15 +33,15 @@ class Numbers(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score the passages that hold the query's numbers or codes."""
-        wanted = _query_numbers(query.text)
-        if not wanted.contexts and not wanted.codes:
+        """Score the passages that contain the query's numbers or codes."""
+        query_numbers = _query_numbers(query.text)
+        if not query_numbers.contexts and not query_numbers.codes:
             return
-        known = query.state.shared(dict[tuple[str, int], tuple[int, bool]], "numbers", query.text)
+        counts = query.state.shared(dict[tuple[str, int], tuple[int, bool]], "numbers", query.text)
         for key, passage in candidates.items():
-            if key not in known:
-                known[key] = wanted.count_in(passage)
-            contexts, code = known[key]
+            if key not in counts:
+                counts[key] = query_numbers.count_in(passage)
+            contexts, code = counts[key]
             if contexts or code:
                 labels = {"number_context"} if contexts else set()
                 labels |= {"code_exact"} if code else set()

@@ -1,7 +1,7 @@
-"""Patterns: a regular expression in one normal form, for texts in NFKC, and in RE2's dialect.
+"""Regular expressions in a normal form, for texts in NFKC, and in RE2's dialect.
 
-The interpreter's own parser decides what a pattern means; what it understood is written down
-again, so that every literal is escaped and no engine reads more into it.
+The parser of the standard library decides what a pattern means. The parsed pattern is written
+again with every literal escaped, so that no engine interprets it differently.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CATEGORIES = {
     codes.CATEGORY_WORD: r"\w",
     codes.CATEGORY_NOT_WORD: r"\W",
 }
-# What Python's classes hold, as RE2 spells it inside brackets.
+# The members of Python's classes, in RE2's syntax inside brackets.
 _DIGIT, _WORD = r"\p{Nd}", r"\p{L}\p{N}_"
 _SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
 _RE2_CATEGORIES = {
@@ -52,10 +52,10 @@ _RE2_NEGATED = {codes.CATEGORY_NOT_SPACE: f"[^{_SPACE}]", codes.CATEGORY_NOT_WOR
 
 
 class Pattern(NamedTuple):
-    """A pattern in normal form, its flags, and in RE2's dialect where that means the same.
+    """A pattern in normal form, its flags, and its form for RE2, if that means the same.
 
-    ``needed`` are literals that stand in every text with a match: a quick look for them spares
-    most texts the engine.
+    ``needed`` are literals that occur in every match: most texts are ruled out by searching for
+    them, without running the engine.
     """
 
     python: str
@@ -65,11 +65,11 @@ class Pattern(NamedTuple):
 
 
 class _NotInRe2(Exception):
-    """RE2 has no such construct, or reads it otherwise."""
+    """RE2 does not support a construct, or interprets it differently."""
 
 
 def parse_pattern(pattern: str, *, ignore_case: bool) -> Pattern | None:
-    """Return what a pattern means; ``None`` when it is no regular expression."""
+    """Parse a pattern; return ``None`` when it is not a regular expression."""
     flags = re.IGNORECASE if ignore_case else 0
     try:
         with _QUIET, warnings.catch_warnings():
@@ -92,7 +92,7 @@ def parse_pattern(pattern: str, *, ignore_case: bool) -> Pattern | None:
 
 
 def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
-    """Yield the literals outside all groups; where case is ignored, those that have none."""
+    """Yield the literals outside all groups; when case is ignored, only those without case."""
     for is_literal, items in groupby(tree, key=lambda item: item[0] is codes.LITERAL):
         text = _nfkc("".join(chr(value) for _, value in items)) if is_literal else ""
         if text and (cased or text.casefold() == text == text.upper()):
@@ -100,13 +100,13 @@ def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
 
 
 class _PatternWriter:
-    """Writes the tree of a pattern as Python would have it written."""
+    """Writes a parsed pattern in Python's syntax."""
 
     def __init__(self, flags: int) -> None:
         self.flags = flags
 
     def sequence(self, tree: Iterable[tuple[Any, Any]]) -> str:
-        """Write items that follow each other; literals that do are normalised together."""
+        """Write consecutive items; consecutive literals are normalised together."""
         parts: list[str] = []
         literals = ""
         for code, value in tree:
@@ -119,7 +119,7 @@ class _PatternWriter:
         return "".join([*parts, re.escape(_nfkc(literals))])
 
     def item(self, code: Any, value: Any) -> str:
-        """Write one item that is no literal."""
+        """Write one item that is not a literal."""
         if code is codes.NOT_LITERAL:
             return self.members([(codes.NEGATE, None), (codes.LITERAL, value)])
         if code is codes.ANY:
@@ -145,7 +145,7 @@ class _PatternWriter:
         return f"(?{on}{'-' * bool(off)}{off}:{self.sequence(inner)})"
 
     def repeated(self, repetition: tuple[int, Any, Any], mode: str) -> str:
-        """Write a repetition; its mode stands behind the bounds."""
+        """Write a repetition; ``mode`` follows the bounds."""
         least, most, inner = repetition
         bounds = {(0, codes.MAXREPEAT): "*", (1, codes.MAXREPEAT): "+", (0, 1): "?"}
         upper = "" if most is codes.MAXREPEAT else int(most)
@@ -153,11 +153,11 @@ class _PatternWriter:
         return f"(?:{self.sequence(inner)}){bound}{mode}"
 
     def anchor(self, at: Any) -> str:
-        """Write a place between characters."""
+        """Write a zero-width assertion."""
         return _AT[at]
 
     def beyond(self, code: Any, value: Any) -> str:
-        """Write what only Python has."""
+        """Write a construct that only Python has."""
         if code is codes.POSSESSIVE_REPEAT:
             return self.repeated(value, "+")
         if code is codes.ATOMIC_GROUP:
@@ -174,10 +174,10 @@ class _PatternWriter:
             return f"(?({number}){self.sequence(yes)}{otherwise})"
         if code is codes.FAILURE:
             return "(?!)"
-        raise re.error(f"{code} is not known here")
+        raise re.error(f"{code} is not supported")
 
     def members(self, items: Sequence[tuple[Any, Any]]) -> str:
-        """Write a class of characters; members whose form is longer stand beside it."""
+        """Write a character class; members with a longer normal form become alternatives."""
         negated = items[0][0] is codes.NEGATE
         inside: list[str] = []
         longer: list[str] = []
@@ -200,12 +200,12 @@ class _PatternWriter:
         return f"(?:{'|'.join([*arms, *([f'[{written}]'] if written else [])])})"
 
     def category(self, category: Any) -> str:
-        """Write a category such as digits for the inside of a class."""
+        """Write a category, such as digits, inside a class."""
         return _CATEGORIES[category]
 
 
 class _Re2PatternWriter(_PatternWriter):
-    """Writes the same for RE2, as far as that means the same."""
+    """Writes a parsed pattern in RE2's syntax, as far as that means the same."""
 
     def sequence(self, tree: Iterable[tuple[Any, Any]]) -> str:
         if self.flags & re.ASCII:
@@ -225,7 +225,7 @@ class _Re2PatternWriter(_PatternWriter):
     def repeated(self, repetition: tuple[int, Any, Any], mode: str) -> str:
         least, most, inner = repetition
         bounded = 0 if most is codes.MAXREPEAT else most
-        # Engines differ in how often they repeat what may be empty.
+        # Engines differ in how often they repeat an empty match.
         if max(least, bounded) > _REPEATS_IN_RE2 or not inner.getwidth()[0]:
             raise _NotInRe2
         return super().repeated(repetition, mode)
@@ -249,7 +249,7 @@ class _Re2PatternWriter(_PatternWriter):
 
 
 def _is_own_form(low: int, high: int) -> bool:
-    """Tell whether a range stays as it is: in NFKC already, or too wide to be taken apart."""
+    """Return whether a range stays: it is in NFKC already, or too wide to normalise."""
     if high - low > _EXPANDED:
         return True
     return low < high and all(_nfkc(chr(code)) == chr(code) for code in range(low, high + 1))

@@ -1,4 +1,4 @@
-"""Stretches of the query that stand in the section word for word."""
+"""Phrases of the query that occur in the section verbatim."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MOST = 2048
 
 
 class PhraseScorer(Stage):
-    """Adds the rarity of the terms inside every stretch of the query that is found verbatim.
+    """Adds the rarity of the terms in every phrase of the query that occurs verbatim.
 
-    A stretch counts from four Japanese characters or two words on. Only the ``depth`` passages
-    that were nominated first are looked at.
+    A phrase has at least four Japanese characters or two words. Only the first ``depth`` candidates
+    are scored.
     """
 
     generates: ClassVar[bool] = False
@@ -34,33 +34,33 @@ class PhraseScorer(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score the passages that hold a stretch of the query."""
-        wanted = _query_phrases(query.text)
-        known = query.state.shared(
+        """Score the candidates that contain a phrase of the query."""
+        phrases = _query_phrases(query.text)
+        scored = query.state.shared(
             dict[tuple[str, int], Hit], "phrase", self.fingerprint, query.text
         )
         rarities = query.state.shared(dict[str, _SpanRarity], "phrase").setdefault(
             "rarity", _SpanRarity(corpus)
         )
         for key, passage in islice(candidates.items(), self.depth):
-            if key not in known:
-                known[key] = self._score(passage, wanted, rarities)
-            if known[key].labels:
-                yield known[key]
+            if key not in scored:
+                scored[key] = self._score(passage, phrases, rarities)
+            if scored[key].labels:
+                yield scored[key]
 
-    def _score(self, passage: Passage, wanted: _QueryPhrases, rarities: _SpanRarity) -> Hit:
+    def _score(self, passage: Passage, phrases: _QueryPhrases, rarities: _SpanRarity) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
-        find_spans = _verbatim if wanted.japanese else _verbatim_words
-        spans = {span for stretch in wanted.stretches for span in find_spans(stretch, text)}
+        find_spans = _verbatim if phrases.japanese else _verbatim_words
+        spans = {span for stretch in phrases.stretches for span in find_spans(stretch, text)}
         score = self.weight * sum(rarities.of(span) for span in spans)
         labels = {"phrase"} if spans else set()
-        if any(occurs(text, whole) for whole in wanted.wholes):
+        if any(occurs(text, whole) for whole in phrases.wholes):
             labels.add("exact")
         return Hit(passage, score, frozenset(labels))
 
 
 class _QueryPhrases(NamedTuple):
-    """A query: what may stand verbatim in part, what counts as exact, whether it is Japanese."""
+    """A query's phrases, those that must match whole, and whether it is Japanese."""
 
     stretches: tuple[str, ...]
     wholes: tuple[str, ...]
@@ -93,7 +93,7 @@ class _SpanRarity:
 
 
 def _verbatim(stretch: str, text: str) -> Iterable[str]:
-    """Yield the longest parts of a stretch that stand in the text, left to right."""
+    """Yield the longest parts of a phrase that occur in the text, left to right."""
     end = 0
     for start in _places(stretch, text):
         if start < end:
@@ -107,7 +107,7 @@ def _verbatim(stretch: str, text: str) -> Iterable[str]:
 
 
 def _verbatim_words(stretch: str, text: str) -> Iterable[str]:
-    """Yield the longest rows of words of a stretch that stand in the text, left to right."""
+    """Yield the longest sequences of words of a phrase that occur in the text, left to right."""
     words = stretch.split(" ")
     end = 0
     for start, pair in enumerate(_pairs(stretch)):
@@ -127,7 +127,7 @@ def _pairs(stretch: str) -> tuple[str, ...]:
 
 
 def _places(stretch: str, text: str) -> list[int]:
-    """Return where four characters of the stretch begin that stand in the text."""
+    """Return the offsets in the phrase of four characters that occur in the text."""
     return [place for place, part in enumerate(_parts(stretch)) if part in text]
 
 
@@ -138,7 +138,7 @@ def _parts(stretch: str) -> tuple[str, ...]:
 
 
 def _whole_words(stretch: str, start: int, end: int) -> str:
-    """Cut what is only part of a word at either end."""
+    """Cut incomplete words at both ends."""
     while start < end and start and _inside_word(stretch[start - 1], stretch[start]):
         start += 1
     while end > start and end < len(stretch) and _inside_word(stretch[end - 1], stretch[end]):

@@ -1,4 +1,4 @@
-"""Plain: what holds the query word for word."""
+"""Plain: finds the query verbatim."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
 class Plain(Stage):
-    """Finds the query in the NFKC form of every text; each hit says where it first stands.
+    """Finds the query in the NFKC form of every text; each hit has the place of its first match.
 
-    Case is ignored unless the query says otherwise.
+    Case is ignored unless the query is case-sensitive.
     """
 
     generates: ClassVar[bool] = True
@@ -21,6 +21,6 @@ class Plain(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score 1 for each passage that holds the query, in the order of the manual."""
+        """Score 1 for each passage that contains the query, in the order of the manual."""
         del candidates
         return first_text_hits(query, corpus, TextForm(fold=not query.case_sensitive))

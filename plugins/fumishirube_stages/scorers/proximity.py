@@ -1,4 +1,4 @@
-"""Concepts of the query that stand close together."""
+"""Concepts of the query that are close together."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PLACES = 32
 
 
 class Proximity(Stage):
-    """Adds a bonus when two different concepts of the query start within some characters.
+    """Adds a bonus when two different concepts of the query start close to each other.
 
-    ``near`` is added up to ``near_characters``, ``far`` up to ``far_characters``, nothing beyond.
-    Only the ``depth`` passages that were nominated first are looked at.
+    The bonus is ``near`` up to ``near_characters``, ``far`` up to ``far_characters``, and nothing
+    beyond. Only the first ``depth`` candidates are scored.
     """
 
     generates: ClassVar[bool] = False
@@ -32,7 +32,7 @@ class Proximity(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score the passages in which two concepts stand close together."""
+        """Score the candidates in which two concepts are close together."""
         texts = [concept.text for concept in concepts(query.text)]
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
             return

@@ -1,4 +1,4 @@
-"""A query as a corpus understands it: its terms by their worth, and the concepts they stand for."""
+"""Analyses a query against a corpus: its terms with weights, and its concepts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 
 _PARTED = 64
-"""Characters of a concept of which parts are looked for: there are as many as their square."""
+"""The most characters of a concept whose parts are searched; their number is quadratic."""
 
 _BETWEEN = "\u3005"
-"""A character that Japanese text may go on with, on either side of a word."""
+"""A character that may precede or follow a word in Japanese text."""
 
 
 class WeightedConcept(NamedTuple):
-    """A concept, the share of it that each of its terms stands for, and its rarity."""
+    """A concept, the share of each of its terms, and its rarity."""
 
     text: str
     shares: Mapping[str, float]
@@ -31,7 +31,7 @@ class WeightedConcept(NamedTuple):
 class WeightedTerm(NamedTuple):
     """A term, its weight times its rarity, its share of the coverage, and how it is counted.
 
-    One with ``forms`` is what words have in common, and need not stand in a text itself.
+    A term with ``forms`` is a stem, which need not occur in a text itself.
     """
 
     term: str
@@ -42,7 +42,7 @@ class WeightedTerm(NamedTuple):
 
 
 class QueryAnalysis(NamedTuple):
-    """A query as this corpus understands it."""
+    """A query analysed against a corpus."""
 
     clause: Clause
     anywhere: Clause
@@ -53,14 +53,14 @@ class QueryAnalysis(NamedTuple):
     finders: Mapping[str, FormFinder] = MappingProxyType({})
 
     def matched(self, text: str) -> tuple[str, ...]:
-        """Return the concepts as they stand in a text, or else the longest parts of them."""
+        """Return the concepts in their form in a text, or their longest parts that occur in it."""
         whole = tuple(
             dict.fromkeys(filter(None, (self._form(group, text) for group in self.groups)))
         )
         return whole or tuple(_parts(self.groups, text))
 
     def _form(self, group: WeightedConcept, text: str) -> str | None:
-        """Return a concept in the form in which it stands in a text."""
+        """Return a concept in the form in which it occurs in a text."""
         if occurs(text, group.text):
             return group.text
         finders = [self.finders.get(term) for term in group.shares]
@@ -69,13 +69,13 @@ class QueryAnalysis(NamedTuple):
 
 
 def query_terms(corpus: Corpus, text: str) -> Sequence[str]:
-    """Return the terms by which a text is scored; a corpus may have fewer than in its index."""
+    """Return the terms that score a text; they may be fewer than those in the index."""
     own: Callable[[str], Sequence[str]] = getattr(corpus, "query_terms", corpus.terms)
     return own(text)
 
 
 def form_finders(corpus: Corpus, terms: Iterable[str]) -> Mapping[str, FormFinder]:
-    """Return what finds the words that stand for terms, of those that are not found themselves."""
+    """Return finders for the words of terms that do not occur in texts themselves."""
     own: Callable[[str], FormFinder | None] | None = getattr(corpus, "form_finder", None)
     finders = ((term, own(term)) for term in terms) if own else ()
     return {term: finder for term, finder in finders if finder}
@@ -84,14 +84,14 @@ def form_finders(corpus: Corpus, terms: Iterable[str]) -> Mapping[str, FormFinde
 def weighted_term(
     term: str, value: float, share: float, finder: FormFinder | None = None
 ) -> WeightedTerm:
-    """Return a term with the way in which it is counted: words as a whole, Japanese anywhere."""
+    """Return a term with its counter: whole words, or Japanese anywhere."""
     if finder is not None:
         return WeightedTerm(term, value, share, lambda text, _: len(finder(text)), forms=True)
     return WeightedTerm(term, value, share, occurrences if term.isascii() else str.count)
 
 
 def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> WeightedConcept:
-    """Return a concept with its terms, by their rarity."""
+    """Return a concept with its terms, weighted by rarity."""
     terms = tuple(dict.fromkeys(query_terms(corpus, concept.text))) or (concept.text,)
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
@@ -99,9 +99,9 @@ def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float])
 
 
 def is_part(text: str, corpus: Corpus) -> bool:
-    """Tell whether an index may hold a text as a part of longer terms alone.
+    """Return whether an index may contain a text only as a part of longer terms.
 
-    A single Japanese character is one, and whatever is shorter than the terms of the tokenizer.
+    This is so for a single Japanese character, and for anything shorter than the tokenizer's terms.
     """
     if len(text) == 1 or text.isascii() or not all(map(is_cjk, text)):
         return len(text) == 1 and not text.isascii()
@@ -121,9 +121,9 @@ def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
 
 
 def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
-    """Return, for pairs at an end of hiragana in a query, the pair and a character beside it.
+    """Return, for pairs at an end of hiragana in a query, the pair with a character beside it.
 
-    義に stands in many texts; 主義に, with what stands before it in the query, says more.
+    義に occurs in many texts; 主義に, with the character before it in the query, in fewer.
     """
     spans: dict[str, str] = {}
     for pair in filter(_BORDER.fullmatch, terms):
@@ -138,18 +138,18 @@ def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
 
 
 def _is_hiragana(character: str) -> bool:
-    """Tell whether a character is of the script of endings and particles."""
+    """Return whether a character is hiragana, the script of endings and particles."""
     return "\u3041" <= character <= "\u309f"
 
 
 def _parts(groups: Iterable[WeightedConcept], text: str) -> Iterable[str]:
-    """Yield the longest part of each concept that stands in a text, from two characters on."""
+    """Yield the longest part of each concept that occurs in a text, from two characters."""
     for group in groups:
-        wanted = group.text[:_PARTED]
+        searched = group.text[:_PARTED]
         parts = (
-            wanted[start : start + length]
-            for length in range(len(wanted) - 1, 1, -1)
-            for start in range(len(wanted) - length + 1)
+            searched[start : start + length]
+            for length in range(len(searched) - 1, 1, -1)
+            for start in range(len(searched) - length + 1)
         )
         longest = next((part for part in parts if occurs(text, part)), None)
         if longest:

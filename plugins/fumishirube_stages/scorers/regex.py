@@ -1,4 +1,4 @@
-"""Regex: where a regular expression first matches, whatever expression that is."""
+"""Regex: finds the first match of a regular expression, with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _LATE = "deadline"
 class Regex(Stage):
     """Finds a regular expression, in Python's dialect, in the NFKC form of every text.
 
-    What RE2 understands runs there, in linear time; the rest runs in one of ``workers`` processes
-    with ``chapter_deadline_ms`` for a text. Texts not searched by ``deadline_ms`` are named as left
-    out, and so are all of them where a pattern takes too long to compile. What is no expression is
-    looked for word for word.
+    Patterns that RE2 supports run there, in linear time; others in one of ``workers`` processes,
+    with ``chapter_deadline_ms`` for each text. Texts not searched by ``deadline_ms`` are reported
+    as left out; so are all texts when a pattern takes too long to compile. An invalid pattern is
+    searched verbatim.
     """
 
     generates: ClassVar[bool] = True
@@ -41,7 +41,7 @@ class Regex(Stage):
 
     @contextmanager
     def open(self) -> Iterator[RunningRegex]:
-        """Give the running form, which keeps its processes from one search to the next."""
+        """Yield the running form, which reuses its processes between searches."""
         workers = WorkerPool(self.workers)
         try:
             yield RunningRegex(self, workers)
@@ -57,7 +57,7 @@ class Regex(Stage):
 
 
 class RunningRegex:
-    """The scorer with its processes."""
+    """The scorer with its worker processes."""
 
     generates: ClassVar[bool] = True
 
@@ -90,7 +90,7 @@ class RunningRegex:
     def _in_worker(
         self, pattern: Pattern, query: Query, texts: list[PassageText], until: float
     ) -> Ranking | None:
-        """Search in a process; ``None`` when there the pattern turns out to be none."""
+        """Search in a process; return ``None`` when the pattern is invalid there."""
         hits: list[Hit] = []
         late: list[Passage] = []
         patience = self._settings.chapter_deadline_ms / 1000
@@ -103,7 +103,7 @@ class RunningRegex:
                     if not worker.takes(pattern, patience, until):
                         return None
                 except WorkerLost:
-                    break  # it took all the time, or all the memory, that a pattern may have
+                    break  # the pattern exceeded its time or memory
                 _search(worker, query, waiting, (hits, late), until, patience)
         late += [text.passage for text in reversed(waiting)]
         return _ranking(hits, late)
@@ -122,7 +122,7 @@ def _search(
     until: float,
     patience: float,
 ) -> None:
-    """Take texts off the end of those that wait, until the worker is no more or time is up."""
+    """Search the texts from the end of ``waiting``, until the worker ends or time is up."""
     hits, late = results
     while waiting and worker.usable and monotonic() < until:
         query.budget.check()
@@ -171,7 +171,7 @@ def _understood(pattern: str, ignore_case: bool) -> Pattern | None:  # noqa: FBT
 
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def _compiled(pattern: str) -> Any:
-    """Return a pattern as RE2 runs it; ``None`` when that is not installed, or refuses it."""
+    """Return a pattern compiled by RE2; ``None`` when RE2 is not installed or refuses it."""
     re2 = _re2()
     if re2 is None:
         return None

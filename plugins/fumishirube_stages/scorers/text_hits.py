@@ -1,4 +1,4 @@
-"""Finding a text in the texts of a corpus: the way of the scorers that look for it as it is."""
+"""Searches the query itself in the texts of a corpus, for the scorers that do so."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from fumishirube.text import Projection, TextForm, TextRange, fold, form_of, occ
 
 
 def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hit]:
-    """Yield a hit for each text that holds the query in this form, where it first stands.
+    """Yield a hit for each text that contains the query in this form, at its first match.
 
     Raises:
-        Cancelled: when the caller has gone.
+        Cancelled: when the caller has cancelled the search.
     """
-    wanted = form_of(query.text, form)
+    needle = form_of(query.text, form)
     required = [form_of(term, form) for term in query.must]
-    if not wanted:
+    if not needle:
         return
     for text in texts_of(corpus):
         query.budget.check()
         projection = text.form(form)
-        place = projection.text.find(wanted)
+        place = projection.text.find(needle)
         if place >= 0 and all(term in projection.text for term in required):
-            yield hit_at(text.passage, projection, place, place + len(wanted))
+            yield hit_at(text.passage, projection, place, place + len(needle))
 
 
 def passes_filter(passage: Passage, query: Query) -> bool:
-    """Tell whether a passage holds all that every hit of this run has to hold."""
+    """Return whether a passage contains all terms that this run requires."""
     return all(
         any(occurs(text, term) for text in passage.fields.values())
         for term in map(fold, query.must)
@@ -35,5 +35,5 @@ def passes_filter(passage: Passage, query: Query) -> bool:
 
 
 def hit_at(passage: Passage, projection: Projection, start: int, end: int) -> Hit:
-    """Return the hit of a match in a projected text."""
+    """Return the hit for a match in a projected text."""
     return Hit(passage, 1.0, places=(TextRange(*projection.span(start, end)),))

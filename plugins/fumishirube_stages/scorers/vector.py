@@ -1,4 +1,4 @@
-"""Vector: sections whose meaning is near to the query's."""
+"""Vector: finds sections with a similar meaning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEST, _REST = 0.8, 0.2
 
 
 class Vector(Stage):
-    """Nominates the sections with the most similar vectors; without vectors, nothing."""
+    """Generates candidates by the similarity of vectors; without vectors, none."""
 
     generates: ClassVar[bool] = True
     document_score: ClassVar[str] = "vector"

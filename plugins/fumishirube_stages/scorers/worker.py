@@ -1,7 +1,7 @@
-"""The process that runs the patterns that could hang or exhaust the one that serves.
+"""A process for patterns that could hang or exhaust the server.
 
-It is started by its path and knows nothing of the rest: frames come in on standard input, and
-answers go out on standard output, each with its length in front.
+It is started by path and imports nothing of this project. Requests come on standard input,
+answers go to standard output, each with its length before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HEAD = struct.Struct("<I")
 
 
 def main() -> None:
-    """Answer until standard input ends."""
+    """Answer requests until standard input ends."""
     _limit_memory()
     searcher = _Searcher()
     _answer("ready")
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 class _Searcher:
-    """One compiled pattern at a time, and how long it may look through one text."""
+    """Searches with one compiled pattern at a time, and a time limit for each text."""
 
     def __init__(self) -> None:
         self._patience = 0.0
@@ -36,7 +36,7 @@ class _Searcher:
         self._plain: re.Pattern[str] | None = None
 
     def compile(self, request: dict[str, Any]) -> bool:
-        """Take a pattern; whether it is one, ``re`` decides."""
+        """Compile a pattern; return whether ``re`` accepts it."""
         self._patience = request["patience"]
         _end_within(request["deadline"])
         try:
@@ -47,7 +47,7 @@ class _Searcher:
         return True
 
     def search(self, data: bytes) -> list[int] | str | None:
-        """Return where the pattern first matches, ``None``, or ``late``."""
+        """Return the span of the first match, ``None``, or ``late``."""
         text = data.decode("utf-8", "surrogatepass")
         _end_within(2 * self._patience + 1)
         try:
@@ -62,14 +62,14 @@ class _Searcher:
 
 
 def _timed(pattern: str, flags: int) -> Any:
-    """Return the pattern for the engine that watches the clock, if that is there and takes it."""
+    """Compile a pattern for ``regex``, which has timeouts; ``None`` where that is impossible."""
     try:
         import regex  # noqa: PLC0415 - it is an extra; without it the other process watches alone
 
         names = ("ASCII", "IGNORECASE", "MULTILINE", "DOTALL")
-        known = (getattr(regex, name) for name in names if flags & getattr(re, name))
-        return regex.compile(pattern, regex.VERSION0 | sum(known))
-    except Exception:  # whatever is wrong with it there, it is a pattern for the other engine
+        values = (getattr(regex, name) for name in names if flags & getattr(re, name))
+        return regex.compile(pattern, regex.VERSION0 | sum(values))
+    except Exception:  # the standard library's engine runs the pattern instead
         return None
 
 
@@ -82,7 +82,7 @@ def _limit_memory() -> None:
 
 
 def _end_within(seconds: float) -> None:
-    """See to it that this process ends even if nobody is there to end it."""
+    """End this process after some seconds, even if its parent is gone."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 

@@ -1,4 +1,4 @@
-"""The worker processes of a scorer: started when needed, ended when they overrun or idle."""
+"""A pool of worker processes: started on demand, ended on overrun or when idle."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _GRACE = 0.1
 
 
 class WorkerLost(Exception):
-    """The worker did not answer in time, or died of what it was asked, and has been ended."""
+    """The worker did not answer in time, or crashed, and was ended."""
 
 
 class Worker(WorkerProcess):
-    """One process. A process that overran answers nothing any more."""
+    """A worker process. After an overrun it must not be used again."""
 
     def __init__(self, until: float) -> None:
         super().__init__(Path(worker.__file__))
@@ -30,10 +30,10 @@ class Worker(WorkerProcess):
         self._answer(until)
 
     def takes(self, pattern: Pattern, patience: float, until: float) -> bool:
-        """Hand over a pattern; return whether it is one.
+        """Send a pattern; return whether it is valid.
 
         Raises:
-            Overrun: when finding that out took too long or too much memory.
+            WorkerLost: when compiling it took too much time or memory.
         """
         request = {
             "pattern": pattern.python,
@@ -41,16 +41,16 @@ class Worker(WorkerProcess):
             "patience": patience,
             "deadline": max(until - monotonic(), 0) + 1,
         }
-        return bool(self._ask(b"p" + json.dumps(request).encode(), until))
+        return bool(self._request(b"p" + json.dumps(request).encode(), until))
 
     def search(self, text: bytes, until: float) -> tuple[int, int] | None:
-        """Return where the pattern first matches in a text.
+        """Return the span of the first match in a text.
 
         Raises:
-            Overrun: when the search took too long.
-            TimeoutError: the same, but the worker goes on.
+            WorkerLost: when the worker had to be ended.
+            TimeoutError: when the search took too long, but the worker continues.
         """
-        answer = self._ask(b"t" + text, until + _GRACE)
+        answer = self._request(b"t" + text, until + _GRACE)
         if answer == "late":
             raise TimeoutError
         return None if answer is None else (answer[0], answer[1])
@@ -60,11 +60,11 @@ class Worker(WorkerProcess):
         self.usable = False
         super().end()
 
-    def _ask(self, frame: bytes, until: float) -> Any:
+    def _request(self, frame: bytes, until: float) -> Any:
         return self._answer(until, worker.HEAD.pack(len(frame)) + frame)
 
     def _answer(self, until: float, frame: bytes = b"") -> Any:
-        """Send a frame and wait for the answer; the process is killed when it does not come."""
+        """Send a frame and wait for the answer; kill the process when it is late."""
         source, sink = self._process.stdout, self._process.stdin
         assert source is not None
         assert sink is not None
@@ -89,7 +89,7 @@ class Worker(WorkerProcess):
 
 
 class WorkerPool:
-    """At most so many processes at once. Who finds none free waits, up to a deadline."""
+    """A limited number of processes; a caller waits for a free one up to a deadline."""
 
     def __init__(self, most: int) -> None:
         self._free = BoundedSemaphore(most)
@@ -97,7 +97,7 @@ class WorkerPool:
 
     @contextmanager
     def borrow(self, until: float) -> Iterator[Worker | None]:
-        """Give a worker, or ``None`` when none is free or ready in time."""
+        """Yield a worker, or ``None`` when none is free or ready in time."""
         if not self._free.acquire(timeout=max(0.0, until - monotonic())):
             yield None
             return
@@ -115,7 +115,7 @@ class WorkerPool:
             self._free.release()
 
     def close(self) -> None:
-        """End all processes that idle, and keep none from now on."""
+        """End all idle processes, and start no more."""
         self._idle.close()
 
     def _taken(self, until: float) -> Worker | None:

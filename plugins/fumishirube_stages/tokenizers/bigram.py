@@ -1,4 +1,4 @@
-"""The default: character bigrams of Japanese, whole words of everything else."""
+"""The default tokenizer: character bigrams of Japanese, whole words of everything else."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from fumishirube_stages.tokenizers.ngram import NGram
 
 
 class Bigram(NGram):
-    """Two-character grams: every Japanese word of two characters or more is found exactly."""
+    """N-grams of two characters: finds every Japanese word of two characters or more exactly."""
 
     n: Literal[2] = 2

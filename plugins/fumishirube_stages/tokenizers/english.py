@@ -1,4 +1,4 @@
-"""English words by their stems, so that a word is also met in another form."""
+"""Stems of English words, so that other forms of a word match."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fumishirube.text import is_function
 _STEMMER = TextAnalyzerBuilder(Tokenizer.whitespace()).filter(Filter.stemmer("english")).build()
 _PLAIN = re.compile(r"[a-z]{3,32}")
 _MARK = "~"
-"""What a stem ends in, so that it is never taken for a word that looks the same."""
+"""The end of every stem, which distinguishes it from a word."""
 _CHANGING = re.compile(r"(?<=.)(?:ie|(?<=b)l|[ie])$")
-"""What a stem may end in, and its words not: studi is the stem of study, code of coding."""
+"""Endings of stems that their words lack: studi is the stem of study, code of coding."""
 _MOST_FORMS = 1024
 
 
@@ -23,8 +23,8 @@ _MOST_FORMS = 1024
 def stem(word: str) -> str:
     """Return the stem of a folded word, by Porter's second algorithm ("Snowball English", 2001).
 
-    It ends in ``~``. What is not made of 3 to 32 letters of ASCII is returned as it is; so is a
-    word that only holds a sentence together.
+    It ends in ``~``. Function words, and all but words of 3 to 32 ASCII letters, are returned as
+    they are.
     """
     if not _PLAIN.fullmatch(word) or is_function(word):
         return word
@@ -32,18 +32,18 @@ def stem(word: str) -> str:
 
 
 def is_stem(term: str) -> bool:
-    """Tell whether a term is what the forms of a word have in common, and no word itself."""
+    """Return whether a term is a stem rather than a word."""
     return term.endswith(_MARK)
 
 
 def stems(words: Iterable[str]) -> list[str]:
-    """Return the stems of those words that have one, in order."""
+    """Return the stems of words that have one, in order."""
     return [stemmed for stemmed in map(stem, words) if stemmed.endswith(_MARK)]
 
 
 @lru_cache(maxsize=2048)
 def form_finder(stemmed: str) -> Callable[[str], Sequence[str]]:
-    """Return what finds the words of a folded text that have a stem, each as often as it stands."""
+    """Return a function that returns the words with a stem in a folded text, with repetitions."""
     begin = _CHANGING.sub("", stemmed.removesuffix(_MARK))
     escaped = re.escape(begin)
     find_all = re.compile(f"{escaped}(?<![0-9a-z]{escaped})[0-9a-z]*").findall
@@ -56,7 +56,7 @@ def form_finder(stemmed: str) -> Callable[[str], Sequence[str]]:
 
 
 class _Forms(dict[str, bool]):
-    """Whether words have a stem, as far as they have been met."""
+    """A cache of which words have the stem."""
 
     def __init__(self, stemmed: str) -> None:
         self._stemmed = stemmed

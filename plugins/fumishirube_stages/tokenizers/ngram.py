@@ -27,30 +27,30 @@ _WIDE = "utf-32-le"
 
 
 class NGram(Stage):
-    """Japanese runs become overlapping n-grams; a run shorter than ``n`` is one term.
+    """Splits Japanese into overlapping n-grams; a run shorter than ``n`` is one term.
 
-    Other words stay whole. A word of letters and digits, such as ``e104``, adds its parts after
-    the text's last term, so that terms that follow each other in the text do so in the index; so
-    do English words their stems, unless ``stems`` is off. A query is scored by stems.
+    Other words stay whole. The parts of words with letters and digits, such as ``e104``, and the
+    stems of English words (unless ``stems`` is false) are added after the last term of the text, so
+    that adjacent terms stay adjacent in the index. Queries are scored by stems.
     """
 
     n: Annotated[int, Field(ge=1, le=8)] = 3
     stems: bool = True
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the grams and words in order, then the parts of mixed words."""
+        """Return the grams and words in order, then the parts of mixed words, then stems."""
         terms, parts, latin = self._divided(text)
         return terms + parts + stems(latin) if self.stems else terms + parts
 
     def query_terms(self, text: str) -> Sequence[str]:
-        """Return the terms by which a text is scored: stems take the places of their words."""
+        """Return the terms that score a text: stems replace their words."""
         terms, parts, _ = self._divided(text)
         return [*map(stem, terms), *map(stem, parts)] if self.stems else terms + parts
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
-        """Return what finds the words of a folded text that stand for a term of a query.
+        """Return a function that finds the words in a folded text that match a query's term.
 
-        It is ``None`` where the term stands for itself, and is found by its letters.
+        It is ``None`` for a term that matches only itself.
         """
         return form_finder(term) if is_stem(term) else None
 
@@ -75,10 +75,10 @@ class NGram(Stage):
         return terms, parts, latin
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds of every text in which this one occurs.
+        """Return a clause that matches every text that contains this one, and whether it is exact.
 
-        Exact for a Japanese run that makes one term; the last gram of one run and the first gram of
-        the next may follow each other as the grams of a longer run do.
+        It is exact for a Japanese run that makes one term. A phrase is not: the last gram of one
+        run and the first of the next can be adjacent like the grams of a longer run.
         """
         pieces = list(words(text))
         if not pieces:
@@ -101,17 +101,17 @@ class NGram(Stage):
 
 
 def grams(run: str, n: int) -> list[str]:
-    """Return the overlapping n-grams of a run, or the run itself when it is shorter."""
+    """Return the overlapping n-grams of a run, or a shorter run itself."""
     if len(run) <= n:
         return [run]
     return [run[start : start + n] for start in range(len(run) - n + 1)]
 
 
 def windows(text: str, n: int) -> list[str]:
-    """Return what stands in every window of ``n`` characters that slides over a single line.
+    """Return all windows of ``n`` characters on each line.
 
-    Most of an index is made here: the windows are written side by side, a column of characters at
-    a time, and taken apart in one go.
+    Most time of indexing is spent here: the windows are built a column of characters at a time, and
+    then split in one call.
     """
     characters = array("I", text.encode(_WIDE, "surrogatepass"))
     number = len(characters) - n + 1
@@ -121,11 +121,11 @@ def windows(text: str, n: int) -> list[str]:
     for place in range(n):
         woven[place :: n + 1] = characters[place : place + number]
     result = woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
-    result.pop()  # behind the last end there is nothing
+    result.pop()  # the text ends in a separator
     return result
 
 
 def phrase(terms: Iterable[str]) -> Clause:
-    """Return a phrase, or the plain term when there is only one."""
+    """Return a phrase, or a single term."""
     sequence = tuple(terms)
     return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)

@@ -1,4 +1,4 @@
-"""Pairs of characters, in words of every script alike: any text is found, inside words too."""
+"""Pairs of characters in all scripts: finds any text, also inside words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fumishirube import Clause, Everything, Part, Stage
 from fumishirube_stages.tokenizers.ngram import phrase, windows
 
 _SPACE = "\u2423"
-"""What stands for a space, which no term may hold."""
+"""Replaces a space, which a term must not contain."""
 _ENOUGH = 64
 
 
 class Pairs(Stage):
-    """Two characters that stand side by side are a term, whatever they are, spaces included.
+    """Makes a term of each pair of adjacent characters, spaces included.
 
-    A line of one character is a term itself. Such an index is large; what it narrows to holds a
-    text anywhere, not at the borders of words only, which ``inside`` says.
+    A line of one character is a term itself. The index is large, but narrows a search for texts
+    anywhere, not only at word boundaries; ``inside`` declares that.
     """
 
     inside: ClassVar[bool] = True
@@ -30,9 +30,9 @@ class Pairs(Stage):
         return terms
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds of every text in which this one stands, in words too."""
+        """Return a clause that matches every text that contains this one, also inside words."""
         if len(text) == 1:
             return Part(text.replace(" ", _SPACE)), False
-        # So many pairs in a row are rare enough; the texts themselves are looked at anyway.
+        # This many pairs narrow enough; the texts themselves are searched afterwards.
         terms = self.terms(text)[:_ENOUGH]
         return (phrase(terms) if terms else Everything()), False
