@@ -1,4 +1,4 @@
-"""Fumishirube: search local manuals with few misses and few tokens. What a plugin may import."""
+"""Fumishirube: search local manuals with few misses and few tokens; the API for plugins."""
 
 import typing as _typing
 

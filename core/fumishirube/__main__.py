@@ -1,4 +1,4 @@
-"""``python -m fumishirube`` is the command ``fumishirube``."""
+"""``python -m fumishirube`` runs the command ``fumishirube``."""
 
 import sys
 

@@ -1,6 +1,6 @@
 """Citations: ``manual://id/path#L10-L24@a1b2c3``, for people, notes and agents.
 
-Of what has pages, slides or rows: ``#p12@a1b2c3``, ``#s3``, ``#Sheet1!R12-R14``.
+Files with pages, slides or rows: ``#p12@a1b2c3``, ``#s3``, ``#Sheet1!R12-R14``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FORM = re.compile(
 
 
 class Citation(NamedTuple):
-    """Lines of a file of a manual, or a place there, and the start of a hash of what stood there.
+    """Lines or a place in a file of a manual, and the start of a hash of the cited text.
 
     A ``place`` is what people see: pages, slides, or rows of a sheet. Its lines are those of a
     document, which :meth:`within` looks up.
@@ -53,7 +53,7 @@ class Citation(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Citation:
-        """Read a citation.
+        """Parse a citation.
 
         Raises:
             InvalidParameter: when it has another form.
@@ -75,7 +75,7 @@ class Citation(NamedTuple):
         )
 
     def within(self, document: Document) -> Citation:
-        """Return the citation with the lines that its place has in a document.
+        """Return the citation with the lines of its place in a document.
 
         Raises:
             NotFound: when the document has no such place.
@@ -90,5 +90,5 @@ class Citation(NamedTuple):
 
 
 def _escaped(unsafe: re.Pattern[str], text: str) -> str:
-    """Escape only what would break the form, or name a port or a user: Japanese stays readable."""
+    """Escape only characters that would break the form; Japanese stays readable."""
     return unsafe.sub(lambda match: "".join(f"%{b:02X}" for b in match.group().encode()), text)

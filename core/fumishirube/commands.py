@@ -1,4 +1,4 @@
-"""What a verb of the command line may use: its parser, the opened application, and its output."""
+"""The API for commands: their parser, the opened application, and their output."""
 
 from fumishirube.citations import SCHEME
 from fumishirube.engine.passages import digest

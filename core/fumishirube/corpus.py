@@ -1,4 +1,4 @@
-"""What a stage may ask of a manual: clauses, what each of them means, and who answers them."""
+"""The corpus: clauses, their meaning, and the interface of what answers them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fumishirube.text.word_forms import mentions
 
 @dataclass(frozen=True)
 class Term:
-    """A term as the tokenizer makes it, in one field; ``field=None`` means in any of them."""
+    """A term of the tokenizer, in one field; ``field=None`` means any field."""
 
     term: str
     field: str | None = None
@@ -29,9 +29,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Phrase:
-    """Terms that follow each other, in one field; ``field=None`` means in any of them.
+    """Terms that follow each other in one field; ``field=None`` means any field.
 
-    A phrase of one term is that term; a phrase without terms is nowhere.
+    A phrase of one term equals that term; a phrase without terms matches nothing.
     """
 
     terms: tuple[str, ...]
@@ -41,7 +41,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Part:
-    """Terms that have a text as a part, in one field or any: the way to find less than a term."""
+    """Terms that contain a text, in one field or any: how to find parts of words."""
 
     text: str
     field: str | None = None
@@ -50,16 +50,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Holds:
-    """A text that stands, folded, in any field, as :func:`fumishirube.text.mentions` decides."""
+    """A text that occurs, folded, in any field, as :func:`fumishirube.text.mentions` decides."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Bool:
-    """All of ``must``, none of ``must_not``, and one of ``should`` when nothing must.
+    """All of ``must``, none of ``must_not``, and one of ``should`` if ``must`` is empty.
 
-    With ``must_not`` alone it is everything else; empty, it is nothing.
+    With ``must_not`` alone it matches all other sections; an empty one matches nothing.
     """
 
     should: tuple[Clause, ...] = ()
@@ -86,32 +86,32 @@ Clause: TypeAlias = Term | Phrase | Part | Holds | Bool | Pages | Everything
 
 
 class Count(NamedTuple):
-    """How many; ``at_least`` when counting stopped at a cap."""
+    """A number of sections; ``at_least`` if counting stopped at a cap."""
 
     number: int
     at_least: bool = False
 
     @classmethod
     def capped(cls, number: int, cap: int | None) -> Count:
-        """Return a number, or the cap when the number is greater."""
+        """Return a number, or the cap if the number is greater."""
         return cls(number) if cap is None or number <= cap else cls(cap, at_least=True)
 
 
 class IndexMatch(NamedTuple):
-    """A passage that a clause matched, with the index's own estimate of its worth."""
+    """A passage that matches a clause, with the index's own estimate of its score."""
 
     passage: Passage
     estimate: float
 
 
 class ScoreCutoff(NamedTuple):
-    """How little a match may be worth: past the first ``sure``, this share of the best estimate."""
+    """The lowest estimate of a match after the first ``sure``, as a share of the best estimate."""
 
     sure: int = 0
     share: float = 0.0
 
     def apply(self, matches: Sequence[IndexMatch]) -> Sequence[IndexMatch]:
-        """Return, of matches sorted best first, those that are worth enough."""
+        """Return the matches above the cut-off, given all matches sorted best first."""
         least = self.share * matches[0].estimate if matches else 0.0
         return [
             match
@@ -122,10 +122,10 @@ class ScoreCutoff(NamedTuple):
 
 @runtime_checkable
 class Corpus(Protocol):
-    """The sections of one manual at one moment: all that a stage may ask of it.
+    """The sections of one manual at one moment, and everything that stages may read of it.
 
-    Every corpus gives a clause the meaning that :func:`matches` gives it. Sections that are only a
-    heading are kept and counted, but not searched.
+    Every corpus gives a clause the meaning that :func:`matches` gives it. Sections without a body
+    are stored and counted, but not searched.
     """
 
     @property
@@ -135,7 +135,7 @@ class Corpus(Protocol):
 
     @property
     def size(self) -> int:
-        """How many sections are searched."""
+        """The number of searched sections."""
         ...
 
     def terms(self, text: str) -> Sequence[str]:
@@ -147,20 +147,20 @@ class Corpus(Protocol):
     ) -> Sequence[IndexMatch]:
         """Return the best matches of a clause, best first, ties by path and line.
 
-        A cut-off saves reading what would not be looked at.
+        A cut-off saves reading matches that would be dropped.
         """
         ...
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the sections that match a clause, up to a cap if one is given.
 
-        Sections that are only a heading are counted here and in ``frequencies``; they are not
-        searched, and ``size`` leaves them out. With ``searched`` they are left out here too.
+        Sections without a body are counted here and in ``frequencies``, but not in ``size``. With
+        ``searched`` they are not counted here either.
         """
         ...
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return how many live sections have each term, in whatever field. Exact."""
+        """Return the exact number of live sections with each term, in any field."""
         ...
 
     def average_length(self, field: str) -> float:
@@ -176,7 +176,7 @@ class Corpus(Protocol):
 
 
 class PassageTerms:
-    """A passage and the terms of its fields; each field is divided when it is first needed."""
+    """A passage and the terms of its fields; each field is tokenized on first use."""
 
     __slots__ = ("_known", "_terms_of", "passage")
 
@@ -186,7 +186,7 @@ class PassageTerms:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def terms(self, field: str | None = None) -> Sequence[tuple[str, ...]]:
-        """Return the terms of a field, or of each field; a field that is not there has none."""
+        """Return the terms of one field, or of each field; a missing field has none."""
         fields = self.passage.fields
         return [self._of(name) for name in fields if field is None or field == name]
 
@@ -198,7 +198,7 @@ class PassageTerms:
 
 
 def matches(clause: Clause, section: PassageTerms) -> bool:
-    """Tell whether a section matches a clause: the one place that decides what clauses mean."""
+    """Tell whether a section matches a clause: the one definition of what clauses mean."""
     match clause:
         case Term(term, field):
             return any(term in terms for terms in section.terms(field))
@@ -239,11 +239,11 @@ def plain_terms(folded: str) -> Sequence[str]:
 
 
 class SequenceCorpus:
-    """Passages in memory, read one by one: right about every clause, fast for some thousands.
+    """Passages in memory, read one by one: exact for every clause, fast for some thousands.
 
-    ``terms_of`` divides a folded text into terms, as a tokenizer does; by default into words and
-    pairs of Japanese characters. Estimates follow the rarity and the number of a term; other
-    clauses are worth one. A ``tokenizer`` may know more of terms than how a text is divided.
+    ``terms_of`` divides a folded text into terms, as a tokenizer does; the default makes words and
+    pairs of Japanese characters. Estimates follow the rarity and the number of a term; those of
+    other clauses are 1. A ``tokenizer`` may define further terms for scoring.
     """
 
     def __init__(
@@ -270,7 +270,7 @@ class SequenceCorpus:
 
     @property
     def size(self) -> int:
-        """How many passages are searched: those with a body."""
+        """The number of searched passages: those with a body."""
         return len(self._searched)
 
     def terms(self, text: str) -> Sequence[str]:
@@ -282,7 +282,7 @@ class SequenceCorpus:
         return getattr(self._tokenizer, "query_terms", self._terms_of)(fold(text))
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
-        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        """Return a function that finds the words of a term, or ``None`` for literal matches."""
         return getattr(self._tokenizer, "form_finder", lambda _: None)(term)
 
     def search(
@@ -300,7 +300,7 @@ class SequenceCorpus:
         return Count.capped(sum(matches(clause, section) for section in among), cap)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return how many passages have each term, in whatever field."""
+        """Return how many passages contain each term, in any field."""
         return {term: self._frequencies[term] for term in terms}
 
     def average_length(self, field: str) -> float:
@@ -325,7 +325,7 @@ class SequenceCorpus:
         return Counter(term for item in self._sections for term in {*chain(*item.terms())})
 
     def _estimate(self, clause: Clause, section: PassageTerms) -> float:
-        """Return what a passage that matches is worth."""
+        """Return the estimate of a matching passage."""
         match clause:
             case Term(term, field, boost):
                 number = sum(terms.count(term) for terms in section.terms(field))
@@ -358,17 +358,17 @@ class PassageText(Protocol):
 
     @property
     def own(self) -> str:
-        """The text as it is in the file."""
+        """The text as in the file."""
         ...
 
     def form(self, form: TextForm) -> Projection:
-        """Return it in a form."""
+        """Return the text in a form."""
         ...
 
 
 @runtime_checkable
 class TextCorpus(Protocol):
-    """A corpus that can be read through from beginning to end."""
+    """A corpus whose texts can be read from beginning to end."""
 
     def texts(self) -> Iterable[PassageText]:
         """Return the text of every passage, in the order of the manual."""
@@ -376,7 +376,7 @@ class TextCorpus(Protocol):
 
 
 def texts_of(corpus: Corpus) -> Iterable[PassageText]:
-    """Return every text of a corpus; the folded ones where it keeps no others."""
+    """Return every text of a corpus; folded ones if it has no others."""
     if isinstance(corpus, TextCorpus):
         return corpus.texts()
     everything = corpus.search(Everything(), corpus.size)

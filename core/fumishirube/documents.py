@@ -1,4 +1,4 @@
-"""A document: one file, decoded, divided at its headings, and what it says of other files."""
+"""Documents: one decoded file, divided into sections, with its links and facts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
 LinkKind = Literal["references", "depends_on", "implements", "extends", "conflicts_with"]
 
 LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
-"""What one document can be to another; the first where nothing is said."""
+"""The kinds of links between documents; the first is the default."""
 
 
 class Source(NamedTuple):
-    """A file that a loader speaks for, and further files that decide what it says."""
+    """A file that a loader claims, and further files that affect its content."""
 
     path: str
     governed_by: tuple[str, ...] = ()
@@ -31,9 +31,9 @@ class Section(NamedTuple):
     """A titled part of a document.
 
     Lines are numbered from 1; offsets count code points of the document's text. ``start:end`` is
-    the section's own text, its heading line included; ``start:extent`` also holds its children;
-    ``body:end`` is what follows the heading. ``searched`` is what is searched instead of the body,
-    where they differ.
+    the section's own text, its heading line included; ``start:extent`` also contains its children;
+    ``body:end`` is what follows the heading. ``searched`` replaces the body in searches, where they
+    differ.
     """
 
     title: str
@@ -64,7 +64,7 @@ class Link(NamedTuple):
 
 
 class LoaderRemark(NamedTuple):
-    """Something in a file that its author may want to mend; it was read nevertheless."""
+    """A fault of a file for its author, which did not prevent reading it."""
 
     code: str
     line: int
@@ -72,15 +72,15 @@ class LoaderRemark(NamedTuple):
 
 
 class Document(NamedTuple):
-    """One file, decoded and divided. The sections' own texts are the text, each character once.
+    """A decoded file with its sections, whose own texts contain each character once.
 
     ``navigation`` marks a table of contents: it is listed and read, but not searched. ``encoding``
-    is what the file is in, and ``damaged`` says that some of it could not be read, where a loader
-    tells. The ``content`` begins below the front matter, and ``facts`` are what that says: a text
-    under ``title`` is the title of the whole page, and searched as a heading above each section.
-    A loader that studies its files also tells their ``links``, and what it had to ``remark``.
-    ``places`` are where people see the lines: on pages, slides, or in rows of sheets, in order.
-    With ``scan_only`` the sections serve the search alone, and the text is read line by line.
+    is that of the file, and ``damaged`` means that parts could not be decoded, if the loader knows.
+    The ``content`` begins below the front matter, whose values are ``facts``: a text under
+    ``title`` is the title of the whole page, and searched as a heading above each section. A loader
+    with links also sets ``links`` and ``remarks``. ``places`` are where people see the lines: on
+    pages, slides, or in rows of sheets, in order. With ``scan_only`` the sections serve the search
+    alone, and the text is read line by line.
     """
 
     path: str
@@ -99,12 +99,12 @@ class Document(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The title of the whole page by its front matter; empty where that gives none."""
+        """The title of the whole page in its front matter, or an empty text."""
         title = self.facts.get("title")
         return title.strip() if isinstance(title, str) else ""
 
     def holds_text(self, section: Section) -> bool:
-        """Tell whether a section, with its children, holds more than front matter and its title."""
+        """Tell whether a section or its children contain more than front matter and its title."""
         return bool(self.text[max(section.body, self.content) : section.extent].strip())
 
 
@@ -127,10 +127,10 @@ def divide_at_headings(
     body: int = 0,
     lines: Lines | None = None,
 ) -> Iterator[Section]:
-    """Yield the sections of a text: what stands before the first heading, then a heading each.
+    """Yield the sections of a text: the part before the first heading, then one per heading.
 
-    What stands before is called by the ``title``, and so is a text without headings; its body
-    begins at an offset of its own, such as the end of front matter. Without a title it is left out.
+    The first part is named by ``title``, like a text without headings; its body begins at an offset
+    of its own, such as the end of front matter. Without a title it is left out.
     """
     lines = lines or Lines(text)
     first = lines.start(headings[0].line) if headings else len(text)
@@ -141,7 +141,7 @@ def divide_at_headings(
 
 
 def _heading_sections(text: str, headings: Sequence[Heading], lines: Lines) -> Iterator[Section]:
-    """Yield the section that each heading opens; deeper ones inside it have it as an ancestor."""
+    """Yield the section of each heading; sections inside it have it as an ancestor."""
     starts = [*(lines.start(heading.line) for heading in headings), len(text)]
     extents = _extents([heading.level for heading in headings], starts)
     enclosing: list[Heading] = []

@@ -1,14 +1,14 @@
-"""Everything that Fumishirube raises.
+"""All errors that Fumishirube raises.
 
 ::
 
     FumishirubeError
-    ├── ConfigError            the configuration asks for what cannot be; the start stops
-    ├── PluginError            a plugin was refused; it is reported, the start goes on
-    ├── AlreadyServed          another process does it already; only one may
-    ├── Cancelled              the caller went away; nobody waits for the answer
-    ├── IndexDamaged           an index on disk is gone or damaged; it is made anew
-    └── ToolError              a call is answered with a code
+    ├── ConfigError            an unusable configuration; it stops the start
+    ├── PluginError            a refused plugin; it is reported, the start goes on
+    ├── AlreadyServed          another process holds what only one may hold
+    ├── Cancelled              the caller no longer waits for the answer
+    ├── IndexDamaged           an index on disk is missing or damaged; it is rebuilt
+    └── ToolError              an answer with a code
         ├── InvalidParameter   invalid_parameter
         ├── InvalidPath        invalid_path
         ├── OutOfScope         out_of_scope
@@ -37,9 +37,9 @@ class FumishirubeError(Exception):
 
 
 class ConfigError(FumishirubeError):
-    """A setting is unusable. The message starts with its coordinate in the file or its variable.
+    """An unusable setting. The message starts with its coordinate in the file or its variable.
 
-    What a long message quotes of a file is cut in its middle.
+    Long quotations of a file are shortened in the middle.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -48,22 +48,22 @@ class ConfigError(FumishirubeError):
 
 
 class PluginError(FumishirubeError):
-    """A plugin, or one of its offers, was refused."""
+    """A plugin, or a stage that it registers, was refused."""
 
 
 class Cancelled(FumishirubeError):
-    """The caller cancelled the request or hung up."""
+    """The caller cancelled the request or closed the connection."""
 
 
 class IndexDamaged(FumishirubeError):
-    """What an index keeps on disk is gone, or not what it has written; never a stage's own fault.
+    """The files of an index are missing or not as written; never a fault of a stage.
 
-    An index that raises it is made anew when its folder is opened the next time.
+    The index is rebuilt when its folder is opened the next time.
     """
 
 
 class AlreadyServed(FumishirubeError):
-    """Another process holds what only one may hold; ``pid`` is its number, if that is known."""
+    """Another process holds a resource for one process; ``pid`` is its id, if known."""
 
     def __init__(self, message: str, pid: int | None = None) -> None:
         super().__init__(message)
@@ -71,10 +71,10 @@ class AlreadyServed(FumishirubeError):
 
 
 class ToolError(FumishirubeError):
-    """A call that is answered with a code.
+    """An error that the caller receives with a code.
 
-    ``details`` name the offending parameter, its bounds, or what to call first; they never hold
-    absolute paths, stack traces or the operating system's words.
+    ``details`` name the offending parameter, its bounds, or what to call first; they never contain
+    absolute paths, stack traces or messages of the operating system.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -84,7 +84,7 @@ class ToolError(FumishirubeError):
         self.details = {key: value for key, value in details.items() if value is not None}
 
     def payload(self) -> dict[str, JsonValue]:
-        """``{"code", "message", "details"?}``, as every face answers it."""
+        """Return ``{"code", "message", "details"?}``, as every face answers it."""
         message = str(self)
         if len(message) > MESSAGE_LIMIT:
             message = message[: MESSAGE_LIMIT - 1] + "…"
@@ -114,19 +114,19 @@ class InvalidParameter(ToolError):
 
 
 class InvalidPath(ToolError):
-    """A path is missing, is no string, or is syntactically refused."""
+    """A path is missing, not a string, or malformed."""
 
     code = "invalid_path"
 
 
 class OutOfScope(ToolError):
-    """The resolved location lies outside its root although no link was met."""
+    """The resolved location lies outside its root although no link was followed."""
 
     code = "out_of_scope"
 
 
 class NeedsNarrowScope(ToolError):
-    """The request would list too much; ask for a part of it."""
+    """The request would list too much; it must name a part."""
 
     code = "needs_narrow_scope"
 
@@ -150,7 +150,7 @@ class InvalidScope(ToolError):
 
 
 class Unreadable(InvalidScope):
-    """A file is listed but its text cannot be had; ``details["reason"]`` says why."""
+    """The text of a listed file cannot be read; ``details["reason"]`` says why."""
 
     def __init__(self, message: str, reason: str, **details: JsonValue) -> None:
         super().__init__(message, reason=reason, **details)
@@ -158,15 +158,15 @@ class Unreadable(InvalidScope):
 
 
 class Conflict(ToolError):
-    """Something else changed or already stands there."""
+    """Something else changed or already exists there."""
 
     code = "conflict"
 
 
 class InternalError(ToolError):
-    """Anything unexpected: the caller gets an id, the log gets the rest.
+    """An unexpected failure: the caller gets an id, under which the log has the details.
 
-    An ``error_id`` is given where another server's log has the rest.
+    Pass an ``error_id`` if the log of another server has the details.
     """
 
     def __init__(self, error_id: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Documents that refer to each other: a corpus that knows their links, and following them."""
+"""Documents with links: a corpus that knows them, and a walk along them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def link_levels(
     neighbours: Callable[[str], Iterable[Neighbour]],
     kinds: Collection[str] = (),
 ) -> Iterator[Mapping[str, Neighbour]]:
-    """Yield what is reached with each further hop, breadth first, each file once.
+    """Yield the files reached with each further hop, breadth first, each file once.
 
     A file comes with the link over which it was reached: an outlink before a backlink, then by
-    kind. ``kinds`` are the kinds of links that are followed, all of them by default.
+    kind. ``kinds`` restricts the links that are followed.
     """
     seen = set(starts)
     level = seen
@@ -49,7 +49,7 @@ def _rank(neighbour: Neighbour) -> tuple[bool, str]:
 
 
 class TextMatches(NamedTuple):
-    """The best sections in which texts stand, and how many there are in all."""
+    """The best sections that contain texts, and the number of all of them."""
 
     matches: Sequence[IndexMatch]
     total: int
@@ -57,15 +57,15 @@ class TextMatches(NamedTuple):
 
 @runtime_checkable
 class LinkedCorpus(Corpus, Protocol):
-    """A corpus of files that refer to each other, whose texts are searched letter by letter."""
+    """A corpus of linked files, whose texts are searched letter by letter."""
 
     @property
     def vectors(self) -> bool:
-        """Whether there is any vector to be near to."""
+        """Whether the corpus has any vectors."""
         ...
 
     def neighbours(self, path: str) -> Sequence[Neighbour]:
-        """Return every link of a file, either way, but those to itself."""
+        """Return every link of a file in both directions, except those to itself."""
         ...
 
     def search_texts(
@@ -75,10 +75,10 @@ class LinkedCorpus(Corpus, Protocol):
         within: frozenset[str] | None = None,
         share: float = 1.0,
     ) -> TextMatches:
-        """Return the best sections in which the texts stand, anywhere, inside words too.
+        """Return the best sections that contain the texts, even inside words.
 
-        With a ``share`` below 1 that share of them is enough, and sections are worth the less the
-        more is missing.
+        With a ``share`` below 1, that share of the texts is enough, and missing ones lower the
+        score.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What a manual is made of, and what a search ranks. All of it is frozen."""
+"""The frozen data of a search: passages, hits and rankings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fumishirube.text.projections import TextRange
 
 
 class Passage(NamedTuple):
-    """A section as an index keeps it.
+    """A section as an index stores it.
 
-    ``fields`` holds its folded texts by name: title, headings, path, body.
+    ``fields`` contains its folded texts by name: title, headings, path, body.
 
     ``digest`` is the start of the SHA-256 of the section's own text, in hexadecimal.
     """
@@ -32,12 +32,12 @@ class Passage(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """What tells one section of a manual from another: its path and first line."""
+        """The identity of a section within a manual: its path and first line."""
         return self.path, self.start_line
 
 
 class Ref(NamedTuple):
-    """Where a section stands."""
+    """The place of a section."""
 
     manual_id: str
     path: str
@@ -50,10 +50,10 @@ class Ref(NamedTuple):
 class Hit(NamedTuple):
     """A scored passage.
 
-    A scorer fills ``score`` and, if it likes, ``marks`` (reasons such as ``phrase``), ``coverage``
-    (the share of the query's concepts that stand in the passage, 0 to 1), ``matched`` (spans of
-    the query found there) and ``places`` (where in the passage's own text). The pipeline adds the
-    scores up and keeps them by scorer in ``signals``.
+    A scorer sets ``score`` and may set ``marks`` (reasons such as ``phrase``), ``coverage`` (the
+    share of the query's concepts in the passage, 0 to 1), ``matched`` (spans of the query in the
+    passage) and ``places`` (where in the passage's own text). The pipeline adds the scores up and
+    stores them by scorer in ``signals``.
     """
 
     passage: Passage
@@ -75,7 +75,7 @@ class Hit(NamedTuple):
         return self.scored(self.score, *labels)
 
     def sort_key(self) -> tuple[float, float, int, str, int]:
-        """Order hits: score, coverage, matched spans, then path and line. The same everywhere."""
+        """Sort hits by score, coverage, matched spans, then path and line, everywhere alike."""
         passage = self.passage
         matched = -len(self.matched)
         return -self.score, -self.coverage, matched, passage.path, passage.start_line
@@ -90,10 +90,10 @@ class LeftOut(NamedTuple):
 
 
 class MatchCount(NamedTuple):
-    """How many sections hold something of a query, whether or not a scorer returned them.
+    """The number of sections that match a query, whether or not a scorer returned them.
 
-    ``at_least`` says that counting stopped at a cap, ``scan_capped`` that a cap also kept some of
-    them from being scored.
+    ``at_least`` means that counting stopped at a cap, ``scan_capped`` that a cap also prevented
+    some of them from being scored.
     """
 
     number: int
@@ -102,7 +102,7 @@ class MatchCount(NamedTuple):
 
 
 class TermFilter(NamedTuple):
-    """A term that stands in next to no section, or in nearly all; ``dropped`` if not applied."""
+    """A term of almost no section, or of almost all; ``dropped`` if it was not applied."""
 
     term: str
     reason: Literal["too_rare", "too_common"]
@@ -112,8 +112,8 @@ class TermFilter(NamedTuple):
 class TermUse(NamedTuple):
     """What a fuser did with the terms of a query.
 
-    ``picked`` are those that it chose itself because the caller named none; ``filtered`` are those
-    that are too rare or too common to say much.
+    ``picked`` are those that it chose because the caller named none; ``filtered`` are those that
+    are too rare or too common to be selective.
     """
 
     picked: tuple[str, ...] | None = None
@@ -121,10 +121,10 @@ class TermUse(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Hits, best first; what was left out and why; and what else a stage says of its work.
+    """Hits, best first, what was left out and why, and reports of stages.
 
-    A scorer may tell how many sections ``matched``, a fuser which ``terms`` it picked or dropped.
-    ``diagnostics`` are for people to read: nothing decides by them.
+    A scorer may report how many sections ``matched``, a fuser which ``terms`` it picked or dropped.
+    ``diagnostics`` are for people: nothing decides by them.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -135,7 +135,7 @@ class Ranking(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Files, folders or sections that were not searched, by one reason."""
+    """Files, folders or sections that were not searched, for one reason."""
 
     reason: str
     unit: Literal["file", "folder", "section"]
@@ -143,7 +143,7 @@ class Skipped(NamedTuple):
 
 
 class UnreadFiles(NamedTuple):
-    """Files that no loader reads, by the suffix of their names, and what would read them, if any.
+    """Files that no loader reads, by suffix, and what would read them, if known.
 
     The suffix is in lower case and begins with a dot; it is empty for names without one.
     """
@@ -154,11 +154,11 @@ class UnreadFiles(NamedTuple):
 
 
 class OutsideSearch(NamedTuple):
-    """How much of a manual's folder is no searched section of a listed file.
+    """How much of a manual's folder is not a searched section of a listed file.
 
-    ``headings`` are sections without a text of their own, ``unlisted`` what the manual's folder
-    holds besides listed files, by reason: links, which are never followed, hidden and ignored
-    files, files that no loader speaks for, folders that were not looked into.
+    ``headings`` are sections without a text of their own. ``unlisted`` counts, by reason, what the
+    folder contains besides listed files: links, which are never followed, hidden and ignored files,
+    files that no loader claims, folders that were not opened.
     """
 
     headings: int = 0

@@ -1,4 +1,4 @@
-"""Where a line stands for people: on a page, on a slide, in a row of a sheet."""
+"""Places of lines as people see them: pages, slides, or rows of a sheet."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MARKS = {"page": "p", "slide": "s"}
 
 
 class Place(NamedTuple):
-    """What begins on a ``line`` of a document's text, and goes on to the next place.
+    """A place that begins at a ``line`` of a document's text and ends at the next place.
 
-    That is a page, by its number from 1, with the ``label`` that is printed on it where that is
-    another one; or a slide; or a row of a sheet: each line below is one row further.
+    That is a page, by its number from 1, with the ``label`` printed on it if it differs; or a
+    slide; or a row of a sheet: each line below is one row further.
     """
 
     line: int
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 
 class PlaceRange(NamedTuple):
-    """Pages, slides, or rows of a sheet, from the first to the last, as a citation names them."""
+    """Pages, slides, or rows of a sheet, from the first to the last, as in a citation."""
 
     kind: PlaceKind
     first: int
@@ -49,7 +49,7 @@ class PlaceRange(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> PlaceRange | None:
-        """Read ``p12``, ``p12-p14``, ``s3`` or ``Sheet1!R12-R14``; ``None`` for anything else."""
+        """Parse ``p12``, ``p12-p14``, ``s3`` or ``Sheet1!R12-R14``; return ``None`` for others."""
         match = _RANGE.fullmatch(text)
         if match is None:
             return None
@@ -69,7 +69,7 @@ def named_place(wanted: PlaceRange) -> str:
 
 
 def place_at(places: Sequence[Place], line: int) -> Place | None:
-    """Return the place of a line, its row counted on; ``None`` above the first place."""
+    """Return the place of a line, with its own row; ``None`` above the first place."""
     number = bisect_right(places, line, key=lambda place: place.line) - 1
     if number < 0:
         return None
@@ -78,7 +78,7 @@ def place_at(places: Sequence[Place], line: int) -> Place | None:
 
 
 def place_range(places: Sequence[Place], first: int, last: int) -> PlaceRange | None:
-    """Return what people see of some lines, if all of it is of one kind, and of one sheet."""
+    """Return the places of some lines, if all are of one kind, and of one sheet."""
     begin, end = place_at(places, first), place_at(places, last)
     if begin is None or end is None:
         return None
@@ -93,7 +93,7 @@ def place_range(places: Sequence[Place], first: int, last: int) -> PlaceRange | 
 
 
 def lines_of(places: Sequence[Place], wanted: PlaceRange, total: int) -> tuple[int, int] | None:
-    """Return the first and the last line of what is wanted, of a text of ``total`` lines."""
+    """Return the first and last line of places, in a text of ``total`` lines."""
     if wanted.kind == "row":
         return _lines_of_rows(places, wanted, total)
     numbers = [getattr(place, wanted.kind) for place in places]
@@ -124,7 +124,7 @@ def _lines_of_rows(
 
 
 def _rows(places: Sequence[Place], first: int, last: int) -> list[Place]:
-    """Return the first and the last row among some lines; above rows there may be headings."""
+    """Return the first and last row among some lines; lines above rows may be headings."""
     begins = bisect_right(places, last, key=lambda place: place.line) - 1
     inside = [p for p in places[: begins + 1] if p.line > first and p.row is not None]
     ends = (place_at(places, first), *inside, place_at(places, last))

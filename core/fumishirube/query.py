@@ -1,4 +1,4 @@
-"""A query and its one identity, how long it may take, and the runs that answer it."""
+"""Queries with their identity, their time budget, and the runs that answer them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _RESERVED_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Budget:
-    """A wall deadline on the monotonic clock, and a flag that the caller may raise.
+    """A deadline on the monotonic clock, and a flag that the caller may set to cancel.
 
     ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit. ``milliseconds``
-    is what was granted when it was set.
+    is the time from the start to the deadline.
     """
 
     deadline: float | None = None
@@ -51,7 +51,7 @@ class Budget:
 
     @property
     def late(self) -> bool:
-        """Whether no more time than finishing takes is left: what is under way ends now."""
+        """Whether only the time for finishing is left: running work must end now."""
         if self.deadline is None or self.milliseconds is None:
             return self.spent
         reserved = min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
@@ -63,13 +63,13 @@ class Budget:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def check(self) -> None:
-        """Raise :class:`Cancelled` when the caller has gone; long loops call this."""
+        """Raise :class:`Cancelled` if the caller has gone; long loops call this."""
         if self.cancelled.is_set():
             raise Cancelled("the request was cancelled")
 
 
 class SearchState:
-    """What the runs of one search share: objects that stages fill instead of computing them again.
+    """Objects that the runs of one search share, so that stages compute them only once.
 
     It saves time and never changes an answer. Runs made with ``dataclasses.replace`` share it.
     """
@@ -80,13 +80,13 @@ class SearchState:
         self._holding: dict[Hashable, frozenset[str]] = {}
 
     def sections_with(self, term: str, corpus: Corpus) -> int:
-        """Return in how many sections of the corpus a term stands, folded; counted only once."""
+        """Return how many sections of the corpus contain a term, folded; counted only once."""
         if term not in self._counts:
             self._counts[term] = corpus.count(Holds(term)).number
         return self._counts[term]
 
     def terms_in(self, passage: Passage, terms: tuple[str, ...]) -> frozenset[str]:
-        """Return which of the terms stand in a passage, folded; looked for only once."""
+        """Return which of the terms a passage contains, folded; searched only once."""
         key = (passage.key, terms)
         if key not in self._holding:
             text = "\n".join(passage.fields.values())
@@ -94,11 +94,11 @@ class SearchState:
         return self._holding[key]
 
     def shared(self, kind: Callable[[], T], *key: Hashable) -> T:
-        """Return the object of a kind that this search has under a key, making it at first.
+        """Return the shared object of a type and key; make it on first use.
 
         ::
 
-        sections = query.state.shared(dict[str, int], "lexical", self.fingerprint)
+            sections = query.state.shared(dict[str, int], "lexical", self.fingerprint)
         """
         name = (kind, key)
         if name not in self._values:
@@ -108,29 +108,29 @@ class SearchState:
 
 
 class QueryKey(NamedTuple):
-    """What makes two queries the same: the text in one spelling, and every other field by name."""
+    """The identity of a query: the text in one spelling, and every other field by name."""
 
     text: str
     rest: tuple[tuple[str, Hashable], ...]
 
 
 def _no_identity(reason: str) -> dict[str, str]:
-    """Mark a field that is no part of a query's identity, and say why."""
+    """Mark a field that is not part of a query's identity, with the reason."""
     return {"no_identity": reason}
 
 
 @dataclass(frozen=True)
 class Query:
-    """What one search asks.
+    """One search request.
 
     ``required`` are the terms that the caller names; ``must`` are those that every hit of this run
-    has to hold. ``limit`` bounds the final ranking; ``exclude`` names, by path and line, what no
-    run may return; of these some were ``read``, and not returned before. ``within``, if given,
-    names the only files that may be returned, and ``stage_arguments`` holds arguments of single
+    has to contain. ``limit`` bounds the final ranking. ``exclude`` lists sections, by path and
+    line, that no run may return; some of them were ``read``, and not returned before. ``within``,
+    if given, lists the only files that may be returned. ``stage_arguments`` are arguments of single
     stages for this search, by the stage's name. ``alternatives`` are other wordings of the same
-    question. ``case_sensitive`` is for scorers that look for the text as it is. ``cache`` says
-    whether an earlier answer will do; ``None`` leaves that to the configuration. ``state`` is what
-    the runs of one search share.
+    question. ``case_sensitive`` is for scorers that search the text as written. ``cache`` says
+    whether an earlier answer may be used; ``None`` leaves that to the configuration. ``state`` is
+    what the runs of one search share.
     """
 
     text: str
@@ -163,18 +163,18 @@ class Query:
     )
 
     def key(self) -> QueryKey:
-        """Return what makes two queries the same; it can be hashed, and terms have no order."""
+        """Return the hashable identity of the query, in which terms have no order."""
         text = self.text if self.case_sensitive else fold(self.text)
         rest = tuple((n, make(getattr(self, n))) for n, make in _KEYS.items() if n != "text")
         return QueryKey(text, rest)
 
     def inside(self, clause: Clause) -> Clause:
-        """Return a clause that matches the same, but only in files that may be returned."""
+        """Return a clause with the same matches, restricted to files that may be returned."""
         files = Pages(tuple(sorted(self.within or ())))
         return clause if self.within is None else Bool(must=(clause, files))
 
     def record(self) -> dict[str, Any]:
-        """Return the fields that are part of the identity, as a record of the search keeps them."""
+        """Return the fields of the identity, as a trace records them."""
         return {name: _plain(getattr(self, name)) for name in _KEYS}
 
     @classmethod
@@ -184,10 +184,10 @@ class Query:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Query:
-        """Return the query of a record; fields that it lacks have their defaults.
+        """Return the query of a record; missing fields have their defaults.
 
         Raises:
-            TypeError: when a field is of another type, or none of a query's.
+            TypeError: when a field has another type, or is not a query's.
         """
         unknown = record.keys() - _KEYS.keys()
         if unknown:
@@ -197,19 +197,19 @@ class Query:
 
 
 def recorded(query: Query) -> Query:
-    """Return a query as a record keeps it: what is no part of its identity is as by default."""
+    """Return a query as a record stores it: fields outside the identity have defaults."""
     return Query(**{name: getattr(query, name) for name in _KEYS})
 
 
 def _hashable(value: Any) -> Hashable:
-    """Return a value as it can be hashed; sequences and mappings are compared by content."""
+    """Return a hashable value; sequences and mappings are compared by content."""
     if isinstance(value, Mapping):
         return frozenset((str(name), _hashable(member)) for name, member in value.items())
     if isinstance(value, (set, frozenset)):
         return frozenset(map(_hashable, value))
     if isinstance(value, (list, tuple)):
         return tuple(map(_hashable, value))
-    # 1, 1.0 and True are equal, but not the same argument.
+    # 1, 1.0 and True are equal, but different arguments.
     return value if isinstance(value, str) else (type(value).__name__, _hash_or_repr(value))
 
 
@@ -218,7 +218,7 @@ def _hash_or_repr(value: Any) -> Hashable:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it."""
+    """Return a value as JSON has it."""
     if isinstance(value, Mapping):
         return {str(name): _plain(member) for name, member in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -227,10 +227,10 @@ def _plain(value: Any) -> Any:
 
 
 def _validated(value: object) -> Query:
-    """Return the query of a record, as pydantic asks for it.
+    """Return the query of a record, for pydantic.
 
     Raises:
-        ValueError: when it is none.
+        ValueError: when it is not a query.
     """
     if isinstance(value, Query):
         return value
@@ -243,7 +243,7 @@ def _validated(value: object) -> Query:
 
 
 def _checked(name: str, *kinds: type) -> Callable[[Any], Any]:
-    """Return what reads a member of one of these types, and of no subtype."""
+    """Return a validator for a member of one of these types, but no subtype."""
 
     def read(value: Any) -> Any:
         if type(value) not in kinds:
@@ -286,12 +286,12 @@ _KEYS: Mapping[str, Callable[[Any], Hashable]] = {
     for member in fields(Query)
     if "no_identity" not in member.metadata
 }
-"""The fields that are part of a query's identity, and what each is compared by."""
+"""The fields of a query's identity, and how each is compared."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One search inside a search; its query is made by ``replace`` from the one planned for."""
+    """One search inside a search; ``replace`` makes its query from the planned one."""
 
     name: str
     query: Query
@@ -299,7 +299,7 @@ class Run:
 
 
 class Outcome(NamedTuple):
-    """A run and what came of it."""
+    """A run and its ranking."""
 
     run: Run
     ranking: Ranking

@@ -1,4 +1,4 @@
-"""What the engine itself counted in one search, whatever stages the pipeline has."""
+"""What the engine itself counted in one search, for any stages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 
 class TermReport(NamedTuple):
-    """A term, in how many sections it stands, and what is spelled nearly like it if in none."""
+    """A term, the number of sections that contain it, and near spellings if there are none."""
 
     term: str
     sections: int
@@ -17,7 +17,7 @@ class TermReport(NamedTuple):
 
 
 class FrequencyReport(NamedTuple):
-    """A term that nearly no section holds, or nearly every one; ``share`` is of all sections."""
+    """A term of almost no section, or of almost every one; ``share`` is of all sections."""
 
     term: str
     sections: int
@@ -28,17 +28,17 @@ class FrequencyReport(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchReport:
-    """What one search was asked, what it saw, and what became of all that matched.
+    """The counts of one search: its terms, its scope, and its matching sections.
 
     ``terms`` are those that the caller named, or else those that a fuser ``picked``, each counted
-    in the whole manual; ``filtered`` are those of them that say little. ``sections`` is how many
-    sections were in scope. ``strict`` of the merged hits hold one of the terms, ``applied`` of them
-    one that was not dropped; ``holding`` are the ranks, from 1, of the returned hits that hold one.
-    ``gated`` says that a run with required terms brought hits. Of the sections that hold something
-    of the query ``returned`` are in the ranking and the rest is in ``left_out``, by reason;
-    ``unranked`` are those that no stage named, but that hold a required term or a whole concept,
-    ``partial`` those that share less. ``at_least`` says that there may be more.
-    ``scan_capped`` says that a cap kept sections from being scored, ``out_of_time`` that the
+    in the whole manual; ``filtered`` are those that are not selective. ``sections`` is the number
+    of sections in scope. ``strict`` of the merged hits contain one of the terms, ``applied`` of
+    them one that was not dropped; ``holding`` are the ranks, from 1, of the returned hits that
+    contain one. ``gated`` means that a run with required terms returned hits. Of the sections that
+    match the query, ``returned`` are in the ranking and the rest is in ``left_out``, by reason;
+    ``unranked`` are those that no stage returned although they contain a required term or a whole
+    concept, ``partial`` those that share less. ``at_least`` means that there may be more.
+    ``scan_capped`` means that a cap prevented sections from being scored, ``out_of_time`` that the
     deadline did.
     """
 
@@ -58,16 +58,16 @@ class SearchReport:
 
     @property
     def matched(self) -> int:
-        """How many sections hold something of what was asked."""
+        """The number of sections that match the query."""
         return self.returned + sum(self.left_out.values())
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The terms that stand in no section."""
+        """The terms that no section contains."""
         return tuple(report.term for report in self.terms if not report.sections)
 
     @cached_property
     def effective(self) -> tuple[str, ...]:
-        """The terms that were not dropped, whether or not they stand anywhere."""
+        """The terms that were not dropped, whether or not a section contains them."""
         dropped = {report.term for report in self.filtered if report.dropped}
         return tuple(report.term for report in self.terms if report.term not in dropped)

@@ -1,4 +1,4 @@
-"""What another way to serve may use: the application, its calls, its catalog, and its log."""
+"""The API for ways to serve: the application, its calls, its catalog, and its log."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ __all__ = [
 
 
 class McpSessions(Protocol):
-    """An ASGI application with the sessions of many clients; it has to be running."""
+    """An ASGI application with the sessions of many clients, to be used while ``running``."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Let sessions begin, and end them all on leaving; once only."""
+        """Run the sessions while the body runs, then end them all. It runs once only."""
         ...
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -109,10 +109,10 @@ class WebServer(Protocol):
     """Serves the pages of other commands; a way to serve names its class as ``web_server``."""
 
     def listen(self, host: str, port: int, setting: str) -> socket.socket:
-        """Return a socket that listens at an address; ``setting`` is what errors name.
+        """Return a listening socket; ``setting`` names the address in errors.
 
         Raises:
-            ConfigError: when it cannot be had.
+            ConfigError: when the address cannot be used.
         """
         ...
 
@@ -121,9 +121,9 @@ class WebServer(Protocol):
         ...
 
     def run(self, app: Any, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
-        """Serve an ASGI application until the process is told to stop.
+        """Serve an ASGI application until the process is asked to stop.
 
-        ``ready`` is called with host and port once it can be reached.
+        ``ready`` is called with host and port as soon as connections are accepted.
         """
         ...
 
@@ -132,7 +132,7 @@ def web_server(plugins: Plugins, needed_by: str) -> WebServer:
     """Return the web server that an installed way to serve offers to other commands.
 
     Raises:
-        ConfigError: when none is offered, or it lacks a package that is not installed.
+        ConfigError: when none is installed, or it lacks a package.
     """
     for command in plugins.commands.ways_to_serve().values():
         if command.web_server:
@@ -154,10 +154,10 @@ def streamable_mcp(
     report: CallReporter,
     largest: int,
 ) -> McpSessions:
-    """Return an ASGI application that serves MCP; this imports for most of a second.
+    """Return an ASGI application that serves MCP; the import takes most of a second.
 
-    ``hosts`` are the names by which a request may call the server, ``report`` is told of every
-    call, and no message may have more bytes than ``largest``.
+    ``hosts`` are the host names that requests may use. ``report`` is called after every call.
+    ``largest`` is the limit of a request's body in bytes.
     """
     from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
     from fumishirube.faces.mcp.streamable import Streamable  # noqa: PLC0415 - half of a start's time

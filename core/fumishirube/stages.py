@@ -1,4 +1,4 @@
-"""The verbs: what each kind of stage can do, and what it may ask for in return."""
+"""The protocols of all kinds of stages."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Env:
 
     ::
 
-    coverage_weight: Annotated[float, Env("LEXICAL_COVERAGE_WEIGHT")] = 0.5
+        coverage_weight: Annotated[float, Env("LEXICAL_COVERAGE_WEIGHT")] = 0.5
     """
 
     name: str
     shared: bool = False
-    """Whether other stages take values of it that this one does not know, and passes over."""
+    """Whether other stages accept values that this one does not know and ignores."""
 
 
 @dataclass(frozen=True)
@@ -61,30 +61,30 @@ class ClassicKey:
 
 @runtime_checkable
 class Loader(Protocol):
-    """A manual folder -> documents made of sections."""
+    """Turns a manual folder into documents made of sections."""
 
     def sources(self, root: Root) -> Iterable[Source]:
-        """Tell which files this loader speaks for; a pure function of the folder's content."""
+        """Return the files that this loader claims; the result depends on the folder alone."""
         ...
 
     def load(self, root: Root, source: Source) -> Document:
         """Read one of them.
 
         Raises:
-            Unreadable: when its text cannot be had; the file is then listed as skipped.
+            Unreadable: when its text cannot be read; the file is then listed as skipped.
         """
         ...
 
 
 @runtime_checkable
 class LinkLoader(Loader, Protocol):
-    """A loader that can also tell what a file says of itself and of other files."""
+    """A loader that also finds links and front matter."""
 
     def load_with_links(self, root: Root, source: Source) -> Document:
-        """Read a file with its links, facts and remarks; nothing of it is left out.
+        """Read a file with its links, facts and remarks.
 
         Raises:
-            Unreadable: when its text cannot be had.
+            Unreadable: when its text cannot be read.
         """
         ...
 
@@ -92,8 +92,8 @@ class LinkLoader(Loader, Protocol):
 class Chapter(NamedTuple):
     """An entry of a table of contents, repaired.
 
-    ``file`` is as written; ``path`` is where that is inside the manual's folder, and ``None`` when
-    it may not be read.
+    ``file`` is as written; ``path`` is its place in the manual's folder, or ``None`` if it may not
+    be read.
     """
 
     id: str
@@ -104,7 +104,7 @@ class Chapter(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The chapters of a manual in order, and a sentence for each thing that was repaired."""
+    """The chapters of a manual in order, and a sentence for each repair."""
 
     chapters: tuple[Chapter, ...]
     warnings: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class ContentsLoader(Protocol):
     """A loader whose manuals have a table of contents."""
 
     def contents(self, root: Root, path: str) -> Contents:
-        """Return what the table of contents at a path says, and what was repaired in it.
+        """Return the table of contents at a path, and its repairs.
 
         Raises:
             Unreadable: when it cannot be used; the message says why.
@@ -124,7 +124,7 @@ class ContentsLoader(Protocol):
         ...
 
     def chapter(self, root: Root, path: str) -> Document:
-        """Read a chapter whatever its bytes, with its encoding.
+        """Read a chapter, whatever its bytes, with its encoding.
 
         Raises:
             Unreadable: when it is too large.
@@ -135,22 +135,22 @@ class ContentsLoader(Protocol):
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Text -> terms.
+    """Turns a text into terms.
 
-    One whose terms are not all found by their letters, such as stems, may also have
+    If its terms are not all parts of the text, such as stems, it may also have
     ``query_terms(text)``, the terms by which a text of a query is scored, and
     ``form_finder(term)``: a function that returns the words of a folded text that stand for the
-    term, each as often as it stands there; or no function for one found by its letters.
+    term, with repetitions; or ``None`` for a term that is matched literally.
     """
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text, in order; no term holds white space."""
+        """Return the terms of a folded text, in order; no term contains white space."""
         ...
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return a clause that holds wherever the folded text occurs, and whether nowhere else.
+        """Return a clause that matches wherever the folded text occurs, and whether only there.
 
-        Where it may hold elsewhere too, the index looks at the texts themselves.
+        If it may match elsewhere too, the index checks the texts themselves.
         """
         ...
 
@@ -164,10 +164,10 @@ class NeedsOfSurface(Protocol):
 
 @runtime_checkable
 class NeedsOfPipeline(Protocol):
-    """A stage that works on what other stages of its pipeline find."""
+    """A stage that needs other stages in its pipeline."""
 
     def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
-        """Return what it lacks to do anything, given the stages by their key, such as 'scorers'."""
+        """Return what is missing, given the stages by their key, such as 'scorers'."""
         ...
 
 
@@ -176,18 +176,18 @@ Vectors: TypeAlias = Sequence[Sequence[float]]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts -> vectors."""
+    """Turns texts into vectors."""
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
-        """Return one vector of unit length a text, all of one dimension."""
+        """Return one vector of unit length for each text, all of one dimension."""
         ...
 
 
 class ClaimedFile(NamedTuple):
-    """A file, the loader that speaks for it, and a stamp that changes whenever it may read anew.
+    """A file, the loader that claims it, and a stamp that changes if its content may differ.
 
-    ``modified_ns`` is the youngest time of change of the files that decide what it says; ``size``
-    is its own, in bytes.
+    ``modified_ns`` is the latest time of change of the files that affect its content; ``size`` is
+    its own, in bytes.
     """
 
     source: Source
@@ -198,14 +198,14 @@ class ClaimedFile(NamedTuple):
 
 
 IndexChanges: TypeAlias = tuple[list[str], list[ClaimedFile]]
-"""The pages that are gone, and the files that are new or other than they were, by path."""
+"""The paths of removed pages, and the new or changed files by path."""
 
 
 class IndexedFile(NamedTuple):
-    """What an index remembers of one file: enough to tell whether it has changed.
+    """What an index stores about one file, to detect changes.
 
     ``stamp`` is opaque to the index. ``skipped`` says why a file has no passages. ``about`` is
-    what else is to be kept with the file, in the same commit.
+    further data, stored in the same commit.
     """
 
     path: str
@@ -218,7 +218,7 @@ class IndexedFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Fields:
-    """The searchable fields of a passage, and the tokenizer of them all."""
+    """The searchable fields of a passage, and their common tokenizer."""
 
     names: tuple[str, ...]
     tokenizer: Tokenizer
@@ -226,26 +226,26 @@ class Fields:
 
 @runtime_checkable
 class OpenIndex(Protocol):
-    """An index at work: one writer at a time, any number of readers.
+    """An open index: one writer at a time, any number of readers.
 
-    Each verb, and each verb of its corpora, may raise :class:`fumishirube.IndexDamaged`; the index
-    is then closed, and its folder opened anew.
+    Each method, and each method of its corpora, may raise :class:`fumishirube.IndexDamaged`; the
+    index is then closed, and its folder opened again.
     """
 
     def pages(self) -> Mapping[str, IndexedFile]:
-        """Return what the last commit holds, by path: the same object until that changes."""
+        """Return the files of the last commit, by path: the same object until that changes."""
         ...
 
     def refresh(self) -> None:
-        """Take in what other processes have committed.
+        """Read what other processes have committed.
 
         Raises:
-            IndexDamaged: when the last commit is gone from the disk, or no longer what it was.
+            IndexDamaged: when the files of the last commit are missing or changed.
         """
         ...
 
     def writing(self, budget: Budget) -> AbstractContextManager[bool]:
-        """Become the writer; gives ``False`` when another one stays busy until the deadline."""
+        """Become the writer; yield ``False`` if another one stays busy until the deadline."""
         ...
 
     def sync(
@@ -259,70 +259,70 @@ class OpenIndex(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of files and memory."""
+        """Close files and free memory."""
         ...
 
 
 @runtime_checkable
 class Index(Protocol):
-    """Keeps sections; answers weighted-term queries fast."""
+    """Stores sections, and answers weighted-term queries fast."""
 
     def open(self, folder: Root, fields: Fields) -> OpenIndex:
-        """Open the index in a folder of its own, making or remaking it when it is not usable."""
+        """Open the index in a folder of its own; create or rebuild it if it is unusable."""
         ...
 
 
 @runtime_checkable
 class ResourceStage(Protocol[Running_co]):
-    """A stage of a pipeline, other than the index, that needs a resource such as a process."""
+    """A stage, other than the index, that needs a resource such as a process."""
 
     def open(self) -> AbstractContextManager[Running_co]:
-        """Give the running form, with the verbs of the kind; the application leaves the context.
+        """Return a context manager that yields the running form, with the methods of the kind.
 
         Raises:
-            ConfigError: when the resource is not there; that stops the start.
+            ConfigError: when the resource is missing; that stops the start.
         """
         ...
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Query -> hits. Only scorers with ``generates = True`` may bring in new passages."""
+    """Turns a query into hits. Only scorers with ``generates = True`` may add candidates."""
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit] | Ranking:
-        """Score passages; ``candidates`` holds, by key, what earlier scorers of this run nominated.
+        """Score passages; ``candidates`` contains, by key, those of earlier scorers of this run.
 
-        A nominating scorer keeps to passages that hold all of ``query.must``. A scorer that has
-        something to note, or had to leave something out, returns a ranking.
+        Candidate generation is limited to passages that contain all of ``query.must``. A scorer
+        with diagnostics, or with something left out, returns a ranking.
         """
         ...
 
 
 @runtime_checkable
 class Fuser(Protocol):
-    """Splits a query into runs, and folds their rankings into one."""
+    """Splits a query into runs, and merges their rankings."""
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the runs that answer the query; often the query itself as the only one."""
         ...
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Merge what came of the runs, in the order of the plan.
+        """Merge the outcomes of the runs, in the order of the plan.
 
         When time runs out there are fewer outcomes than runs, but always the first one. Hits that
-        the fuser drops it names as left out.
+        the fuser drops go into ``left_out``.
         """
         ...
 
 
 @runtime_checkable
 class ConditionalFuser(Fuser, Protocol):
-    """A fuser that is passed over where it has nothing to do."""
+    """A fuser that is skipped if it has nothing to do."""
 
     def applies(self, query: Query) -> bool:
-        """Tell whether there is more than one run to plan for a query."""
+        """Tell whether a query has more than one run."""
         ...
 
 
@@ -331,5 +331,5 @@ class Refiner(Protocol):
     """Reorders or shortens a ranking."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the ranking in its new order; what it drops it names as left out."""
+        """Return the ranking in its new order; dropped hits go into ``left_out``."""
         ...

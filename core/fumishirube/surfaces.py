@@ -1,4 +1,4 @@
-"""What a surface is, and the desk at which it works."""
+"""Surfaces, and the capability that they receive."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search brought: its trace, the ranking that it ends in, and what was searched.
+    """The result of a search: its trace, its ranking, and the searched corpus.
 
-    A ranking that comes from the cache is read from the index again when it is first asked for.
+    The ranking of a cached answer is read from the index on first use.
     """
 
     trace: Trace
@@ -55,7 +55,7 @@ class SearchResult:
 
 
 class NamedEmbedder(NamedTuple):
-    """An embedder at work: its name in the configuration, and what changes with its settings."""
+    """A running embedder, its name in the configuration, and a fingerprint of its settings."""
 
     name: str
     fingerprint: str
@@ -71,19 +71,19 @@ class Manual(Protocol):
         ...
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and the loaders' files of one folder, sorted by name."""
+        """Return the folders and the claimed files of one folder, sorted by name."""
         ...
 
     def paths(self) -> Sequence[str]:
-        """Return every file that a loader speaks for, sorted."""
+        """Return every file that a loader claims, sorted."""
         ...
 
     def document(self, path: str) -> Document:
         """Read one of those files.
 
         Raises:
-            NotFound: when no loader speaks for it.
-            Unreadable: when its text cannot be had.
+            NotFound: when no loader claims it.
+            Unreadable: when its text cannot be read.
         """
         ...
 
@@ -91,14 +91,14 @@ class Manual(Protocol):
         """Return where people see the lines of a file, on pages, slides or in rows, if anywhere.
 
         Raises:
-            NotFound: when no loader speaks for it.
-            Unreadable: when its text cannot be had.
+            NotFound: when no loader claims it.
+            Unreadable: when its text cannot be read.
         """
         ...
 
 
 class SurfaceIndex(OpenIndex, Protocol):
-    """An index of a surface's own. ``refresh`` replaces one that cannot be used by an empty one.
+    """An index of a surface's own. ``refresh`` replaces an unusable index by an empty one.
 
     ``rebuilt`` is then a sentence for an answer, until the surface empties it.
     """
@@ -107,16 +107,16 @@ class SurfaceIndex(OpenIndex, Protocol):
 
 
 class SurfaceFiles(Protocol):
-    """The files of a surface's root that its loaders speak for, against the pages of an index."""
+    """The claimed files of a surface's root, compared with the pages of an index."""
 
     def sweep(self) -> Mapping[str, ClaimedFile]:
-        """Look at the folder now, and return every file that a loader speaks for, by path."""
+        """Survey the folder now, and return every claimed file by path."""
         ...
 
     def changes(
         self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]
     ) -> IndexChanges:
-        """Return which pages are gone, and which files are not in as they are now."""
+        """Return the removed pages, and the new or changed files."""
         ...
 
     def stamp(self, file: ClaimedFile) -> str:
@@ -124,20 +124,20 @@ class SurfaceFiles(Protocol):
         ...
 
     def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
-        """Read a file; with its links where its loader can tell them.
+        """Read a file; with its links if its loader finds them.
 
         Raises:
-            Unreadable: when its text cannot be had, or its loader fails.
+            Unreadable: when its text cannot be read, or its loader fails.
         """
         ...
 
 
 class SurfaceContext(Protocol):
-    """The capability given to a surface: its root, the manuals there, its pipeline, the traces."""
+    """The capability of a surface: its root, the manuals there, its pipeline, the traces."""
 
     @property
     def root(self) -> Root:
-        """The folder that the surface reads, and all that it may touch."""
+        """The folder that the surface reads, and the only one that it may use."""
         ...
 
     def manuals(self) -> Sequence[str]:
@@ -148,32 +148,32 @@ class SurfaceContext(Protocol):
         """Return one manual.
 
         Raises:
-            NotFound: when there is none of this id.
+            NotFound: when no manual has this id.
             Forbidden: when it is a symlink.
         """
         ...
 
     def loose_files(self) -> Sequence[str]:
-        """Return the names of files that lie beside the manuals, and so in none of them."""
+        """Return the names of files beside the manuals, which belong to none of them."""
         ...
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
-        """Count the files of a manual that no loader reads, by suffix, and say which one would.
+        """Count the files of a manual that no loader reads, by suffix, with a loader that would.
 
         Raises:
-            NotFound: when there is no manual of this id.
+            NotFound: when no manual has this id.
         """
         ...
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
-        """Bring the manual's index up to date, run the pipeline, and keep the trace.
+        """Update the manual's index, run the pipeline, and store the trace.
 
-        ``*`` searches all the manuals as one, and ids joined by slashes those; paths then begin
-        with the id of their manual, in the query and in the trace, whose ``file`` divides them.
-        What cannot be searched of several is named by the trace as ``degraded``.
+        ``*`` searches all manuals as one, and ids joined by slashes those; paths then begin with
+        the id of their manual, in the query and in the trace, whose ``file`` separates them.
+        Features that do not support several manuals are named in the trace as ``degraded``.
 
-        The answer to the same question may come from the cache, if the query allows it; it has a
-        trace of its own.
+        The answer to the same query may come from the cache, if the query allows it; it has a trace
+        of its own.
         """
         ...
 
@@ -185,23 +185,23 @@ class SurfaceContext(Protocol):
         progress: Progress | None = None,
         below: str = "",
     ) -> ManualTexts:
-        """Return the files of a manual in which a reading may match; all, where there are none.
+        """Return the files of a manual in which a reading may match; all, without readings.
 
-        The index is brought up to date first. ``below`` is a file or a folder to keep to.
+        The index is updated first. ``below`` restricts the result to a file or a folder.
 
         Raises:
-            NotFound: when there is no such manual.
+            NotFound: when no manual has this id.
         """
         ...
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
-        """Say what came of a search, once a find, for the cache's guards and the statistics."""
+        """Pass an assessment, once a find, to the cache's guards and the statistics."""
         ...
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
-        """Add a value of the surface's own to a trace, once a name, and return the trace with it.
+        """Add a value of the surface to a trace, once a name, and return the new trace.
 
-        It is kept for as long as the trace, and in its file for other processes.
+        It is stored as long as the trace, and in its file for other processes.
         """
         ...
 
@@ -214,9 +214,9 @@ class SurfaceContext(Protocol):
         ...
 
     def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
-        """Return a scorer of the pipeline, running, by its name there.
+        """Return a running scorer of the pipeline, by its name there.
 
-        With ``settings`` it is one of the surface's own, made with them, whatever the pipeline has.
+        With ``settings`` it is one of the surface's own, made with them, for any pipeline.
 
         Raises:
             ConfigError: when there is none of this name.
@@ -224,37 +224,37 @@ class SurfaceContext(Protocol):
         ...
 
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:
-        """Return the pipeline's embedder, if it has one; or the named one, as it is by default."""
+        """Return the pipeline's embedder, if it has one; or the named one with default settings."""
         ...
 
     def claimed_files(self) -> SurfaceFiles:
-        """Return what follows the files of the whole root, for an index of the surface's own."""
+        """Return the claimed files of the whole root, for an index of the surface's own."""
         ...
 
     def store(self, name: str) -> SurfaceIndex:
-        """Open an index of the surface's own, which the surface itself brings up to date.
+        """Open an index of the surface's own, which the surface itself updates.
 
-        It is derived state: it begins empty whenever its stage, or a loader, has other settings.
+        It is derived state: it begins empty whenever the settings of its stage or a loader change.
         """
         ...
 
     def stored(self, name: str) -> bool:
-        """Tell whether there is such an index already."""
+        """Tell whether such an index exists."""
         ...
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
-        """Return what the surface keeps at its desk under a name, making it when first asked for.
+        """Return the surface's object of a name; make it on first use.
 
-        What has a method ``close`` is closed with the desk.
+        An object with a method ``close`` is closed with the context.
         """
         ...
 
     def search(
         self, corpus: Corpus, files: int, query: Query, *, written: bool = True
     ) -> SearchResult:
-        """Run the pipeline over a corpus of the surface's own, and keep the trace.
+        """Run the pipeline over a corpus of the surface's own, and store the trace.
 
-        It stays in memory alone unless it may be ``written``.
+        The trace stays in memory unless it may be ``written``.
         """
         ...
 
@@ -263,7 +263,7 @@ class SurfaceContext(Protocol):
         ...
 
     def trace(self, trace_id: str) -> Trace:
-        """Return a kept trace.
+        """Return a stored trace.
 
         Raises:
             NotFound: when it is unknown or has expired.
@@ -290,7 +290,7 @@ class HasDefaultLoaders(Protocol):
     def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         """Return the loaders that read its files when the configuration names none, in order.
 
-        ``registered`` are the names of those that plugins offer as defaults.
+        ``registered`` are the names of the default loaders of plugins.
         """
         ...
 
@@ -300,7 +300,7 @@ class HasCommands(Protocol):
     """A surface that offers further tools to the command line and to callers in the process."""
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return tools that no client is offered; their names may be those of offered ones."""
+        """Return tools that clients do not see; their names may be those of offered ones."""
         ...
 
 
@@ -309,16 +309,16 @@ class HasResources(Protocol):
     """A surface whose documents clients may also read by URI."""
 
     def resources(self, context: SurfaceContext) -> Resources:
-        """Return what can be read, under a scheme that no other surface has."""
+        """Return the resources, under a scheme that no other surface has."""
         ...
 
 
 @runtime_checkable
 class HasEvidence(Protocol):
-    """A surface that can show which lines of a hit bear most on the question."""
+    """A surface that selects the lines of a hit that matter most for the query."""
 
     def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
-        """Return the trace of a search with a note of what the lines are to be chosen by."""
+        """Return the trace of a search with a note of how to select the lines."""
         ...
 
     def evidence(
@@ -326,14 +326,14 @@ class HasEvidence(Protocol):
     ) -> Sequence[tuple[int, str]]:
         """Return such lines of a hit with their numbers, in about so many characters.
 
-        There are none of a trace without that note, or when the text has changed.
+        There are none for a trace without that note, or when the text has changed.
         """
         ...
 
 
 @runtime_checkable
 class HasPrompts(Protocol):
-    """A surface that also offers prompts: ways to use its tools, for a person to choose."""
+    """A surface that also offers prompts: instructions that a person may choose."""
 
     def prompts(self, context: SurfaceContext) -> Sequence[Prompt]:
         """Return the prompts, in the order in which they are listed."""
@@ -342,21 +342,21 @@ class HasPrompts(Protocol):
 
 @runtime_checkable
 class HasLifespan(Protocol):
-    """A surface with work to do for as long as its tools are served."""
+    """A surface with background work while its tools are served."""
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
-        """Begin what goes on beside the calls, and end it.
+        """Return a context manager that starts the background work, and ends it.
 
         Raises:
-            Held: when another process does it already; the tools then only read.
+            AlreadyServed: when another process does it; the tools then only read.
         """
         ...
 
 
 class Diagnostic(NamedTuple):
-    """Something that a surface reads and its author should mend; the rest is served meanwhile.
+    """A fault in files of a surface that their author should repair.
 
-    What is ``serious`` keeps text from being found.
+    A ``serious`` one hides text from searches.
     """
 
     subject: str
@@ -367,17 +367,17 @@ class Diagnostic(NamedTuple):
 
 @runtime_checkable
 class HasDiagnostics(Protocol):
-    """A surface that knows what is wrong with the files it reads."""
+    """A surface that can check the files it reads."""
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
-        """Look through everything, and return what is wrong with it."""
+        """Check everything, and return the faults."""
         ...
 
 
 class ClassicSettings(NamedTuple):
-    """What another program's configuration says: folders by root, stages by pipeline, settings.
+    """The configuration of another program: folders by root, stages by pipeline, settings.
 
-    ``source`` is its file below the workspace, there or not; errors name it so.
+    ``source`` is its file below the workspace, existing or not; errors name it.
     """
 
     source: str
@@ -388,11 +388,13 @@ class ClassicSettings(NamedTuple):
 
 @runtime_checkable
 class HasClassicSettings(Protocol):
-    """A surface that takes over what another program left in the workspace."""
+    """A surface that adopts the configuration of another program in the workspace."""
 
     @classmethod
     def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> ClassicSettings:
-        """Return it, given the surface's own settings; whatever the file sets goes before it.
+        """Return that configuration; values of ``fumishirube.yaml`` win over it.
+
+        ``settings`` are the surface's own.
 
         Raises:
             ConfigError: when it cannot be read.
