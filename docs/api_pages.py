@@ -93,7 +93,7 @@ EXAMPLES = {
 
 ACTS = {
     "install_command": "raise ConfigError(f\"run: {install_command('http')}\")",
-    "take_lock": "take_lock(handle, patience=1.0)  # False: another process has it",
+    "take_lock": "take_lock(handle, seconds=1.0)  # False: another process has it",
     "texts_of": "for passage_text in texts_of(corpus):\n    ...",
     "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"
     '    register("recent", Recent)',

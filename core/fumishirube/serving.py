@@ -24,12 +24,11 @@ from fumishirube.faces.cli.serve import (
 from fumishirube.host.application import Application
 from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.host.instructions import instructions, server_name
 from fumishirube.host.logs import StandardErrorHandler, escaped, log_event, start_logs
 from fumishirube.host.reload.reloader import ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
-from fumishirube.host.startup import open_application
+from fumishirube.host.startup import instructions, open_application, server_name
 from fumishirube.host.wire import exit_now, exit_within
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import HasEvidence

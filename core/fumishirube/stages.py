@@ -140,7 +140,7 @@ class Tokenizer(Protocol):
     If its terms are not all parts of the text, such as stems, it may also have
     ``query_terms(text)``, the terms by which a text of a query is scored, and
     ``form_finder(term)``: a function that returns the words of a folded text that stand for the
-    term, with repetitions; or ``None`` for a term that is matched literally.
+    term, with repetitions; or no function for a term that is matched literally.
     """
 
     def terms(self, text: str) -> Sequence[str]:

@@ -392,9 +392,7 @@ class HasClassicSettings(Protocol):
 
     @classmethod
     def adopted(cls, workspace: Root, settings: Mapping[str, Any]) -> ClassicSettings:
-        """Return that configuration; values of ``fumishirube.yaml`` win over it.
-
-        ``settings`` are the surface's own.
+        """Return that configuration, given the surface's own settings.
 
         Raises:
             ConfigError: when it cannot be read.

@@ -209,7 +209,7 @@ class InspectorSession:
             raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
         if name not in self._opened or self._opened[name][0] != written:
             workspace, strangers = self.application.loaded.workspace, self._strangers
-            trusted = self.application.loaded.trust.everything
+            trusted = self.application.loaded.trust.all_trusted
             with closing(
                 open_application(workspace, file, strangers=strangers, trusted=trusted)
             ) as opened:

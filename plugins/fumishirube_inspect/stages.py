@@ -81,7 +81,7 @@ def _compared_row(stage: StageTiming, slowest: float) -> Markup:
     rows = counts[0] if counts[0] == counts[1] else " → ".join(counts)
     return tag(
         "tr",
-        _named(span, len(stage.way) - 1),
+        _named(span, len(stage.path) - 1),
         [tag("td", milliseconds(side.ms) if side else "–", class_="number") for side in sides],
         tag("td", bars, class_="line"),
         tag("td", "" if span.kind == "scorer" else rows, class_="number"),

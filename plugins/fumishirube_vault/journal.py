@@ -148,7 +148,7 @@ class NoteJournal:
             return len(mine)
         settled = 0
         for number in {name.lock for name in left}:
-            with suppress(Conflict), self._writable.locked(number, patience=0):
+            with suppress(Conflict), self._writable.locked(number, seconds=0):
                 settled += self.recover(number)
         return settled
 

@@ -100,7 +100,7 @@ def test_the_table_names_each_stage_and_the_first_reason(
     lines = {line.split()[0]: " ".join(line.split()) for line in done.stdout.splitlines()}
     assert lines["stage"] == "stage kind result passed failed skipped"
     assert "failed" in lines["dropping"]
-    assert "test_a_single_hit_is_no_trouble: AssertionError: " in lines["dropping"]
+    assert "test_a_single_hit_is_not_lost: AssertionError: " in lines["dropping"]
     assert "dropped without a word" in lines["dropping"]
     assert lines["needing"].startswith("needing refiner not checked 0 0 0 it needs settings: name")
     assert lines["whole"].endswith("a loader needs files to read; give --files DIR")

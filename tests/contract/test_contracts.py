@@ -27,7 +27,7 @@ from fumishirube.testing import (
     SurfaceContract,
     TokenizerContract,
 )
-from fumishirube.testing.records import record
+from fumishirube.testing.process_records import record
 from fumishirube.testing.side_effects import side_effects
 
 WRONG = Path(__file__).parents[1] / "support" / "wrong"

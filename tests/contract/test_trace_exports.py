@@ -429,7 +429,7 @@ def test_stages_stand_where_they_ran() -> None:
 
     before, after = a_trace(search=tree("a", "b", "c", "d")), a_trace(search=tree("a", "x", "d"))
     stages = TraceDifference(before, after).stages
-    told = [(one.way[-1], one.before is not None, one.after is not None) for one in stages[1:]]
+    told = [(one.path[-1], one.before is not None, one.after is not None) for one in stages[1:]]
     assert told == [
         ("scorer a", True, True),
         ("scorer x", False, True),

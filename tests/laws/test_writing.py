@@ -212,9 +212,9 @@ def test_a_lock_that_stays_taken_is_told(made: WritableRoot) -> None:
     with made.locked(3):
         with made.locked(4):
             pass
-        with pytest.raises(Conflict), made.locked(3, patience=0.01):
+        with pytest.raises(Conflict), made.locked(3, seconds=0.01):
             pass
-    with made.locked(3, patience=0):
+    with made.locked(3, seconds=0):
         pass
 
 

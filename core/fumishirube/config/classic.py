@@ -78,15 +78,15 @@ def merge_classic(
         ConfigError: when two files set one key to different values.
     """
     warnings: list[str] = []
-    rest, said = _lifted(values, file, warnings)
+    rest, classic_values = _split(values, file, warnings)
     for key, value in _flat(classic, warnings).items():
-        known = said.setdefault(key, value)
+        known = classic_values.setdefault(key, value)
         if not _same(key, known.value, value.value):
             raise _conflict(key, known, value)
     for key, place in [*MOVED.items(), *((key, key) for key in SHARED)]:
-        if key in said:
-            _put(rest, place, said.pop(key), file)
-    return rest, ClassicSections(said, tuple(warnings))
+        if key in classic_values:
+            _set(rest, place, classic_values.pop(key), file)
+    return rest, ClassicSections(classic_values, tuple(warnings))
 
 
 def source_places(written: YamlDocument) -> dict[str, str]:
@@ -149,31 +149,31 @@ def import_classic(classic: Mapping[str, Any], model: type[BaseModel], use: str)
     return {"version": 1, **rest, "surfaces": [surface]}
 
 
-def _lifted(
+def _split(
     values: Mapping[str, Any], file: str, warnings: list[str]
 ) -> tuple[dict[str, Any], dict[str, ClassicValue]]:
     """Split values into those of ``fumishirube.yaml`` and classic ones."""
     rest: dict[str, Any] = dict(values)
-    said: dict[str, ClassicValue] = {}
+    classic_values: dict[str, ClassicValue] = {}
     for key in (*MOVED, *TAKEN):
         section, _, name = key.rpartition(".")
         inner = rest.get(section) if section else rest
         if not isinstance(inner, Mapping) or name not in inner:
             continue
         if inner[name] is not None:
-            said[key] = ClassicValue(inner[name], file)
-        left = {inner_name: value for inner_name, value in inner.items() if inner_name != name}
-        rest = {**rest, section: left} if section else left
+            classic_values[key] = ClassicValue(inner[name], file)
+        others = {inner_name: value for inner_name, value in inner.items() if inner_name != name}
+        rest = {**rest, section: others} if section else others
     for section in _SECTIONS:
         inner = rest.pop(section, None)
         if inner is not None and not isinstance(inner, Mapping):
             raise ConfigError(f"{file}: {section}: expected keys, got {str(inner)[:_SHOWN]!r}")
         warnings += [_unknown(f"{section}.{name}", file) for name in inner or ()]
-    return rest, said
+    return rest, classic_values
 
 
 def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, ClassicValue]:
-    said: dict[str, ClassicValue] = {}
+    classic_values: dict[str, ClassicValue] = {}
     for section, inner in classic.items():
         pairs: Iterable[tuple[str, Any]] = [(str(section), inner)]
         if any(known.startswith(f"{section}.") for known in KNOWN):
@@ -184,11 +184,11 @@ def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, ClassicV
             if key not in KNOWN:
                 warnings.append(_unknown(key, FILE))
             elif value is not None:
-                said[key] = ClassicValue(value, FILE)
-    return said
+                classic_values[key] = ClassicValue(value, FILE)
+    return classic_values
 
 
-def _put(rest: dict[str, Any], place: str, value: ClassicValue, file: str) -> None:
+def _set(rest: dict[str, Any], place: str, value: ClassicValue, file: str) -> None:
     """Set a value at its coordinate in ``fumishirube.yaml``."""
     section, _, name = place.rpartition(".")
     inner = rest.setdefault(section, {})

@@ -62,8 +62,8 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
 
 def _coordinates(classic: ClassicSettings, number: int) -> Iterator[str]:
     """Yield the coordinate in ``fumishirube.yaml`` of every value of another program."""
-    said = {"roots": classic.roots, "pipelines": classic.pipelines}
-    yield from (coordinate for coordinate, _ in leaves(said, ""))
+    values = {"roots": classic.roots, "pipelines": classic.pipelines}
+    yield from (coordinate for coordinate, _ in leaves(values, ""))
     yield from (
         setting_path for setting_path, _ in leaves(classic.settings, f"surfaces[{number}].with")
     )
@@ -75,10 +75,10 @@ def _known(use: Any, registry: StageRegistry) -> bool:
 
 def _under(config: Config, classic: ClassicSettings) -> Config:
     roots = config.roots
-    left = {
+    unset = {
         name: folder for name, folder in classic.roots.items() if name not in roots.model_fields_set
     }
-    config = config.model_copy(update={"roots": roots.model_copy(update=left)})
+    config = config.model_copy(update={"roots": roots.model_copy(update=unset)})
     pipelines = dict(config.pipelines)
     for name, kinds in classic.pipelines.items():
         spec = pipelines.get(name, PipelineSpec())
@@ -88,9 +88,9 @@ def _under(config: Config, classic: ClassicSettings) -> Config:
 
 def _unset(pipeline: PipelineSpec, kinds: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return the kinds of stages that the file does not configure."""
-    left = {key: value for key, value in kinds.items() if getattr(pipeline, key) is None}
+    unset = {key: value for key, value in kinds.items() if getattr(pipeline, key) is None}
     try:
-        spec = PipelineSpec.model_validate(left)
+        spec = PipelineSpec.model_validate(unset)
     except ValidationError as error:
         raise ConfigError(f"{source}: it cannot be used as it is") from error
-    return {key: getattr(spec, key) for key in left}
+    return {key: getattr(spec, key) for key in unset}

@@ -23,9 +23,10 @@ from fumishirube.config.sections import (
     LimitSettings,
     ListingSettings,
     RootSettings,
+    SecuritySettings,
+    ServerSettings,
     TraceSettings,
 )
-from fumishirube.config.servers import SecuritySettings, ServerSettings
 from fumishirube.config.trust import Trust, trust_for
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError
@@ -112,8 +113,8 @@ class LoadedConfig:
     @property
     def inputs(self) -> list[Path]:
         """The files that decide the configuration, existing or not."""
-        beside = [self.workspace / name for name in (CLASSIC, *self.adopted)]
-        return [self.file or self.workspace / FILE, *beside]
+        others = [self.workspace / name for name in (CLASSIC, *self.adopted)]
+        return [self.file or self.workspace / FILE, *others]
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path with links resolved."""
@@ -124,13 +125,13 @@ class LoadedConfig:
 
     def origin(self, coordinate: str) -> str:
         """Return where a setting comes from: a variable, a file and line, or ``default``."""
-        said = self.written.get(coordinate, "default")
+        default = self.written.get(coordinate, "default")
         inner, outer = coordinate, ""
         while inner != outer:
             if inner in self.origins:
                 return self.origins[inner]
             inner, outer = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", inner), inner
-        return said
+        return default
 
     def alone(self, only: Use) -> LoadedConfig:
         """Return this configuration with one surface alone, configured or not."""
@@ -175,9 +176,11 @@ def load_config(
     path = file if file is not None else workspace / FILE
     if file is not None and not file.is_file():
         raise ConfigError(f"--config: there is no file {file.name!r}")
-    beside = workspace / CLASSIC
+    classic_file = workspace / CLASSIC
     written = read_yaml(path) if path.is_file() else YamlDocument(path.name)
-    further = read_yaml(beside) if classic and beside.is_file() else YamlDocument(CLASSIC)
+    further = (
+        read_yaml(classic_file) if classic and classic_file.is_file() else YamlDocument(CLASSIC)
+    )
     values, sections = merge_classic(written.values, path.name, further.values)
     loaded = LoadedConfig(Config(), workspace, path if path.is_file() else None, environ)
     places = source_places(further) | source_places(written)
@@ -190,7 +193,7 @@ def load_config(
                 raise ConfigError(f"roots.{name}: no folder can have this name") from error
             if names_file:
                 raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
-    trust = trust_for(workspace, (path, beside), environ, trusted=trusted)
+    trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
     return replace(loaded, config=config, sections=sections, written=places, trust=trust)
 
 
@@ -232,10 +235,10 @@ def build(
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_said(model, error, coordinate)) from error
+        raise ConfigError(_message(model, error, coordinate)) from error
 
 
-def _said(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
+def _message(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
     errors = error.errors(include_url=False)
     first = errors[0]
     if first["type"] == "extra_forbidden":

@@ -54,13 +54,13 @@ def keep_fixed_settings(
 ) -> tuple[LoadedConfig, list[str]]:
     """Return a configuration with the fixed settings of a running process, and warnings."""
     fixed = {section: getattr(former.config, section) for section in _FIXED}
-    said = [
+    warnings = [
         f"{section}.{name}: it takes a restart; {_plain(value)} stays"
         for section, before in fixed.items()
         for name, value in before
         if getattr(getattr(loaded.config, section), name) != value
     ]
-    return replace(loaded, config=loaded.config.model_copy(update=fixed)), said
+    return replace(loaded, config=loaded.config.model_copy(update=fixed)), warnings
 
 
 def _plain(value: object) -> str:

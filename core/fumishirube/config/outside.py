@@ -10,14 +10,14 @@ from pydantic import BaseModel
 
 from fumishirube.config.classic import keys
 from fumishirube.config.configuration import LoadedConfig
-from fumishirube.config.trust import TrustedMatter
+from fumishirube.config.trust import TrustRequest
 
 ALWAYS_USED = ("state", "runtime", "vault")
 """The roots that every process may write to: the vault holds statistics."""
 _LINK = "a symbolic link"
 
 
-def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustedMatter]:
+def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustRequest]:
     """Yield the roots that lie outside the workspace, or behind a link to the outside.
 
     Roots that a variable names are the user's own choice, and not included.
@@ -28,7 +28,7 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[Truste
             yield from _outside(loaded, getattr(loaded.config.roots, name), coordinate)
 
 
-def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustedMatter]:
+def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
     """Yield the file of the statistics, if it is outside the workspace."""
     coordinate = "adaptive.file"
     written = os.fspath(loaded.statistics())
@@ -39,7 +39,7 @@ def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustedMatter]:
 
 def outside_settings(
     loaded: LoadedConfig, stage: BaseModel, coordinate: str
-) -> Iterator[TrustedMatter]:
+) -> Iterator[TrustRequest]:
     """Yield the settings of a surface that name places outside, or that open access.
 
     ``place_settings`` of the surface name files and folders; ``trusted_settings`` open access.
@@ -48,32 +48,32 @@ def outside_settings(
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
         if where not in loaded.origins:
-            said = [loaded.origin(key) for key in (where, *keys(type(stage).model_fields[name]))]
-            source = next((place for place in said if place != "default"), "default")
+            origins = [loaded.origin(key) for key in (where, *keys(type(stage).model_fields[name]))]
+            source = next((place for place in origins if place != "default"), "default")
             for place in (value,) if isinstance(value, str) else value or ():
                 yield from _outside(loaded, place, where, source)
     for name in getattr(type(stage), "trusted_settings", ()):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
-        if value and where not in loaded.origins and not _own_file(loaded):
-            yield TrustedMatter(where, loaded.origin(where), f"{name}={value!r}")
+        if value and where not in loaded.origins and not _chosen_by_user(loaded):
+            yield TrustRequest(where, loaded.origin(where), f"{name}={value!r}")
 
 
 def _outside(
-    loaded: LoadedConfig, written: str, coordinate: str, said: str = ""
-) -> Iterator[TrustedMatter]:
+    loaded: LoadedConfig, written: str, coordinate: str, origin: str = ""
+) -> Iterator[TrustRequest]:
     workspace = loaded.workspace.resolve()
     target = Path(os.path.realpath(workspace / written))
     if target.is_relative_to(workspace):
         return
     linked = Path(os.path.normpath(workspace / written)).is_relative_to(workspace)
-    if not linked and _own_file(loaded):
+    if not linked and _chosen_by_user(loaded):
         return
-    source = _LINK if linked else said or loaded.origin(coordinate)
-    yield TrustedMatter(coordinate, source, str(target))
+    source = _LINK if linked else origin or loaded.origin(coordinate)
+    yield TrustRequest(coordinate, source, str(target))
 
 
-def _own_file(loaded: LoadedConfig) -> bool:
+def _chosen_by_user(loaded: LoadedConfig) -> bool:
     """Tell whether the user named a configuration outside the workspace.
 
     A link in the workspace to a file outside does not count.

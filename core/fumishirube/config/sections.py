@@ -1,4 +1,4 @@
-"""Sections of the configuration, except pipelines and HTTP."""
+"""Sections of the configuration, except pipelines."""
 
 from __future__ import annotations
 
@@ -134,3 +134,24 @@ class AdaptiveSettings(_SectionModel):
     file_bias: Annotated[float, Field(ge=0, le=1), Env("ADAPTIVE_FILE_BIAS_BASE")] = (
         Thresholds().file_bias
     )
+
+
+class ServerSettings(_SectionModel):
+    """The address of the HTTP server; ``base_path`` begins every route."""
+
+    host: Annotated[str, Field(min_length=1), Env("FUMISHIRUBE_SERVER_HOST")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535), Env("FUMISHIRUBE_SERVER_PORT")] = 8765
+    base_path: Annotated[
+        str, Field(pattern=r"^(/[A-Za-z0-9._~-]+)*/?$"), Env("FUMISHIRUBE_SERVER_BASE_PATH")
+    ] = "/"
+
+
+class SecuritySettings(_SectionModel):
+    """Which hosts may connect over HTTP, or be connected to.
+
+    ``allow_remote`` permits addresses other than this machine's own. ``allowed_hosts`` are further
+    host names by which a request may call the server.
+    """
+
+    allow_remote: Annotated[bool, Env("FUMISHIRUBE_SECURITY_ALLOW_REMOTE")] = False
+    allowed_hosts: Annotated[tuple[str, ...], Env("FUMISHIRUBE_SECURITY_ALLOWED_HOSTS")] = ()

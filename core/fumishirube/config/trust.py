@@ -19,7 +19,7 @@ _YES = frozenset({"1", "true", "yes", "on"})
 _SHOWN = 3
 
 
-class TrustedMatter(NamedTuple):
+class TrustRequest(NamedTuple):
     """A target or value that needs trust, with its coordinate and origin."""
 
     coordinate: str
@@ -36,18 +36,18 @@ class Trust:
 
     workspace: Path = Path()
     digest: str = ""
-    everything: bool = False
+    all_trusted: bool = False
     targets: frozenset[str] = frozenset()
 
-    def check(self, matters: Iterable[TrustedMatter]) -> None:
+    def check(self, requests: Iterable[TrustRequest]) -> None:
         """Check that all targets are trusted.
 
         Raises:
             ConfigError: naming untrusted targets, their lines, and the command that trusts them.
         """
-        if self.everything:
+        if self.all_trusted:
             return
-        refused = [matter for matter in matters if matter.target not in self.targets]
+        refused = [request for request in requests if request.target not in self.targets]
         if refused:
             more = f" and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
             named = ", ".join(map(str, refused[:_SHOWN])) + more
@@ -62,15 +62,15 @@ def trust_for(
 ) -> Trust:
     """Return the recorded trust for a workspace whose configuration is in these files."""
     digest = _digest(files)
-    everything = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
+    all_trusted = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
     entry = _recorded(_store(environ)).get(str(workspace), {})
     known = entry.get("digest") == digest
     targets = frozenset(entry.get("targets", ())) if known else frozenset[str]()
-    return Trust(workspace, digest, everything, targets)
+    return Trust(workspace, digest, all_trusted, targets)
 
 
 def record_trust(
-    trust: Trust, matters: Sequence[TrustedMatter], environ: Mapping[str, str]
+    trust: Trust, requests: Sequence[TrustRequest], environ: Mapping[str, str]
 ) -> Path:
     """Record trust in the user's own configuration, and return its file.
 
@@ -82,8 +82,8 @@ def record_trust(
     store = _store(environ)
     entries = dict(_recorded(store))
     entries.pop(str(trust.workspace), None)
-    if matters:
-        targets = sorted({matter.target for matter in matters})
+    if requests:
+        targets = sorted({request.target for request in requests})
         entries[str(trust.workspace)] = {"digest": trust.digest, "targets": targets}
     part = store.with_name(f"{store.name}.{os.getpid()}")
     try:

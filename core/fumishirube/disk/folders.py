@@ -24,7 +24,7 @@ _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CASE_BLIND = sys.platform in ("win32", "darwin")
 _TRAPS = sys.platform == "win32"
 
-_UNSPEAKABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_FORBIDDEN_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
@@ -159,7 +159,7 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
     """Yield every entry of a folder; links are entries."""
     with folder.scan() as scanned:
         for entry in scanned:
-            if not speakable(entry.name):
+            if not is_allowed_name(entry.name):
                 continue
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -192,9 +192,9 @@ def is_junction(entry: os.DirEntry[str]) -> bool:
     return _TRAPS and bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
 
 
-def speakable(name: str) -> bool:
+def is_allowed_name(name: str) -> bool:
     """Tell whether a path may contain this name: it is text without control characters."""
-    return name.isprintable() or not _UNSPEAKABLE.search(name)
+    return name.isprintable() or not _FORBIDDEN_CHARACTERS.search(name)
 
 
 def entry_of(path: str, name: str, status: os.stat_result) -> FolderEntry:

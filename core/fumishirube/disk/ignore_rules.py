@@ -27,9 +27,9 @@ class IgnoreRules(NamedTuple):
         rules: IgnoreRules | None = self
         while rules is not None:
             below = path[len(rules.prefix) :] + ("/" if folder else "")
-            verdict = rules.spec.check_file(below).include
-            if verdict is not None:
-                return verdict
+            ignored = rules.spec.check_file(below).include
+            if ignored is not None:
+                return ignored
             rules = rules.above
         return False
 
@@ -50,7 +50,7 @@ def _compiled(content: bytes) -> PathSpec[Pattern]:
     try:
         return PathSpec.from_lines(_SYNTAX, lines)
     except ValueError:
-        return PathSpec.from_lines(_SYNTAX, filter(_means_something, lines))
+        return PathSpec.from_lines(_SYNTAX, filter(_is_pattern, lines))
 
 
 def _inside_only(line: str) -> str:
@@ -61,7 +61,7 @@ def _inside_only(line: str) -> str:
     return f"{rule}/*" if rule.endswith("/**") else line
 
 
-def _means_something(line: str) -> bool:
+def _is_pattern(line: str) -> bool:
     from pathspec import PathSpec  # noqa: PLC0415 - as above
 
     try:

@@ -20,8 +20,8 @@ FULL_BYTES = 5 * 1024 * 1024
 TAIL_BYTES = 1024 * 1024
 
 _QUEUED = 10_000
-_LINGER = 0.2
-_PATIENCE = 2.0
+_DELAY_SECONDS = 0.2
+_CLOSE_SECONDS = 2.0
 
 
 class JsonLinesFile:
@@ -32,7 +32,7 @@ class JsonLinesFile:
         self._lines: deque[str] = deque(maxlen=_QUEUED)
         self._writer: Thread | None = None
         self._lock = Lock()
-        self._hurry = Event()
+        self._closing = Event()
         self._warned = False
 
     def put(self, row: Mapping[str, JsonValue]) -> None:
@@ -48,35 +48,35 @@ class JsonLinesFile:
         try:
             lines = _last_lines(self._file)
         except (OSError, ValueError) as error:
-            self._tell("cannot be read", error)
+            self._warn("cannot be read", error)
             return []
         rows = _parsed(lines)
         valid = [row for row in rows if isinstance(row, dict)]
         if len(valid) < len(rows):
-            self._tell("holds damaged lines, which are passed over")
+            self._warn("holds damaged lines, which are passed over")
         return valid
 
     def close(self) -> None:
         """Write queued lines, within a bounded time."""
-        self._hurry.set()
+        self._closing.set()
         with self._lock:
             writer = self._writer
         if writer is not None:
-            writer.join(_PATIENCE)
+            writer.join(_CLOSE_SECONDS)
 
     def _started(self) -> Thread | None:
-        writer = Thread(target=self._drain, name="fumishirube journal", daemon=True)
+        writer = Thread(target=self._write_all, name="fumishirube journal", daemon=True)
         try:
             writer.start()
         except RuntimeError as error:
-            self._tell("cannot be written", error)
+            self._warn("cannot be written", error)
             return None
         return writer
 
-    def _drain(self) -> None:
+    def _write_all(self) -> None:
         """Write until the queue is empty; lines that come close together are written together."""
         while True:
-            self._hurry.wait(_LINGER)
+            self._closing.wait(_DELAY_SECONDS)
             with self._lock:
                 lines = [*self._lines]
                 self._lines.clear()
@@ -86,13 +86,13 @@ class JsonLinesFile:
             try:
                 _append(self._file, lines)
             except (OSError, ValueError) as error:
-                self._tell("cannot be written", error)
+                self._warn("cannot be written", error)
 
-    def _tell(self, what: str, error: Exception | None = None) -> None:
+    def _warn(self, problem: str, error: Exception | None = None) -> None:
         if not self._warned:
             self._warned = True
             reason = f" ({type(error).__name__})" if error else ""
-            _log.warning("the file %s %s%s", self._file.name, what, reason)
+            _log.warning("the file %s %s%s", self._file.name, problem, reason)
 
 
 def _append(file: Path, lines: Sequence[str]) -> None:

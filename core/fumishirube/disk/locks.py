@@ -28,12 +28,12 @@ else:
         return True
 
 
-def take_lock(handle: int, patience: float) -> bool:
+def take_lock(handle: int, seconds: float) -> bool:
     """Lock an open file until its handle is closed; return whether that succeeded in time.
 
-    ``patience`` is in seconds. The system releases the locks of a process that dies.
+    The system releases the locks of a process that dies.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + seconds
     pause = _FIRST_PAUSE
     while not _take(handle):
         if time.monotonic() >= deadline:

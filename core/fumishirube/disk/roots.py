@@ -98,10 +98,10 @@ class Root:
         rules = listing.ignore_files and path  # those of the folders above count too
         with self._folder(path), self._folder("" if rules else path) as folder:
             prefix = f"{path}/" if path else ""
-            made = Surveyor(self.limits, listing, self._read).survey(
+            survey = Surveyor(self.limits, listing, self._read).survey(
                 folder, "" if rules else prefix
             )
-        return made.below(prefix) if rules else made
+        return survey.below(prefix) if rules else survey
 
     def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:
         """Return a full survey, if only these files may differ from an earlier one.
@@ -125,7 +125,7 @@ class Root:
                 continue  # it has come and gone
             except ToolError:
                 return self.survey()
-            if now.kind != "file" or not _is_one(known, now):
+            if now.kind != "file" or not _is_only_spelling(known, now):
                 return self.survey()
             files[place] = now
         return before._replace(files=files)
@@ -214,7 +214,7 @@ class Root:
         with open(handle, "rb") as stream:
             _must_be(kind_of(os.fstat(handle).st_mode), "file", path)
             _must_stay(folder, self.top, path, spelled)
-            return _all_of(stream, self.limits.file_bytes, path)
+            return _read_all(stream, self.limits.file_bytes, path)
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[OpenFolder]:
@@ -233,7 +233,7 @@ class Root:
                 folder.close()
 
 
-def _is_one(known: Sequence[FolderEntry], now: FolderEntry) -> bool:
+def _is_only_spelling(known: Sequence[FolderEntry], now: FolderEntry) -> bool:
     """Tell whether a name is the only spelling of its composed form in the folder."""
     if len(known) != 1:
         return False
@@ -251,7 +251,7 @@ def _must_be(kind: str, wanted: str, path: str) -> None:
         raise NotFound("not a folder" if wanted == "dir" else "not a file", path=path or None)
 
 
-def _all_of(stream: BinaryIO, most: int, path: str) -> bytes:
+def _read_all(stream: BinaryIO, most: int, path: str) -> bytes:
     """Read a stream to its end, even if it grows or does not know its size."""
     reported_size = os.fstat(stream.fileno()).st_size
     content = stream.read(min(reported_size, most) + 1)

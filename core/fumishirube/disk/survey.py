@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from fumishirube.disk.folders import FolderEntry, OpenFolder, is_junction, speakable
+from fumishirube.disk.folders import FolderEntry, OpenFolder, is_allowed_name, is_junction
 from fumishirube.disk.ignore_rules import IgnoreRules, rules_of
 from fumishirube.errors import NeedsNarrowScope
 from fumishirube.text.folding import nfc
@@ -92,7 +92,7 @@ class Surveyor:
     limits: RootLimits
     listing: Listing
     read: ReadFile
-    made: Survey = field(default_factory=lambda: Survey([], [], []))
+    result: Survey = field(default_factory=lambda: Survey([], [], []))
     effort: int = _COUNTED
 
     def survey(self, folder: OpenFolder, prefix: str) -> Survey:
@@ -102,19 +102,19 @@ class Surveyor:
             NeedsNarrowScope: when there are more files than the limit.
         """
         self._look(folder, prefix, None, 1)
-        for part in self.made:
+        for part in self.result:
             part.sort()
-        return self.made
+        return self.result
 
     def _look(self, folder: OpenFolder, prefix: str, rules: IgnoreRules | None, depth: int) -> None:
-        files, folders, _ = self.made
+        files, folders, _ = self.result
         first = len(files)
-        inner, ruling = self._take(folder, prefix)
-        for name in ruling:
+        inner, ignore_files = self._list(folder, prefix)
+        for name in ignore_files:
             content = self.read(folder, name, prefix + name)
             rules = rules_of(prefix, content, rules)
         if rules is not None:
-            inner = self._sift(folder, rules, first, inner)
+            inner = self._without_ignored(folder, rules, first, inner)
         if len(files) > self.limits.files:
             raise NeedsNarrowScope(
                 f"the folder holds over {self.limits.files} files: divide it, leave some out with "
@@ -122,33 +122,33 @@ class Surveyor:
             )
         for path, spelled in inner:
             if depth >= self.limits.depth:
-                self._pass_folder(folder, spelled, path, "too_deep")
+                self._skip_folder(folder, spelled, path, "too_deep")
                 continue
             try:
                 with folder.inner(spelled) as below:
                     folders.append(path)
                     self._look(below, f"{path}/", rules, depth + 1)
             except PermissionError:
-                self._pass(path, "forbidden", "folder")
+                self._add_unlisted(path, "forbidden", "folder")
             except (FileNotFoundError, NotADirectoryError):
                 continue  # it vanished, or was swapped
 
-    def _take(self, folder: OpenFolder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
+    def _list(self, folder: OpenFolder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
         """List a folder's files; return its folders and its ignore files.
 
         Every search runs this loop for every file, so it does no more than needed.
         """
-        files, hidden = self.made.files, self.listing.hidden
+        files, hidden = self.result.files, self.listing.hidden
         inner: list[tuple[str, str]] = []
-        ruling: list[str] = []
+        ignore_files: list[str] = []
         with folder.scan() as scanned:
             for entry in scanned:
                 spelled = entry.name
                 plain = spelled.isascii()
                 if (spelled[0] == "." and not hidden) or not (
-                    spelled.isprintable() or speakable(spelled)
+                    spelled.isprintable() or is_allowed_name(spelled)
                 ):
-                    self._pass_over(folder, entry, prefix, ruling)
+                    self._skip(folder, entry, prefix, ignore_files)
                     continue
                 name = spelled if plain else nfc(spelled)
                 if entry.is_file(follow_symlinks=False):
@@ -159,57 +159,57 @@ class Surveyor:
                     sized = (status.st_size, status.st_mtime_ns, status.st_ino)
                     files.append(FolderEntry(prefix + name, name, "file", *sized))
                     if hidden and spelled in self.listing.ignore_files:
-                        ruling.append(spelled)
+                        ignore_files.append(spelled)
                 elif entry.is_dir(follow_symlinks=False) and not is_junction(entry):
                     inner.append((prefix + name, spelled))
                 else:
-                    led = entry.is_symlink() or is_junction(entry)
-                    self._pass(prefix + name, "symlink" if led else "special")
-        ruling.sort(key=self.listing.ignore_files.index)
-        return inner, ruling
+                    is_link = entry.is_symlink() or is_junction(entry)
+                    self._add_unlisted(prefix + name, "symlink" if is_link else "special")
+        ignore_files.sort(key=self.listing.ignore_files.index)
+        return inner, ignore_files
 
-    def _pass_over(
-        self, folder: OpenFolder, entry: os.DirEntry[str], prefix: str, ruling: list[str]
+    def _skip(
+        self, folder: OpenFolder, entry: os.DirEntry[str], prefix: str, ignore_files: list[str]
     ) -> None:
         """Skip a hidden or unprintable name, but note an ignore file."""
-        is_text = speakable(entry.name)
+        is_text = is_allowed_name(entry.name)
         path = prefix + (nfc(entry.name) if is_text else "\ufffd")
         if entry.is_symlink():
-            self._pass(path, "symlink")
+            self._add_unlisted(path, "symlink")
         elif entry.name in self.listing.ignore_files and entry.is_file(follow_symlinks=False):
-            ruling.append(entry.name)
+            ignore_files.append(entry.name)
         elif not entry.is_dir(follow_symlinks=False):
-            self._pass(path, "hidden" if is_text else "unspeakable")
+            self._add_unlisted(path, "hidden" if is_text else "unspeakable")
         else:
-            self._pass_folder(folder, entry.name, path, "hidden" if is_text else "unspeakable")
+            self._skip_folder(folder, entry.name, path, "hidden" if is_text else "unspeakable")
 
-    def _sift(
+    def _without_ignored(
         self, folder: OpenFolder, rules: IgnoreRules, first: int, inner: list[tuple[str, str]]
     ) -> list[tuple[str, str]]:
         """Remove ignored entries of one folder; return the remaining folders."""
-        files = self.made.files
-        left = [entry.path for entry in files[first:] if rules.ignores(entry.path)]
-        gone = frozenset(left)
-        files[first:] = [entry for entry in files[first:] if entry.path not in gone]
-        for path in left:
-            self._pass(path, "ignore_rule")
+        files = self.result.files
+        ignored = [entry.path for entry in files[first:] if rules.ignores(entry.path)]
+        paths = frozenset(ignored)
+        files[first:] = [entry for entry in files[first:] if entry.path not in paths]
+        for path in ignored:
+            self._add_unlisted(path, "ignore_rule")
         remaining = []
         for path, spelled in inner:
             if rules.ignores(path, folder=True):
-                self._pass_folder(folder, spelled, path, "ignore_rule")
+                self._skip_folder(folder, spelled, path, "ignore_rule")
             else:
                 remaining.append((path, spelled))
         return remaining
 
-    def _pass_folder(
+    def _skip_folder(
         self, folder: OpenFolder, spelled: str, path: str, reason: UnlistedReason
     ) -> None:
         """Count the files of an unlisted folder, or the folder alone if it is large."""
         below = self._counted(folder, spelled, path, reason)
         if below is None:
-            self._pass(path, reason, "folder")
+            self._add_unlisted(path, reason, "folder")
         else:
-            self.made.unlisted.extend(below)
+            self.result.unlisted.extend(below)
 
     def _counted(
         self, folder: OpenFolder, spelled: str, path: str, reason: UnlistedReason, depth: int = 1
@@ -222,11 +222,13 @@ class Surveyor:
                     self.effort -= 1
                     if self.effort < 0 or depth > self.limits.depth:
                         return None
-                    here = f"{path}/{nfc(entry.name) if speakable(entry.name) else chr(0xFFFD)}"
+                    child = (
+                        f"{path}/{nfc(entry.name) if is_allowed_name(entry.name) else chr(0xFFFD)}"
+                    )
                     if not entry.is_dir(follow_symlinks=False):
-                        entries.append(UnlistedEntry(here, reason, "file"))
+                        entries.append(UnlistedEntry(child, reason, "file"))
                         continue
-                    deeper = self._counted(below, entry.name, here, reason, depth + 1)
+                    deeper = self._counted(below, entry.name, child, reason, depth + 1)
                     if deeper is None:
                         return None
                     entries += deeper
@@ -234,7 +236,7 @@ class Surveyor:
             return None
         return entries
 
-    def _pass(
+    def _add_unlisted(
         self, path: str, reason: UnlistedReason, unit: Literal["file", "folder"] = "file"
     ) -> None:
-        self.made.unlisted.append(UnlistedEntry(path, reason, unit))
+        self.result.unlisted.append(UnlistedEntry(path, reason, unit))

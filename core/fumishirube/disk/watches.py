@@ -63,7 +63,7 @@ class Watch:
             if (
                 self._marks is None
                 or self._place != _place(self._top)
-                or self._take_in(self._marks)
+                or self._read_events(self._marks)
             ):
                 self._begin()
         except (FileNotFoundError, NotADirectoryError):
@@ -113,7 +113,7 @@ class Watch:
             known = folders
         self.close()
 
-    def _take_in(self, labels: INotify) -> bool:
+    def _read_events(self, labels: INotify) -> bool:
         """Read all events so far; return whether other folders have to be watched."""
         from inotify_simple import flags  # noqa: PLC0415
 

@@ -20,7 +20,7 @@ from fumishirube.text.folding import nfc
 LOCKS = 64
 """The number of lock files; the files of a root share them."""
 
-_PATIENCE = 30.0
+_LOCK_SECONDS = 30.0
 _NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
 _RIGHTS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 _PART = "._fumishirube-"
@@ -54,11 +54,11 @@ class WritableRoot:
         return hashlib.sha256(name.encode()).digest()[0] % LOCKS
 
     @contextmanager
-    def locked(self, number: int, patience: float = _PATIENCE) -> Iterator[None]:
+    def locked(self, number: int, seconds: float = _LOCK_SECONDS) -> Iterator[None]:
         """Hold a lock against all other processes and threads.
 
         Raises:
-            Conflict: when another holds it for longer than ``patience`` seconds.
+            Conflict: when another holds it for longer than ``seconds``.
         """
         self.make_folder(self.locks)
         name = f"{number:02x}.lock"
@@ -69,7 +69,7 @@ class WritableRoot:
         ):
             handle = os.open(folder.at(name), flags, 0o666, dir_fd=folder.handle)
         try:
-            if not take_lock(handle, patience):
+            if not take_lock(handle, seconds):
                 raise Conflict("another process is writing this file; try again in a moment")
             yield
         finally:

@@ -166,8 +166,8 @@ def _without_nulls(value: Any, shape: Schema) -> Any:
         return [_without_nulls(member, shape["items"]) for member in value]
     if not isinstance(value, dict):
         return value
-    for arm in (shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())):
-        known = arm.get("properties", {})
+    for member_schema in (shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())):
+        known = member_schema.get("properties", {})
         if known:
             break
     else:
@@ -193,10 +193,10 @@ def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
     except ValidationError as error:
         raise refusal(error.errors(include_url=False), shape) from error
     except ToolError as error:
-        raise _weightiest(error, params, arguments, shape) from None
+        raise _first_to_report(error, params, arguments, shape) from None
 
 
-def _weightiest(
+def _first_to_report(
     raised: ToolError, params: type[Params], arguments: dict[str, Any], shape: Schema
 ) -> ToolError:
     """Return the error to report first if a validator's own error hid those of other arguments.

@@ -29,7 +29,7 @@ class ServedSurface:
     work: ForeignWork | None
 
     def offered(
-        self, what: str, offer: Callable[[SurfaceContext], Sequence[T]], problems: list[str]
+        self, part: str, offer: Callable[[SurfaceContext], Sequence[T]], problems: list[str]
     ) -> Sequence[T]:
         """Return what the surface offers; a failure becomes a problem and an empty result.
 
@@ -40,7 +40,7 @@ class ServedSurface:
             with self.fences.building(self.work):
                 return tuple(offer(self.context))
         except PluginError as error:
-            self.fences.leave_out(f"{error}; its {what} are left out", self.work, problems)
+            self.fences.leave_out(f"{error}; its {part} are left out", self.work, problems)
             return ()
 
 

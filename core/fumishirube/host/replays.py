@@ -80,18 +80,18 @@ class Replay:
         yield ReplayChange("corpus", message)
 
     def _configuration(self) -> Iterator[ReplayChange]:
-        ours, theirs = (item.trace.origin.recipe for item in (self.before, self.after))
+        recorded, current = (item.trace.origin.recipe for item in (self.before, self.after))
         for item in self.difference.settings:
             if [*withheld_coordinates(item.before)]:
                 message = f"{item.name} holds a path, which was not exported; the value here counts"
             else:
                 message = f"{item.name}: {_shown(item.before)} then, {_shown(item.after)} now"
             yield ReplayChange("configuration", message)
-        same = ours.stages == theirs.stages
+        same = recorded.stages == current.stages
         if (
             same
-            and ours.fingerprint != theirs.fingerprint
-            and not [*withheld_coordinates(ours.stages)]
+            and recorded.fingerprint != current.fingerprint
+            and not [*withheld_coordinates(recorded.stages)]
         ):
             yield ReplayChange("plugins", "the classes behind the same stages are others")
 
@@ -121,10 +121,10 @@ def open_replay_application(
         recipe = recorded_trace.origin.recipe
         stages = {**recipe.stages}
         if [*withheld_coordinates(stages)]:
-            ours = [
+            recorded = [
                 surface for surface in application.surfaces if surface.pipeline_name == recipe.name
             ]
-            stages = _restored(stages, {**ours[0].uses} if ours else {})
+            stages = _restored(stages, {**recorded[0].uses} if recorded else {})
         loaded = with_pipeline(loaded, recipe.name, stages)
     with ExitStack() as stack:
         try:
@@ -226,9 +226,9 @@ def _versions(
     cause: Cause, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[ReplayChange]:
     for name in dict.fromkeys([*before, *after]):
-        ours, theirs = before.get(name, "none"), after.get(name, "none")
-        if ours != theirs:
-            yield ReplayChange(cause, f"{name}: {ours} then, {theirs} now")
+        recorded, current = before.get(name, "none"), after.get(name, "none")
+        if recorded != current:
+            yield ReplayChange(cause, f"{name}: {recorded} then, {current} now")
 
 
 def _shown(value: JsonValue) -> str:

@@ -21,9 +21,9 @@ ATOMIC = 4096
 class Wire:
     """Lines of bytes in and out. One thread reads, one writes."""
 
-    def __init__(self, source: int, sink: int) -> None:
+    def __init__(self, source: int, output_descriptor: int) -> None:
         self._source = os.fdopen(source, "rb", closefd=False)
-        self._sink = sink
+        self._sink = output_descriptor
 
     def lines(self) -> Iterator[bytes]:
         """Yield each incoming line, until the other side closes the stream."""
@@ -47,7 +47,7 @@ def claim_wire() -> Wire:
     From then on, prints go to standard error, and other readers of standard input, child processes
     included, find it empty. Call it once.
     """
-    source, sink = _duplicate(0), _duplicate(1)
+    source, output_descriptor = _duplicate(0), _duplicate(1)
     _point(0, os.devnull, os.O_RDONLY)
     try:
         os.dup2(2, 1)
@@ -58,7 +58,7 @@ def claim_wire() -> Wire:
         _rebind_handles()
     for stream in (sys.stdout, sys.stderr):
         _set_utf8(stream)
-    return Wire(source, sink)
+    return Wire(source, output_descriptor)
 
 
 class _ForeignCode(threading.local):
@@ -92,23 +92,23 @@ class CommandOutput(io.TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write a text to the output of the command, or to standard error."""
-        if _is_stray() and sys.stderr:
+        if _is_foreign() and sys.stderr:
             return sys.stderr.write(text)
         return super().write(text if self.raw else printable(text))
 
     def style(self, code: str) -> None:
         """Write codes that change how a terminal shows the following text."""
-        if not _is_stray():
+        if not _is_foreign():
             super().write(code)
 
     @property
     def buffer(self) -> BinaryIO:
         """The byte stream that ``write`` uses now."""
         own: BinaryIO = super().buffer  # type: ignore[assignment]
-        return sys.stderr.buffer if _is_stray() and sys.stderr else own
+        return sys.stderr.buffer if _is_foreign() and sys.stderr else own
 
 
-def _is_stray() -> bool:
+def _is_foreign() -> bool:
     return _FOREIGN.depth > 0 or threading.current_thread() is not threading.main_thread()
 
 
@@ -123,11 +123,11 @@ def claim_output(*, raw: bool = False) -> None:
         return
     with suppress(OSError, ValueError):
         sys.stdout.flush()
-        sink = _duplicate(1)
+        output_descriptor = _duplicate(1)
         os.dup2(2, 1)
         if sys.platform == "win32":
             _rebind_handles()
-        stream = io.FileIO(sink, "wb")
+        stream = io.FileIO(output_descriptor, "wb")
         output = CommandOutput(
             io.BufferedWriter(stream), "utf-8", "replace", line_buffering=stream.isatty()
         )
@@ -146,7 +146,7 @@ def before_exit(callback: Callable[[], None]) -> Callable[[], None]:
     return forget
 
 
-def _act_for_the_last_time() -> None:
+def _run_exit_callbacks() -> None:
     for callback in [*_EXIT_CALLBACKS.values()]:
         with suppress(Exception):
             callback()
@@ -166,7 +166,7 @@ def exit_within(seconds: float, code: int = 0) -> None:
 
     def expire() -> None:
         time.sleep(seconds)
-        _act_for_the_last_time()
+        _run_exit_callbacks()
         os._exit(code)
 
     threading.Thread(target=expire, name="fumishirube deadline", daemon=True).start()
@@ -177,7 +177,7 @@ def exit_now(code: int = 0) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    _act_for_the_last_time()
+    _run_exit_callbacks()
     os._exit(code)
 
 

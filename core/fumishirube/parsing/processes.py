@@ -74,15 +74,15 @@ class _ParserProcess(WorkerProcess):
         return json.loads(self._exchange(frame, request.seconds))
 
     def _exchange(self, frame: bytes, seconds: float) -> bytes:
-        source, sink = self._process.stdout, self._process.stdin
+        source, target = self._process.stdout, self._process.stdin
         assert source is not None
-        assert sink is not None
+        assert target is not None
         timer = Timer(seconds, self._overrun)
         timer.daemon = True
         timer.start()
         try:
-            sink.write(frame)
-            sink.flush()
+            target.write(frame)
+            target.flush()
             head = source.read(worker.ANSWER.size)
             size = worker.ANSWER.unpack(head)[0] if len(head) == worker.ANSWER.size else -1
             answer = source.read(size) if 0 <= size <= _LONGEST_ANSWER else b""

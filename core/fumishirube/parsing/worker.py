@@ -18,25 +18,25 @@ ANSWER = struct.Struct(">Q")
 
 def main() -> None:
     """Answer requests until the input ends."""
-    source, sink = _streams()
-    sink.write(ANSWER.pack(0))
-    sink.flush()
+    source, target = _streams()
+    target.write(ANSWER.pack(0))
+    target.flush()
     while len(head := source.read(HEAD.size)) == HEAD.size:
-        said, size = HEAD.unpack(head)
-        request = json.loads(source.read(said))
+        head_size, size = HEAD.unpack(head)
+        request = json.loads(source.read(head_size))
         answer = json.dumps(_answer(request, source.read(size))).encode()
-        sink.write(ANSWER.pack(len(answer)) + answer)
-        sink.flush()
+        target.write(ANSWER.pack(len(answer)) + answer)
+        target.flush()
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
     """Keep the pipes from parsers, which may print."""
     source = os.fdopen(os.dup(0), "rb")
-    sink = os.fdopen(os.dup(1), "wb")
-    with Path(os.devnull).open("r+b") as nothing:
-        os.dup2(nothing.fileno(), 0)
-        os.dup2(nothing.fileno(), 1)
-    return source, sink
+    target = os.fdopen(os.dup(1), "wb")
+    with Path(os.devnull).open("r+b") as null:
+        os.dup2(null.fileno(), 0)
+        os.dup2(null.fileno(), 1)
+    return source, target
 
 
 def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def collect_deprecations() -> Iterator[list[str]]:
         warnings.simplefilter("always", Deprecation)
         show = warnings.showwarning
 
-        def heard(
+        def record(
             message: Warning | str,
             category: type[Warning],
             filename: str,
@@ -67,5 +67,5 @@ def collect_deprecations() -> Iterator[list[str]]:
                 messages.append(str(message))
             show(message, category, filename, lineno, file, line)
 
-        warnings.showwarning = heard
+        warnings.showwarning = record
         yield messages

@@ -159,7 +159,7 @@ def load_plugins(
             offered.append(_LoadedPlugin(plugin, offers, deprecations))
         except PluginError as error:
             plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
-    _settle(plugins, offered)
+    _resolve_clashes(plugins, offered)
     plugins.reports += _of_other_versions() if strangers else ()
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
     return plugins
@@ -219,7 +219,7 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise PluginError(f"{_UNIMPORTED}: {_said(error)}") from error
+        raise PluginError(f"{_UNIMPORTED}: {_described(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
     try:
@@ -234,7 +234,7 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
             raise
         if isinstance(error, pluggy.PluginValidationError):
             raise PluginError(_unknown_hook(error)) from error
-        raise PluginError(f"a hook failed: {_said(error)}") from error
+        raise PluginError(f"a hook failed: {_described(error)}") from error
     return offers
 
 
@@ -269,7 +269,7 @@ def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandReg
     yield _COMMANDS, CommandRegister(plugin)
 
 
-def _settle(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
+def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
     claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
     for plugin, offers, _ in offered:
         for kind_name, offer in offers:
@@ -309,11 +309,11 @@ def _report(
     problems: Iterable[str] = (),
     deprecations: Iterable[str] = (),
 ) -> PluginReport:
-    who = (plugin.id, plugin.distribution, plugin.version)
-    return PluginReport(*who, status, tuple(offers), tuple(problems), tuple(deprecations))
+    identity = (plugin.id, plugin.distribution, plugin.version)
+    return PluginReport(*identity, status, tuple(offers), tuple(problems), tuple(deprecations))
 
 
-def _said(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     first = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 

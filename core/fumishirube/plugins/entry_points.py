@@ -61,15 +61,15 @@ def installed() -> list[InstalledPlugin]:
 def of_other_versions() -> Iterator[tuple[InstalledPlugin, str]]:
     """Yield the plugins of other API versions, each with a remedy."""
     every = entry_points()
-    ours = int(GROUP.removeprefix(_API))
+    current = int(GROUP.removeprefix(_API))
     served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
     for group in sorted(every.groups):
         version = group.removeprefix(_API)
         if group == GROUP or not group.startswith(_API) or not version.isdecimal():
             continue
         for point in every.select(group=group):
-            who = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
-            if who[0] in served:
+            dist = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
+            if dist[0] in served:
                 continue  # it has something for this version, too
-            remedy = f"update {who[0]}" if int(version) < ours else "update fumishirube"
-            yield InstalledPlugin(point.name, point, *who), remedy
+            remedy = f"update {dist[0]}" if int(version) < current else "update fumishirube"
+            yield InstalledPlugin(point.name, point, *dist), remedy

@@ -1,4 +1,4 @@
-"""All that a corpus can be asked, to compare one with another."""
+"""All that a corpus answers, for comparison with another one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CLAUSES: tuple[Clause, ...] = (
 
 
 def answers(corpus: Corpus) -> object:
-    """Return all that a corpus says, estimates aside: those are the index's own."""
+    """Return all answers of a corpus, except estimates, which are the index's own."""
     terms = sorted(
         {term for passage in PASSAGES for term in corpus.terms(" ".join(passage.fields.values()))}
     )
@@ -71,7 +71,7 @@ def answers(corpus: Corpus) -> object:
 
 
 def keys(corpus: Corpus, clause: Clause) -> frozenset[PassageKey]:
-    """Return the keys of all passages that a clause finds."""
+    """Return the keys of all passages that match a clause."""
     matches = corpus.search(clause, max(corpus.size, 1))
     assert len({match.passage.key for match in matches}) == len(matches), (
         f"{clause} finds one twice"
@@ -80,7 +80,7 @@ def keys(corpus: Corpus, clause: Clause) -> frozenset[PassageKey]:
 
 
 def assert_alike(corpus: Corpus, passages: Iterable[Passage]) -> None:
-    """Assert that a corpus answers like one in memory that holds these passages."""
+    """Assert that a corpus answers like one in memory with these passages."""
     memory = MemoryCorpus(passages)
     for clause in CLAUSES:
         got, expected = keys(corpus, clause), keys(memory, clause)

@@ -1,4 +1,4 @@
-"""A desk in memory, for the tests of surfaces."""
+"""A SurfaceContext in memory, for the tests of surfaces."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class MemoryManual:
-    """One manual made of documents, by path."""
+    """One manual of documents in memory, by path."""
 
     def __init__(self, manual_id: str, documents: Iterable[Document]) -> None:
         self._id = manual_id
@@ -82,7 +82,7 @@ class MemoryManual:
         return sorted(self._documents)
 
     def document(self, path: str) -> Document:
-        """Return one file's document."""
+        """Return the document of a file."""
         if path not in self._documents:
             raise NotFound("no such file", path=path)
         return self._documents[path]
@@ -93,16 +93,16 @@ class MemoryManual:
 
 
 class _NoClaimedFiles:
-    """The files of a context in memory: none, whatever an index holds."""
+    """The claimed files of a context in memory: none."""
 
     def sweep(self) -> Mapping[str, ClaimedFile]:
-        """Return nothing."""
+        """Return no files."""
         return {}
 
     def changes(
         self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]
     ) -> IndexChanges:
-        """Return every page as gone."""
+        """Return every page as removed."""
         return [path for path in pages if path not in claimed], []
 
     def stamp(self, file: ClaimedFile) -> str:
@@ -110,14 +110,14 @@ class _NoClaimedFiles:
         return file.stamp
 
     def load(self, file: ClaimedFile, *, links: bool = False) -> Document:  # noqa: ARG002
-        """Refuse: there is nothing to read."""
+        """Raise NotFound: there is no file to read."""
         raise NotFound("a context in memory has no files")
 
 
 class MemoryContext:
-    """Manuals made of documents, searched by the terms of the query, with traces that are kept.
+    """Manuals of documents in memory, searched by the terms of the query, with traces.
 
-    A surface that writes is given a ``folder``.
+    Pass a ``folder`` for a surface that writes.
     """
 
     def __init__(self, manuals: Mapping[str, Iterable[Document]], folder: Path = Path()) -> None:
@@ -125,19 +125,19 @@ class MemoryContext:
         self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
         self._traces: dict[str, Trace] = {}
         self._memos: dict[str, Any] = {}
-        self.verdicts: dict[str, SearchAssessment] = {}
+        self.assessments: dict[str, SearchAssessment] = {}
 
     def loaders(self) -> Sequence[Loader]:
-        """Return a loader that finds nothing in the folder: the manuals are in memory."""
+        """Return a loader that claims nothing: the manuals are in memory."""
         return (_EmptyLoader(),)
 
     def folder(self, name: str) -> Root:
-        """Return the same folder, whatever the name."""
+        """Return the same folder for every name."""
         del name
         return self.root
 
     def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
-        """Return one scorer for whatever name: it finds what holds a term of the query."""
+        """Return a scorer for any name, which scores passages with a term of the query."""
         del name, settings
         return _TermScorer()
 
@@ -146,11 +146,11 @@ class MemoryContext:
         return sorted(self._manuals)
 
     def loose_files(self) -> Sequence[str]:
-        """Return nothing: no file lies anywhere."""
+        """Return no files."""
         return ()
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:  # noqa: ARG002
-        """Return nothing: every document has been read."""
+        """Return no files: every document has been read."""
         return ()
 
     def manual(self, manual_id: str) -> Manual:
@@ -160,7 +160,7 @@ class MemoryContext:
         return self._manuals[manual_id]
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
-        """Find the sections that hold a term of the query, and keep the trace."""
+        """Find the sections with a term of the query, and store the trace."""
         del progress  # a search in memory is over before anybody could watch it
         corpus = _corpus(self.manual(manual_id))
         ranking = Ranking(tuple(_TermScorer().score(query, corpus, {})))
@@ -191,7 +191,7 @@ class MemoryContext:
         return ManualTexts(len(documents), sections, map(file_text, documents), {}, None)
 
     def tokenizer(self) -> Tokenizer | None:
-        """Return no tokenizer: a desk in memory knows words only."""
+        """Return no tokenizer: searches in memory use plain words."""
         return None
 
     def embedder(self, name: str | None = None) -> NamedEmbedder | None:  # noqa: ARG002
@@ -199,19 +199,19 @@ class MemoryContext:
         return None
 
     def claimed_files(self) -> SurfaceFiles:
-        """Return what follows no file: there is no folder, and there are no loaders."""
+        """Return no claimed files: there are neither a folder nor loaders."""
         return _NoClaimedFiles()
 
     def store(self, name: str) -> SurfaceIndex:
-        """Refuse: what a surface keeps of its own, it keeps on a disk."""
+        """Raise ConfigError: indexes need a disk."""
         raise NotFound("a desk in memory keeps no index of a surface's own", path=name)
 
     def stored(self, name: str) -> bool:  # noqa: ARG002
-        """Tell that there is none."""
+        """Return ``False``: there is no index."""
         return False
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
-        """Return what the surface keeps under a name."""
+        """Return the surface's object of a name; make it on first use."""
         memo: T = self._memos.setdefault(name, make())
         return memo
 
@@ -223,28 +223,28 @@ class MemoryContext:
         *,
         written: bool = True,  # noqa: ARG002
     ) -> SearchResult:
-        """Refuse: there is no pipeline here."""
+        """Raise ConfigError: there is no pipeline."""
         raise NotFound("a desk in memory has no pipeline", manual_id=corpus.manual_id)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
-        """Keep what the surface made of a search, in ``verdicts``."""
-        self.verdicts[trace_id] = assessment
+        """Append an assessment to ``assessments``."""
+        self.assessments[trace_id] = assessment
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
-        """Keep a trace with a value of the surface's own, and return it."""
+        """Store a trace with a value of the surface, and return the trace."""
         noted = replace(trace, annotations={**trace.annotations, name: value})
         self._traces[trace.id] = noted
         return noted
 
     def trace(self, trace_id: str) -> Trace:
-        """Return a kept trace."""
+        """Return a stored trace."""
         if trace_id not in self._traces:
             raise NotFound("no such trace", trace_id=trace_id)
         return self._traces[trace_id]
 
 
 class _TermScorer:
-    """Finds the passages that hold a term of the query."""
+    """Scores the passages with a term of the query."""
 
     generates = True
 
@@ -258,7 +258,7 @@ class _TermScorer:
 
 
 class _EmptyLoader:
-    """Speaks for nothing."""
+    """Claims nothing."""
 
     def sources(self, root: Root) -> Iterable[Source]:
         del root
@@ -295,5 +295,5 @@ def _row(hit: Hit) -> TraceRow:
 
 
 def _is_a_context(context: MemoryContext) -> SurfaceContext:
-    """Let the type checker hold this module to the protocol."""
+    """Let the type checker compare this module with the protocol."""
     return context

@@ -1,4 +1,4 @@
-"""What every stage keeps to, whatever its kind."""
+"""The contract of all stages, whatever their kind."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fumishirube.stages import ResourceStage
 from fumishirube.testing.process_records import (
     is_recording_process,
     other_process_record,
+    record,
     save_record,
 )
-from fumishirube.testing.records import record
 from fumishirube.testing.samples import BLANK, PASSAGES, QUERIES, TEXTS
 from fumishirube.testing.side_effects import side_effects
 
@@ -29,33 +29,33 @@ _THREADS = 4
 
 
 class StageContract(Generic[S]):
-    """The contract of all stages; inherit the one of a kind, not this.
+    """The contract of all stages; inherit the contract of a kind, not this.
 
-    The heir names its stage with a class attribute, ``stage = Borda()``, or overrides
-    :meth:`make`. Its name starts with ``Test``, so that pytest finds it.
+    A subclass sets its stage as a class attribute, ``stage = Borda()``, or overrides :meth:`make`.
+    Its name starts with ``Test``, so that pytest finds it.
     """
 
     protocol: ClassVar[type[Any]]
     stage: S
 
     def make(self) -> S:
-        """Return the stage that is tested."""
+        """Return the stage under test."""
         return self.stage
 
     @abstractmethod
     def exercise(self, stage: S, folder: Path) -> object:
-        """Use the stage once, and return what can be compared with the next time."""
+        """Use the stage once, and return a result to compare with the next one."""
 
     def use(self, stage: S, folder: Path) -> None:
-        """Do all that the stage can do, whatever comes of it."""
+        """Use every ability of the stage, whatever the results."""
         self.exercise(stage, folder)
 
     def own(self, folder: Path) -> Path:
-        """Return the folder below which the stage may write: that of its exercise."""
+        """Return the folder below which the stage may write: that of :meth:`exercise`."""
         return folder
 
     def settings(self) -> Stage:
-        """Return the stage as what holds its settings."""
+        """Return the stage as the model of its settings."""
         stage = self.make()
         assert isinstance(stage, Stage), (
             f"{type(stage).__name__} does not inherit fumishirube.Stage"
@@ -66,8 +66,8 @@ class StageContract(Generic[S]):
         """The stage is a ``fumishirube.Stage`` with every method of its protocol."""
         assert isinstance(self.settings(), self.protocol), f"it is no {self.protocol.__name__}"
 
-    def test_its_docstring_says_what_it_does(self) -> None:
-        """The class has a docstring of its own: ``fumishirube plugins`` shows it."""
+    def test_it_has_a_docstring(self) -> None:
+        """The class has a docstring of its own, which ``fumishirube plugins`` shows."""
         own = (vars(type(self.settings())).get("__doc__") or "").strip()
         assert own, f"{type(self.settings()).__name__} needs a docstring of its own"
 
@@ -93,7 +93,7 @@ class StageContract(Generic[S]):
         assert again.fingerprint == stage.fingerprint, "equal settings have unequal fingerprints"
 
     def test_settings_have_a_json_schema(self) -> None:
-        """The configuration's schema is made of the stages' schemas."""
+        """The schema of the configuration contains those of the stages."""
         schema = type(self.settings()).model_json_schema()
         assert json.dumps(schema), "the schema is no JSON"
 
@@ -103,21 +103,21 @@ class StageContract(Generic[S]):
             assert not _holds_a_set(value), f"setting {name!r} is a set; make it a tuple"
 
     def test_the_fingerprint_follows_the_settings(self) -> None:
-        """Every setting that can be changed changes the fingerprint, which keys the caches."""
+        """Every changed setting changes the fingerprint, which is part of the cache keys."""
         stage = self.settings()
         for name in type(stage).model_fields:
             for changed in _with_another(stage, name):
                 assert changed.fingerprint != stage.fingerprint, f"{name!r} is not in it"
 
     def test_it_does_the_same_every_time(self, tmp_path: Path) -> None:
-        """Neither an earlier use nor another copy of the stage changes what it does."""
+        """Neither an earlier use nor another copy of the stage changes its results."""
         stage = self.make()
         once = self.exercise(stage, _folder(tmp_path, "once"))
         assert self.exercise(stage, _folder(tmp_path, "twice")) == once, "the second use differs"
         assert self.exercise(self.make(), _folder(tmp_path, "copy")) == once, "a copy differs"
 
-    def test_its_running_form_does_the_same(self, tmp_path: Path) -> None:
-        """What ``open()`` gives, if the stage has it, has the same verb and the same answers."""
+    def test_its_running_form_has_the_same_results(self, tmp_path: Path) -> None:
+        """The running form that ``open()`` yields has the same method and the same results."""
         stage = self.make()
         if (
             isinstance(stage, ResourceStage) and self.protocol is not Index
@@ -130,7 +130,7 @@ class StageContract(Generic[S]):
     def test_it_does_the_same_in_another_process(
         self, tmp_path: Path, request: pytest.FixtureRequest
     ) -> None:
-        """Nothing hangs on the order of a set, which differs from process to process."""
+        """No result depends on the order of a set, which differs from process to process."""
         outcome = record(self.exercise(self.make(), _folder(tmp_path, "here")))
         if is_recording_process():
             save_record(request, outcome)
@@ -148,7 +148,7 @@ class StageContract(Generic[S]):
             for got in pool.map(lambda folder: self.exercise(stage, folder), folders):
                 assert got == expected, "the stage is not safe to use from several threads"
 
-    def test_it_leaves_nothing_behind(
+    def test_it_writes_no_file_and_prints_nothing(
         self,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
@@ -165,21 +165,21 @@ class StageContract(Generic[S]):
     def test_it_writes_only_where_it_may(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What it writes, moves or deletes lies in the folder that it was given."""
+        """It writes, moves and deletes only in the folder that it was given."""
         folder = _folder(tmp_path, "own")
         monkeypatch.chdir(folder)
         changed = [attempt for attempt in self._attempts(folder) if attempt.startswith("write")]
         assert not changed, f"outside its folder, it tried to {', '.join(changed)}"
 
     def test_it_needs_no_network(self, tmp_path: Path) -> None:
-        """Manuals are local: no name is looked up, and nobody is called."""
+        """Manuals are local: no host is looked up or connected to."""
         calls = [
             attempt for attempt in self._attempts(_folder(tmp_path, "own")) if "socket" in attempt
         ]
         assert not calls, f"it tried to reach the network: {', '.join(calls)}"
 
     def test_use_does_not_change_it(self, tmp_path: Path) -> None:
-        """A stage has no state but its settings; what it keeps for later is not kept in it."""
+        """A stage has no state but its settings."""
         stage = self.make()
         assert isinstance(stage, Stage)
         before = stage.model_copy(deep=True)
@@ -187,7 +187,7 @@ class StageContract(Generic[S]):
         assert stage == before, f"it was {before!r}, and is {stage!r}"
 
     def test_it_changes_no_argument(self, tmp_path: Path) -> None:
-        """Texts, passages and queries belong to others, who go on using them."""
+        """Texts, passages and queries belong to the caller, who uses them again."""
         before = record(_SAMPLES)
         self.exercise(self.make(), _folder(tmp_path, "own"))
         assert record(_SAMPLES) == before, "it changed what it was given"
@@ -225,7 +225,7 @@ def _holds_a_set(value: object) -> bool:
 
 
 def _with_another(stage: Stage, name: str) -> Iterator[Stage]:
-    """Yield the stage with the first other value of a setting that its class accepts, if any."""
+    """Yield the stage with another valid value of a setting, if there is one."""
     kind = type(stage)
     schema = kind.model_json_schema().get("properties", {}).get(name, {})
     for value in (*schema.get("enum", ()), *_others(getattr(stage, name))):

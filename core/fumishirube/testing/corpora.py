@@ -1,4 +1,4 @@
-"""A small, honest corpus in memory, and short ways to write passages and rankings."""
+"""A simple, exact corpus in memory, and functions that make passages and rankings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fumishirube.text import fold, runs
 
 
 class PlainTokenizer(Stage):
-    """Whole words, and every Japanese character by itself: easy to reason about in a test."""
+    """Whole words, and every Japanese character by itself: simple to reason about in a test."""
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text, in order."""
@@ -31,7 +31,7 @@ class PlainTokenizer(Stage):
         return result
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return a clause that holds wherever the folded text occurs, and also elsewhere."""
+        """Return a clause that matches wherever the folded text occurs, and elsewhere too."""
         terms = tuple(dict.fromkeys(self.terms(text)))
         clause = Bool(must=tuple(Term(term) for term in terms)) if terms else Everything()
         return clause, False
@@ -40,7 +40,7 @@ class PlainTokenizer(Stage):
 def passage(
     path: str, line: int = 1, title: str = "", body: str = "", *, ancestors: Sequence[str] = ()
 ) -> Passage:
-    """Return a passage as an index would keep it; one without a body is not searched."""
+    """Return a passage as an index stores it; one without a body is not searched."""
     text = f"{title}\n{body}" if title else body
     return Passage(
         path=path,
@@ -60,7 +60,7 @@ def passage(
 
 
 def ranking(passages: Iterable[Passage], signal: str = "test") -> Ranking:
-    """Return a ranking in the order given; the last hit scores 1, and each before it one more."""
+    """Return a ranking in the given order; the last hit scores 1, each before it one more."""
     ordered = tuple(passages)
     return Ranking(
         tuple(
@@ -71,10 +71,10 @@ def ranking(passages: Iterable[Passage], signal: str = "test") -> Ranking:
 
 
 class MemoryCorpus(SequenceCorpus):
-    """Passages in memory, divided by a tokenizer: what every other corpus is compared with.
+    """Passages in memory with a tokenizer: the reference for every other corpus.
 
-    A passage without a body is kept and counted, but not searched. Estimates follow the rarity
-    and the number of a term; other clauses are worth one.
+    A passage without a body is stored and counted, but not searched. Estimates follow the rarity
+    and the number of a term; those of other clauses are 1.
     """
 
     def __init__(

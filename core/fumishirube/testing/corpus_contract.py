@@ -67,7 +67,7 @@ _GLUE = ("", "", " ", "\n", "。", "\u3000", "・")
 texts = st.lists(
     st.tuples(st.sampled_from(_PIECES), st.sampled_from(_GLUE)).map("".join), max_size=6
 ).map("".join)
-"""Short texts in several scripts and widths, whose words touch each other or do not."""
+"""Short texts in several scripts and widths, with and without space between words."""
 
 sections = st.lists(
     st.tuples(st.sampled_from(_PATHS), st.integers(1, 4), texts, texts, texts),
@@ -79,11 +79,11 @@ sections = st.lists(
         for path, line, title, body, above in drawn
     ]
 )
-"""Small manuals; some of their sections have no body, and some no title."""
+"""Small manuals; some sections have no body, and some no title."""
 
 
 def clauses(terms: Collection[str]) -> st.SearchStrategy[Clause]:
-    """Return trees of clauses over terms, fields and paths that there are or are not."""
+    """Return trees of clauses over terms, fields and paths, existing or not."""
     term = st.sampled_from(sorted({*terms, "absent", "gree", ""}))
     field, boost = st.sampled_from(_FIELDS), st.sampled_from((1.0, 0.5, 3.0))
     phrase = st.lists(term, max_size=3).map(tuple)
@@ -122,10 +122,10 @@ class CorpusContract:
 
     @abstractmethod
     def filled(self, passages: Sequence[Passage]) -> AbstractContextManager[Corpus]:
-        """Return a corpus that holds these passages."""
+        """Return a context manager that yields a corpus of these passages."""
 
     def expected(self, passages: Sequence[Passage], corpus: Corpus) -> Sequence[Passage]:
-        """Return the passages that the corpus holds, where it makes others of those."""
+        """Return the passages of the corpus, if it changes those that it receives."""
         del corpus
         return passages
 
@@ -140,20 +140,20 @@ class CorpusContract:
             phases=[Phase.generate],  # samples are small already; shrinking them takes minutes
         )
         @given(sections, st.data())
-        def law(passages: list[Passage], data: st.DataObject) -> None:
+        def check(passages: list[Passage], data: st.DataObject) -> None:
             with self.filled(passages) as corpus:
-                oracle = _Oracle(corpus, self.expected(passages, corpus))
-                oracle.check_figures()
-                tree = clauses(oracle.frequencies)
+                expected = _ExpectedAnswers(corpus, self.expected(passages, corpus))
+                expected.check_figures()
+                tree = clauses(expected.frequencies)
                 for clause in data.draw(st.lists(tree, min_size=1, max_size=_CLAUSES)):
-                    oracle.check_search(clause)
-                    oracle.check_counts(clause)
+                    expected.check_search(clause)
+                    expected.check_counts(clause)
 
-        law()
+        check()
 
 
-class _Oracle:
-    """What a corpus has to answer, read off its passages one by one."""
+class _ExpectedAnswers:
+    """The expected answers of a corpus, computed from its passages one by one."""
 
     def __init__(self, corpus: Corpus, passages: Sequence[Passage]) -> None:
         self._corpus = corpus
@@ -166,7 +166,7 @@ class _Oracle:
                 self.frequencies[term] = self.frequencies.get(term, 0) + 1
 
     def check_figures(self) -> None:
-        """Compare what does not depend on a clause."""
+        """Compare the answers that do not depend on a clause."""
         corpus = self._corpus
         assert corpus.size == len(self._searched), "size counts other than searched sections"
         expected = {**self.frequencies, "absent": 0}
@@ -180,7 +180,7 @@ class _Oracle:
             assert list(corpus.page(path)) == page, f"the page of {path} differs"
 
     def check_search(self, clause: Clause) -> None:
-        """Compare what is found: which sections, in which order, within which limits."""
+        """Compare the matches of a clause, their order, and their limits."""
         wanted = {s.passage.key for s in self._searched if matches(clause, s)}
         every = self._corpus.search(clause, len(self._sections) + 1)
         keys = [match.passage.key for match in every]

@@ -16,7 +16,7 @@ _MANY = 500
 
 
 class EmbedderContract(StageContract[Embedder]):
-    """One finite vector of unit length a text, whatever else is in the batch."""
+    """One finite vector of unit length for each text, whatever the batch."""
 
     protocol = Embedder
 
@@ -25,22 +25,22 @@ class EmbedderContract(StageContract[Embedder]):
         return [[list(v) for v in stage.embed(TEXTS, role)] for role in ("query", "passage")]
 
     def test_no_texts_have_no_vectors(self) -> None:
-        """An empty batch is fine."""
+        """An empty batch has no vectors."""
         assert len(self.make().embed([], "passage")) == 0, "vectors without texts"
 
     def test_one_text_has_one_vector(self) -> None:
-        """A batch of one is fine."""
+        """A batch of one text has one vector."""
         assert len(self.make().embed(["休暇"], "query")) == 1, "not one vector a text"
 
     def test_every_text_has_a_vector_of_the_same_dimension(self) -> None:
-        """Queries and passages live in one space, empty texts too."""
+        """Queries and passages share one space, and empty texts have vectors too."""
         stage = self.make()
         vectors = [*stage.embed(TEXTS, "query"), *stage.embed(TEXTS, "passage")]
         assert len(vectors) == 2 * len(TEXTS), "not one vector a text"
         assert len({len(vector) for vector in vectors}) == 1, "the dimensions differ"
 
     def test_vectors_are_finite_and_of_unit_length(self) -> None:
-        """The dot product of two vectors is their cosine; no dimensions at all are fine too."""
+        """The dot product of two vectors is their cosine; vectors may have no dimensions."""
         stage = self.make()
         for text, vector in zip(TEXTS, stage.embed(TEXTS, "passage"), strict=True):
             length = math.sqrt(sum(number * number for number in vector))
@@ -49,7 +49,7 @@ class EmbedderContract(StageContract[Embedder]):
             )
 
     def test_the_batch_does_not_matter(self) -> None:
-        """A text embedded alone has the vector it has among others, in any order."""
+        """A text embedded alone has the same vector as in a batch, in any order."""
         stage = self.make()
         together = stage.embed(TEXTS, "passage")
         backwards = list(stage.embed(TEXTS[::-1], "passage"))[::-1]
@@ -59,7 +59,7 @@ class EmbedderContract(StageContract[Embedder]):
             assert list(other) == pytest.approx(list(vector), abs=_NEAR), f"{text!r} differs"
 
     def test_equal_texts_have_equal_vectors(self) -> None:
-        """A text that comes twice in a batch has one vector, twice."""
+        """A repeated text has the same vector each time."""
         first, other, again = self.make().embed(["休暇", "password", "休暇"], "passage")
         assert list(first) == pytest.approx(list(again), abs=_NEAR), "equal texts, unequal vectors"
         assert not len(first) or list(first) != list(other), "unequal texts, equal vectors"
@@ -70,13 +70,13 @@ class EmbedderContract(StageContract[Embedder]):
         self.make().embed(batch, "passage")
         assert batch == list(TEXTS), "the batch was changed"
 
-    def test_many_texts_are_no_trouble(self) -> None:
-        """A manual comes in one batch; what is too much for a model is divided."""
+    def test_many_texts_are_embedded(self) -> None:
+        """A whole manual is one batch; the stage divides what is too large for its model."""
         texts = [f"第{number}条 password" for number in range(_MANY)]
         assert len(self.make().embed(texts, "passage")) == _MANY, "not one vector a text"
 
     def test_numbers_are_plain(self) -> None:
-        """Whatever holds the numbers, each is worth a ``float``."""
+        """Every number is as good as a ``float``."""
         for vector in self.make().embed(TEXTS, "query"):
             assert all(math.isfinite(float(number)) for number in vector), "not a finite number"
 

@@ -13,7 +13,7 @@ from fumishirube import Budget, Corpus, Fuser, LeftOut, Outcome, Passage, Query,
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
-from fumishirube.testing.samples import PASSAGES, PLAIN_QUERY, QUERIES, afresh
+from fumishirube.testing.samples import PASSAGES, PLAIN_QUERY, QUERIES, with_new_state
 
 _LARGE = 1_000
 _ELSEWHERE = LeftOut("elsewhere.md", 3, "left out by a run")
@@ -22,7 +22,7 @@ Bringing = Callable[[int], Ranking]
 
 
 class FuserContract(StageContract[Fuser]):
-    """A plan of named runs, and one ranking that holds what the runs brought and nothing else."""
+    """A plan of named runs, and one ranking of their hits and no others."""
 
     protocol = Fuser
     queries: ClassVar[Sequence[Query]] = ()
@@ -33,7 +33,7 @@ class FuserContract(StageContract[Fuser]):
         return MemoryCorpus(PASSAGES)
 
     def exercise(self, stage: Fuser, folder: Path) -> object:  # noqa: ARG002
-        """Plan every query and fuse what differs from run to run."""
+        """Plan every query, and fuse rankings that differ from run to run."""
         corpus = self.corpus()
         return [
             (tuple(stage.plan(query, corpus)), _fused(stage, query, corpus, _turned))
@@ -41,7 +41,7 @@ class FuserContract(StageContract[Fuser]):
         ]
 
     def test_a_plan_has_runs_with_names_of_their_own(self) -> None:
-        """Traces tell runs apart by name."""
+        """Traces identify runs by name."""
         corpus = self.corpus()
         for query in self._queries():
             names = [run.name for run in self.make().plan(query, corpus)]
@@ -50,7 +50,7 @@ class FuserContract(StageContract[Fuser]):
             assert len(names) == len(set(names)), f"{query.text!r}: names repeat in {names}"
 
     def test_weights_are_finite_and_not_negative(self) -> None:
-        """A weight says how much a run counts."""
+        """A weight is the influence of a run."""
         corpus = self.corpus()
         for query in self._queries():
             for run in self.make().plan(query, corpus):
@@ -58,7 +58,7 @@ class FuserContract(StageContract[Fuser]):
                 assert run.weight >= 0, f"{run.name}: {run.weight}"
 
     def test_runs_share_the_budget_and_the_state_of_the_query(self) -> None:
-        """Otherwise a run goes on when the caller is gone; use ``dataclasses.replace``."""
+        """Otherwise a run does not stop when the caller leaves; use ``dataclasses.replace``."""
         corpus = self.corpus()
         for query in self._queries():
             for run in self.make().plan(query, corpus):
@@ -71,33 +71,33 @@ class FuserContract(StageContract[Fuser]):
             fused = _fused(self.make(), query, MemoryCorpus(), lambda _at: Ranking())
             assert not fused.hits, f"{query.text!r}: hits out of nothing"
 
-    def test_nothing_found_stays_nothing(self) -> None:
+    def test_runs_without_hits_fuse_to_no_hits(self) -> None:
         """Runs without hits fuse to a ranking without hits."""
         for query in self._queries():
             fused = _fused(self.make(), query, self.corpus(), lambda _at: Ranking())
             assert not fused.hits, f"{query.text!r}: hits out of nothing"
 
     def test_a_single_hit_comes_through(self) -> None:
-        """One passage, brought by every run, is the ranking."""
+        """One passage, returned by every run, is the ranking."""
         only = PASSAGES[0]
         fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking([only]))
         assert [hit.passage for hit in fused.hits] == [only], "the only hit is lost"
 
     def test_runs_that_agree_keep_their_order(self) -> None:
-        """When all runs, or the only one, bring the same ranking, its order is the answer."""
+        """If all runs, or the only one, return the same ranking, its order is the result."""
         fused = _fused(self.make(), PLAIN_QUERY, self.corpus(), lambda _at: ranking(PASSAGES))
         order = [hit.passage.key for hit in fused.hits]
         assert order == [item.key for item in PASSAGES], f"the order became {order}"
 
     def test_no_passage_is_invented_or_changed(self) -> None:
-        """Every hit of the fused ranking came out of a run."""
+        """Every hit of the fused ranking is a hit of a run."""
         there = {item.key: item for item in PASSAGES}
         for query, fused in self._rankings():
             for hit in fused.hits:
                 assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
 
     def test_no_passage_comes_twice(self) -> None:
-        """A passage that several runs brought is one hit."""
+        """A passage that several runs return is one hit."""
         for query, fused in self._rankings():
             keys = [hit.passage.key for hit in fused.hits]
             assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
@@ -110,7 +110,7 @@ class FuserContract(StageContract[Fuser]):
             assert scores == sorted(scores, reverse=True), f"{query.text!r}: {scores}"
 
     def test_the_outcomes_are_not_changed(self) -> None:
-        """What the runs brought goes into the trace as it was."""
+        """The trace records the outcomes as the runs returned them."""
         corpus = self.corpus()
         for query in self._queries():
             outcomes = _outcomes(self.make(), query, corpus, _turned)
@@ -118,7 +118,7 @@ class FuserContract(StageContract[Fuser]):
             assert outcomes == _outcomes(self.make(), query, corpus, _turned), f"{query.text!r}"
 
     def test_runs_may_bring_different_numbers_of_hits(self) -> None:
-        """Some runs find much, some little, some nothing; nothing is invented or doubled."""
+        """Runs may return many hits, few or none; none is added or doubled."""
         for query in self._queries():
             fused = _fused(
                 self.make(), query, self.corpus(), lambda at: ranking(PASSAGES[: at * 2])
@@ -127,7 +127,7 @@ class FuserContract(StageContract[Fuser]):
             assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
 
     def test_a_plan_that_was_cut_short_is_fused(self) -> None:
-        """When time is up, only the first runs of the plan have an outcome."""
+        """When time runs out, only the first runs of the plan have an outcome."""
         there = {item.key for item in PASSAGES}
         corpus = self.corpus()
         for query in self._queries():
@@ -138,16 +138,16 @@ class FuserContract(StageContract[Fuser]):
                 assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
                 assert there.issuperset(keys), f"{query.text!r}: a passage is invented"
 
-    def test_what_every_run_prefers_stays_ahead(self) -> None:
-        """When each run brings the beginning of one order, the fused ranking has that order."""
+    def test_an_order_of_all_runs_stays(self) -> None:
+        """If each run returns the beginning of one order, the fused ranking has that order."""
         for query in self._queries():
             fused = _fused(self.make(), query, self.corpus(), _shorter)
             order = [hit.passage.key for hit in fused.hits]
             expected = [item.key for item in PASSAGES if item.key in order]
             assert order == expected, f"{query.text!r}: the order became {order}"
 
-    def test_what_is_dropped_is_named_as_left_out(self) -> None:
-        """No hit of a run vanishes without a word; the reason is not blank."""
+    def test_dropped_hits_are_left_out_by_name(self) -> None:
+        """Every dropped hit of a run has a reason in ``left_out``."""
         for query, fused in self._rankings():
             there = {hit.passage.key for hit in fused.hits}
             named = {(left.path, left.start_line) for left in fused.left_out if left.reason.strip()}
@@ -156,8 +156,8 @@ class FuserContract(StageContract[Fuser]):
             lost = brought - there - named
             assert not lost, f"{query.text!r}: {sorted(lost)} vanish; add a LeftOut each"
 
-    def test_what_runs_left_out_stays_named(self) -> None:
-        """A caller is told what no run returned, and why."""
+    def test_hits_left_out_by_runs_stay_left_out(self) -> None:
+        """What all runs left out stays in ``left_out``, with its reason."""
         for query in self._queries():
             fused = _fused(
                 self.make(),
@@ -168,23 +168,23 @@ class FuserContract(StageContract[Fuser]):
             assert _ELSEWHERE in fused.left_out, f"{query.text!r}: {fused.left_out}"
 
     def test_a_spent_budget_is_no_error(self) -> None:
-        """When time is up what is there is fused; when the caller is gone, ``Cancelled``."""
-        late, gone = Budget.of(0), Budget()
-        gone.cancelled.set()
+        """When time runs out, the hits so far are fused; a cancelled caller gets ``Cancelled``."""
+        expired, aborted = Budget.of(0), Budget()
+        aborted.cancelled.set()
         for query in self._queries():
-            _fused(self.make(), replace(query, budget=late), self.corpus(), _turned)
+            _fused(self.make(), replace(query, budget=expired), self.corpus(), _turned)
             with suppress(Cancelled):
-                _fused(self.make(), replace(query, budget=gone), self.corpus(), _turned)
+                _fused(self.make(), replace(query, budget=aborted), self.corpus(), _turned)
 
-    def test_large_rankings_are_no_trouble(self) -> None:
-        """A thousand hits a run are fused, and keep their order when the runs agree."""
+    def test_large_rankings_are_fused(self) -> None:
+        """A thousand hits a run are fused, in their order if the runs agree."""
         many = [passage(f"{n % 50:02}.md", n + 1, body=f"password {n}") for n in range(_LARGE)]
         fused = _fused(self.make(), PLAIN_QUERY, MemoryCorpus(many), lambda _at: ranking(many))
         order = [hit.passage.key for hit in fused.hits]
         assert order == [item.key for item in many][: len(order)], "the order is lost"
 
     def _queries(self) -> list[Query]:
-        return afresh([*self.queries, *QUERIES])
+        return with_new_state([*self.queries, *QUERIES])
 
     def _rankings(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
@@ -192,14 +192,14 @@ class FuserContract(StageContract[Fuser]):
 
 
 def _turned(at: int) -> Ranking:
-    """Return a ranking that differs from run to run: the passages, begun at another one."""
+    """Return a ranking that differs from run to run: the passages, rotated."""
     places = [(place + 3 * at) % len(PASSAGES) for place in range(len(PASSAGES))]
     turned: list[Passage] = [PASSAGES[place] for place in places]
     return ranking(turned[: len(turned) - at])
 
 
 def _shorter(at: int) -> Ranking:
-    """Return a ranking of the same order whatever the run, but shorter from run to run."""
+    """Return a ranking of one order, but shorter from run to run."""
     return ranking(PASSAGES[: max(1, len(PASSAGES) - at)])
 
 

@@ -1,4 +1,4 @@
-"""What an index answers, once it is filled: the first half of its contract."""
+"""Searches of an index: the first half of its contract."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Root:
-        """Return an empty folder of the index's own."""
+        """Return an empty folder for the index."""
         (tmp_path / "index").mkdir()
         return Root(tmp_path / "index")
 
     def exercise(self, stage: Index, folder: Path) -> object:
-        """Fill an index and ask every clause."""
+        """Fill an index, and search every clause."""
         with self.opened(Root(folder), stage) as index:
             sync(index, batched(PASSAGES))
             return answers(index.corpus("manual"))
@@ -66,13 +66,13 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
 
     @contextmanager
     def filled(self, passages: Sequence[Passage]) -> Iterator[Corpus]:
-        """Return the corpus of a new index that holds these passages."""
+        """Return the corpus of a new index with these passages."""
         with TemporaryDirectory() as folder, self.opened(Root(Path(folder))) as index:
             sync(index, batched(passages))
             yield index.corpus("manual")
 
     def test_a_new_index_is_empty(self, folder: Root) -> None:
-        """Before the first update there is nothing, and asking is no error."""
+        """An index without updates is empty, and can be searched."""
         with self.opened(folder) as index:
             corpus = index.corpus("m1")
             assert isinstance(index, OpenIndex), "what open() gives is no OpenIndex"
@@ -83,19 +83,19 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert answers(corpus) == answers(MemoryCorpus())
 
     def test_it_answers_like_a_corpus_in_memory(self, folder: Root) -> None:
-        """Every clause finds the same passages, counts and lengths included."""
+        """Every clause has the same matches, counts and lengths."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             assert_alike(index.corpus("manual"), PASSAGES)
 
-    def test_a_single_passage_is_found(self, folder: Root) -> None:
+    def test_a_single_passage_can_be_searched(self, folder: Root) -> None:
         """The smallest manual works."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES[:1]))
             assert_alike(index.corpus("manual"), PASSAGES[:1])
 
     def test_passages_come_back_as_they_went_in(self, folder: Root) -> None:
-        """Titles, lines, digests and every field, by page and by search."""
+        """Titles, lines, digests and every field are returned as stored, by page and by search."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
@@ -106,7 +106,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert list(corpus.page("absent.md")) == []
 
     def test_a_passage_without_a_body_is_stored_but_not_searched(self, folder: Root) -> None:
-        """A bare heading is no hit: it stands on its page, and nothing finds it."""
+        """A bare heading is on its page, but no clause returns it."""
         with self.opened(folder) as index:
             sync(index, batched([*PASSAGES, BLANK]))
             corpus = index.corpus("manual")
@@ -116,7 +116,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 assert BLANK.key not in keys(corpus, clause), f"{clause} finds a bare heading"
 
     def test_pages_come_back_as_they_went_in(self, folder: Root) -> None:
-        """Stamps and reasons are kept as given, for files without passages too."""
+        """Stamps and reasons are stored as given, for files without passages too."""
         skipped = IndexedFile("broken.md", "stamp 1", "undecodable", 0, 2)
         with self.opened(folder) as index:
             sync(index, [(skipped, ()), *batched(PASSAGES)])
@@ -143,7 +143,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                     )
 
     def test_a_score_cutoff_drops_low_estimates(self, folder: Root) -> None:
-        """Whatever is sure, it is the first of what there is without a floor; ties included."""
+        """The result is the beginning of that without a cut-off, ties included."""
         many = [passage(f"{n}.md", 1, "x" * (n % 3), "word " * (1 + n % 7)) for n in range(60)]
         many.append(passage("blank.md", title="word word word"))
         with self.opened(folder) as index:
@@ -158,14 +158,14 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 assert list(matches) == list(cutoff.apply(whole)), f"{cutoff}"
 
     def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
-        """Whoever builds a phrase from a text need not count its terms."""
+        """Callers need not count the terms of a phrase."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
             assert keys(corpus, Phrase(("link",))) == keys(corpus, Term("link"))
 
     def test_the_best_come_first(self, folder: Root) -> None:
-        """Estimates never rise, and a boost lifts what it is on."""
+        """Estimates never rise, and a boost raises the estimate of its clause."""
         with self.opened(folder) as index:
             sync(index, batched([passage("a.md", body="left"), passage("b.md", body="right")]))
             corpus = index.corpus("manual")
@@ -176,8 +176,8 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 assert matches[0].passage.path == first, f"boosts {boosts} do not count"
                 assert estimates == sorted(estimates, reverse=True)
 
-    def test_a_capped_count_says_at_least(self, folder: Root) -> None:
-        """A count is exact, or at the cap and says so."""
+    def test_a_capped_count_is_marked_at_least(self, folder: Root) -> None:
+        """A count is exact, or at the cap and marked as such."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
@@ -188,7 +188,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert capped.at_least, f"{capped} is not all, and does not say so"
             assert capped.number >= cap, f"{capped} stopped before the cap"
 
-    def test_long_texts_and_words_are_no_trouble(self, folder: Root) -> None:
+    def test_long_texts_and_words_are_stored(self, folder: Root) -> None:
         """A term that is too long for the engine is not found, but its passage is."""
         long = passage("long.md", 1, "長い", "あ" * 50_000 + " " + "x" * 100_000 + " 終わり")
         with self.opened(folder) as index:
@@ -197,7 +197,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert [f.passage for f in corpus.search(Phrase(("終", "わ", "り")), 9)] == [long]
 
     def test_awkward_texts_and_paths_come_back(self, folder: Root) -> None:
-        """Every script, control characters and long names are kept letter for letter."""
+        """Every script, control characters and long names are stored letter for letter."""
         awkward = [passage(f"{n} #?&　{'長' * n}/é🎌.md", 1, text, text) for n, text in _AWKWARD]
         with self.opened(folder) as index:
             sync(index, batched(awkward))
@@ -208,7 +208,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert_alike(corpus, awkward)
 
     def test_a_smaller_limit_gives_the_beginning(self, folder: Root) -> None:
-        """What is asked for does not change what is best."""
+        """The limit does not change which matches are best."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
@@ -218,8 +218,8 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                     part = [match.passage.key for match in corpus.search(clause, limit)]
                     assert part == whole[:limit], f"{clause}: the best {limit} are others"
 
-    def test_many_passages_are_no_trouble(self, folder: Root) -> None:
-        """A thousand sections are kept, counted and found."""
+    def test_many_passages_are_found(self, folder: Root) -> None:
+        """A thousand sections are stored, counted and found."""
         many = [passage(f"{n % 50}.md", n + 1, f"第{n}条", "有給休暇 link") for n in range(_LARGE)]
         with self.opened(folder) as index:
             sync(index, batched(many))
@@ -237,13 +237,13 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
 
 def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -> None:
     """Update an index, as its only writer."""
-    with index.writing(Budget()) as mine:
-        assert mine, "nobody else writes, but it is not the writer"
+    with index.writing(Budget()) as is_writer:
+        assert is_writer, "nobody else writes, but it is not the writer"
         index.sync(gone, batches)
 
 
 def batched(passages: Iterable[Passage]) -> list[Batch]:
-    """Return passages by page, as an update takes them."""
+    """Return passages by page, as an update receives them."""
     by_path: dict[str, list[Passage]] = {}
     for item in passages:
         by_path.setdefault(item.path, []).append(item)

@@ -11,15 +11,15 @@ from fumishirube import Budget, Root
 from fumishirube.testing.answers import answers, assert_alike
 from fumishirube.testing.corpora import passage
 from fumishirube.testing.index_searches import Batch, IndexSearchContract, batched, sync
-from fumishirube.testing.records import record
+from fumishirube.testing.process_records import record
 from fumishirube.testing.samples import PASSAGES
 
 
 class IndexContract(IndexSearchContract):
-    """Answers like a corpus in memory, whatever the history, and survives what happens to it."""
+    """Answers like a corpus in memory after any history, and survives failures."""
 
     def test_an_update_answers_like_a_rebuild(self, folder: Root) -> None:
-        """Change, deletion, addition and renaming leave no trace of what was before."""
+        """Change, deletion, addition and renaming leave no trace of former pages."""
         old = [
             passage("規程/旅費.md", 1, "旧規程", "password を消した。"),
             passage("gone.md", 1, "Password", "absent link"),
@@ -32,7 +32,7 @@ class IndexContract(IndexSearchContract):
             assert_alike(index.corpus("manual"), PASSAGES)
 
     def test_the_order_of_updates_does_not_matter(self, folder: Root, tmp_path: Path) -> None:
-        """One page at a time and backwards, or all at once: the same answers in the same order."""
+        """Pages added one by one and backwards, or at once, give the same answers."""
         (tmp_path / "other").mkdir()
         with self.opened(folder) as whole, self.opened(Root(tmp_path / "other")) as other:
             sync(whole, batched(PASSAGES))
@@ -41,7 +41,7 @@ class IndexContract(IndexSearchContract):
             assert answers(whole.corpus("m")) == answers(other.corpus("m"))
 
     def test_frequencies_are_exact_after_deletions(self, folder: Root) -> None:
-        """Deleted and replaced passages no longer count."""
+        """Deleted and replaced passages are not counted."""
         many = [passage(f"{n:02}.md", 1, f"休暇 {n}", "password") for n in range(20)]
         with self.opened(folder) as index:
             sync(index, batched(many))
@@ -52,7 +52,7 @@ class IndexContract(IndexSearchContract):
             assert corpus.size == len(many) - 1
 
     def test_it_is_the_same_after_closing_and_opening(self, folder: Root) -> None:
-        """What was committed is on disk."""
+        """A commit is on disk."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             before, pages = answers(index.corpus("manual")), dict(index.pages())
@@ -61,7 +61,7 @@ class IndexContract(IndexSearchContract):
             assert dict(index.pages()) == pages
 
     def test_a_failed_update_changes_nothing(self, folder: Root) -> None:
-        """All or nothing; and the next update works."""
+        """An update is all or nothing, and the next one works."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES[:3]))
             with pytest.raises(_StopError):
@@ -71,7 +71,7 @@ class IndexContract(IndexSearchContract):
             assert_alike(index.corpus("manual"), PASSAGES)
 
     def test_a_corpus_stays_as_it_was(self, folder: Root) -> None:
-        """A search that has begun does not see the update that follows."""
+        """A running search does not see later updates."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             before = index.corpus("manual")
@@ -81,7 +81,7 @@ class IndexContract(IndexSearchContract):
             assert index.corpus("manual").size == len(PASSAGES) - 1
 
     def test_another_reader_sees_an_update_when_it_refreshes(self, folder: Root) -> None:
-        """Until then it answers from the generation it has, whole and sound."""
+        """Until then a reader answers from its former commit."""
         with self.opened(folder) as writer:
             sync(writer, batched(PASSAGES[:5]))
             with self.opened(folder) as reader:
@@ -92,7 +92,7 @@ class IndexContract(IndexSearchContract):
                 assert dict(reader.pages()) == dict(writer.pages())
 
     def test_there_is_one_writer_at_a_time(self, folder: Root) -> None:
-        """Who finds the writer busy waits for its budget and is told so; later it may write."""
+        """A second writer waits for its budget, and gets ``False``; later it may write."""
         with self.opened(folder) as holder, self.opened(folder) as other:
             with holder.writing(Budget()) as first, other.writing(Budget.of(50)) as second:
                 assert (first, second) == (True, False)
@@ -100,8 +100,8 @@ class IndexContract(IndexSearchContract):
                 raise _StopError
             sync(other, batched(PASSAGES[:1]))
 
-    def test_an_unusable_folder_is_made_anew(self, folder: Root) -> None:
-        """Derived state that is damaged costs time, never an error."""
+    def test_an_unusable_folder_is_rebuilt(self, folder: Root) -> None:
+        """Damaged files cost time, never an error: they are derived state."""
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
         for file in folder.path.rglob("*"):
@@ -123,7 +123,7 @@ class IndexContract(IndexSearchContract):
 
 
 class _StopError(Exception):
-    """Stands for whatever may happen in the middle of an update."""
+    """Stands for any error in the middle of an update."""
 
 
 def _failing(batches: Iterable[Batch]) -> Iterator[Batch]:

@@ -1,4 +1,4 @@
-"""The contracts of stages that are installed: what ``fumishirube conform`` lets pytest run."""
+"""The contracts of installed stages, which ``fumishirube conform`` runs with pytest."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ CONTRACTS: Mapping[str, type[Any]] = {
     "refiners": RefinerContract,
     "surfaces": SurfaceContract,
 }
-"""The contract of each shelf."""
+"""The contract of each kind."""
 
 
 def contracts(file: Path, module: str) -> dict[str, type[StageContract[Any]]]:
-    """Return a test class for each stage that a JSON file names, for a module to hold.
+    """Return a test class for each stage that a JSON file names.
 
-    An entry has the ``class`` to make, the ``shelf`` and ``name`` of the offer, its ``settings``,
-    and for a loader the folder of the ``files`` to load.
+    An entry has the ``class`` to make, the ``kind`` and ``name`` of the stage, its ``settings``,
+    and for a loader the folder of the ``files`` to load. The classes belong to ``module``.
     """
     registry = load_plugins().registry
     made: dict[str, type[StageContract[Any]]] = {}
     for entry in json.loads(file.read_text(encoding="utf-8")):
-        offer = registry[entry["shelf"]].take(entry["name"], "conform")
+        offer = registry[entry["kind"]].take(entry["name"], "conform")
         attributes = {"stage": offer.stage.model_validate(entry["settings"]), "__module__": module}
         if entry["files"] is not None:
             attributes["files"] = _files_method(Path(entry["files"]))
-        made[entry["class"]] = type(entry["class"], (CONTRACTS[entry["shelf"]],), attributes)
+        made[entry["class"]] = type(entry["class"], (CONTRACTS[entry["kind"]],), attributes)
     return made
 
 

@@ -19,16 +19,16 @@ _MANY = 200
 
 
 class LoaderContract(StageContract[Loader]):
-    """Files spoken for, read into documents whose sections are the text, each character once.
+    """Files are claimed, and read into documents whose sections are the text.
 
-    The heir gives :meth:`files`: a small manual in the loader's format, by path.
+    A subclass defines :meth:`files`: a small manual in the loader's format, by path.
     """
 
     protocol = Loader
 
     @abstractmethod
     def files(self) -> Mapping[str, str | bytes]:
-        """Return a manual's files by path, with what else decides them; text is kept as UTF-8."""
+        """Return a manual's files by path, with the files that affect them; text becomes UTF-8."""
 
     @pytest.fixture
     def manual(self, tmp_path: Path) -> Root:
@@ -42,7 +42,7 @@ class LoaderContract(StageContract[Loader]):
         return sources, [stage.load(root, source) for source in sources]
 
     def test_it_claims_files_that_exist(self, manual: Root) -> None:
-        """A source names an existing file, once; so does what governs it."""
+        """A source names an existing file, once, and existing files that affect it."""
         sources = self._sources(manual)
         there = {entry.path for entry in manual.files()}
         paths = [source.path for source in sources]
@@ -54,31 +54,31 @@ class LoaderContract(StageContract[Loader]):
             assert source.path not in source.governed_by, f"{source.path} governs itself"
 
     def test_an_empty_folder_has_no_sources(self, tmp_path: Path) -> None:
-        """Nothing to speak for is no error."""
+        """An empty folder is no error."""
         assert not self._sources(Root(tmp_path))
 
     def test_sources_do_not_depend_on_the_order_of_files(self, tmp_path: Path) -> None:
-        """The same tree has the same sources, however it was written."""
+        """The same files have the same sources, in whatever order they were written."""
         files = self.files()
         forwards = _written(files, tmp_path / "forwards")
         backwards = _written(dict(reversed(list(files.items()))), tmp_path / "backwards")
         assert sorted(self._sources(forwards)) == sorted(self._sources(backwards))
 
     def test_a_deleted_file_is_not_claimed(self, manual: Root) -> None:
-        """Sources are what is there now, not what was there before."""
+        """Sources are the files that exist now."""
         stage = self.make()
         gone = min(stage.sources(manual)).path
         (manual.path / gone).unlink()
         assert gone not in {source.path for source in stage.sources(manual)}
 
-    def test_a_document_is_called_what_its_source_is(self, manual: Root) -> None:
-        """Path and type tell where a document comes from."""
+    def test_a_document_has_the_path_of_its_source(self, manual: Root) -> None:
+        """Path and type say where a document comes from."""
         for source, document in self._documents(manual):
             assert document.path == source.path, f"{document.path} is not {source.path}"
             assert document.file_type, f"{source.path} has no file type"
 
     def test_texts_have_plain_line_ends(self, manual: Root) -> None:
-        """``fumishirube.text.decode`` takes away byte order marks and carriage returns."""
+        """``fumishirube.text.decode`` removes byte order marks and carriage returns."""
         for source, document in self._documents(manual):
             assert "\r" not in document.text, f"{source.path} holds carriage returns"
             assert not document.text.startswith("\ufeff"), f"{source.path} has a mark"
@@ -89,21 +89,21 @@ class LoaderContract(StageContract[Loader]):
             _check_cover(document)
 
     def test_lines_agree_with_offsets(self, manual: Root) -> None:
-        """Whoever cites a line and whoever reads an offset mean the same place."""
+        """A line number and an offset refer to the same place."""
         for _, document in self._documents(manual):
             _check_lines(document)
 
-    def test_extents_hold_whole_sections(self, manual: Root) -> None:
+    def test_extents_contain_whole_sections(self, manual: Root) -> None:
         """A section that begins inside another's extent ends there, and names it an ancestor."""
         for _, document in self._documents(manual):
             _check_nesting(document)
 
-    def test_a_line_stands_in_one_section(self, manual: Root) -> None:
-        """Sections follow each other line by line, and every line that says something is in one."""
+    def test_a_line_is_in_one_section(self, manual: Root) -> None:
+        """Sections follow each other line by line, and every line with text is in one."""
         for _, document in self._documents(manual):
             _check_spans(document)
 
-    def test_links_stand_in_the_text(self, manual: Root) -> None:
+    def test_links_are_in_the_text(self, manual: Root) -> None:
         """A link names a target, and a line of the document."""
         for source, document in self._documents(manual):
             for link in document.links:
@@ -121,8 +121,8 @@ class LoaderContract(StageContract[Loader]):
                 self._check_variant(stage, manual, source.path, name)
             file.write_bytes(original)
 
-    def test_a_link_in_the_folder_leads_nowhere(self, manual: Root, tmp_path: Path) -> None:
-        """What lies outside the manual is not read through a link; ``Root`` sees to that."""
+    def test_a_link_in_the_folder_is_not_followed(self, manual: Root, tmp_path: Path) -> None:
+        """Files outside the manual are not read through a link; ``Root`` prevents that."""
         stage = self.make()
         for number, source in enumerate(sorted(stage.sources(manual))):
             file, outside = manual.path / source.path, tmp_path / f"outside-{number}"
@@ -136,7 +136,7 @@ class LoaderContract(StageContract[Loader]):
             outside.rename(file)
 
     def test_another_file_changes_nothing(self, manual: Root) -> None:
-        """A document is what its own files say, whatever else lies beside them."""
+        """A document depends on its own files alone."""
         stage = self.make()
         before = {source: stage.load(manual, source) for source in stage.sources(manual)}
         (manual.path / "beside.unknown-suffix").write_bytes(b"\x00 beside")
@@ -144,7 +144,7 @@ class LoaderContract(StageContract[Loader]):
         assert {source: after.get(source) for source in before} == before, "a file beside decides"
 
     def test_a_vanished_file_raises_a_tool_error(self, manual: Root) -> None:
-        """Between listing and reading a file may go; that is ``NotFound`` or ``Unreadable``."""
+        """A file may vanish between listing and reading: ``NotFound`` or ``Unreadable``."""
         stage = self.make()
         for source in sorted(stage.sources(manual)):
             (manual.path / source.path).unlink()
@@ -181,7 +181,7 @@ class LoaderContract(StageContract[Loader]):
 
 
 def _read(stage: Loader, root: Root, path: str) -> list[Document]:
-    """Return what a loader reads of one file: a document, or nothing if it refuses."""
+    """Return the document of a file, or ``None`` if the loader refuses it."""
     read: list[Document] = []
     for source in stage.sources(root):
         if source.path == path:

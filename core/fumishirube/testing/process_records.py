@@ -1,4 +1,4 @@
-"""The same contracts in another process, whose hashes, and so whose sets, have another order."""
+"""Results of a stage, compared with those of a process with another order of sets."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 TEST = "test_it_does_the_same_in_another_process"
 
@@ -22,19 +23,48 @@ _SECONDS = 600
 _TAIL = 2000
 
 
+def record(value: object) -> JsonValue:
+    """Return a value as JSON: sets and keys sorted, numbers to six digits, no addresses.
+
+    Of a dataclass only fields that count in comparisons are included.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return f"{value:.6g}"
+        case bytes():
+            return value.hex()
+        case BaseModel():
+            return record(value.model_dump(mode="json"))
+        case Mapping():
+            return sorted(([str(key), record(inner)] for key, inner in value.items()), key=repr)
+        case set() | frozenset():
+            return sorted(map(record, value), key=repr)
+        case Sequence():
+            return [record(inner) for inner in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [
+            [field.name, record(getattr(value, field.name))]
+            for field in fields(value)
+            if field.compare
+        ]
+    return record(list(value)) if isinstance(value, Iterable) else type(value).__name__
+
+
 def is_recording_process() -> bool:
     """Tell whether this is the other process."""
     return _FOLDER in os.environ
 
 
 def save_record(request: pytest.FixtureRequest, outcome: JsonValue) -> None:
-    """Leave what came of a contract to the process that asked for it."""
+    """Save the result of a contract for the first process."""
     text = json.dumps(outcome)
     Path(os.environ[_FOLDER], _name(request)).write_text(text, encoding="utf-8")
 
 
 def other_process_record(request: pytest.FixtureRequest) -> JsonValue:
-    """Return what came of this contract in the other process, which runs once a test file."""
+    """Return the result of this contract in the other process, which runs once a test file."""
     config = request.config
     options = [f"--import-mode={config.getoption('importmode')}", f"--rootdir={config.rootpath}"]
     options += ["-c", str(config.inipath)] if config.inipath else []
@@ -74,6 +104,6 @@ def _recorded(
 
 
 def _name(request: pytest.FixtureRequest) -> str:
-    """Return a name for the file of one test: the same in both processes."""
+    """Return the name of the file for one test: the same in both processes."""
     label = f"{request.node.parent.name} {request.node.name}"
     return hashlib.sha256(label.encode()).hexdigest()

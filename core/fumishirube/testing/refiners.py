@@ -13,40 +13,40 @@ from fumishirube import Budget, Corpus, Hit, LeftOut, Query, Ranking, Refiner
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
-from fumishirube.testing.samples import PASSAGES, QUERIES, afresh
+from fumishirube.testing.samples import PASSAGES, QUERIES, with_new_state
 
 _LARGE = 1_000
 _BEFORE = LeftOut("elsewhere.md", 3, "left out before")
 
 
 class RefinerContract(StageContract[Refiner]):
-    """A refiner reorders or shortens: it adds nothing, and says what it drops."""
+    """A refiner reorders or shortens: it adds no hits, and reports dropped ones."""
 
     protocol = Refiner
     queries: ClassVar[Sequence[Query]] = ()
     """Further queries to try, such as those that the refiner is meant for."""
 
     def corpus(self) -> Corpus:
-        """Return the corpus searched; override it for a refiner that needs another one."""
+        """Return the corpus to search; override it for a refiner that needs another one."""
         return MemoryCorpus(PASSAGES)
 
     def exercise(self, stage: Refiner, folder: Path) -> object:  # noqa: ARG002
         """Refine a ranking for every query."""
         return [stage.refine(_sample_ranking(), query, self.corpus()) for query in self._queries()]
 
-    def test_nothing_stays_nothing(self) -> None:
-        """A ranking without hits has none afterwards."""
+    def test_no_hits_stay_no_hits(self) -> None:
+        """A ranking without hits stays without hits."""
         for query in self._queries():
             assert not self.make().refine(Ranking(), query, MemoryCorpus()).hits, f"{query.text!r}"
 
-    def test_a_single_hit_is_no_trouble(self) -> None:
-        """One hit is kept, or named as left out."""
+    def test_a_single_hit_is_not_lost(self) -> None:
+        """One hit is returned, or reported as left out."""
         before = ranking(PASSAGES[:1])
         for query in self._queries():
             _check_accounted(before, self.make().refine(before, query, self.corpus()))
 
     def test_no_hit_is_invented(self) -> None:
-        """Every passage of the answer was in the ranking, and is as it was."""
+        """Every passage of the result was in the ranking, unchanged."""
         there = {item.key: item for item in PASSAGES}
         for query, refined in self._refined():
             for hit in refined.hits:
@@ -58,70 +58,70 @@ class RefinerContract(StageContract[Refiner]):
             keys = [hit.passage.key for hit in refined.hits]
             assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
 
-    def test_what_is_dropped_is_named_as_left_out(self) -> None:
-        """No hit vanishes without a word; the reason is not blank."""
+    def test_dropped_hits_are_left_out_by_name(self) -> None:
+        """Every dropped hit has a reason in ``left_out``."""
         for _, refined in self._refined():
             _check_accounted(_sample_ranking(), refined)
 
-    def test_what_was_left_out_before_stays_named(self) -> None:
-        """A refiner adds to the ranking it got: ``ranking._replace(hits=…, left_out=…)``."""
+    def test_hits_left_out_before_stay_left_out(self) -> None:
+        """A refiner adds to the given ranking: ``ranking._replace(hits=…, left_out=…)``."""
         for query, refined in self._refined():
             assert _BEFORE in refined.left_out, f"{query.text!r}: {refined.left_out}"
 
     def test_diagnostics_of_earlier_stages_remain(self) -> None:
-        """Notes of earlier stages reach the answer."""
+        """Diagnostics of earlier stages reach the answer."""
         for query, refined in self._refined():
             assert refined.diagnostics.get("before") == "noted", (
                 f"{query.text!r}: {refined.diagnostics}"
             )
 
     def test_scores_stay_finite(self) -> None:
-        """Scores may change; they stay numbers."""
+        """Scores may change, but they stay finite numbers."""
         for query, refined in self._refined():
             assert all(math.isfinite(hit.score) for hit in refined.hits), f"{query.text!r}"
 
     def test_the_ranking_is_not_changed(self) -> None:
-        """It goes into the trace as it was."""
+        """The trace records the ranking as it was."""
         for query in self._queries():
             before = _sample_ranking()
             self.make().refine(before, query, self.corpus())
             assert before == _sample_ranking(), f"{query.text!r}: the ranking given has changed"
 
-    def test_any_limit_is_no_trouble(self) -> None:
-        """A query may ask for one hit, or for more than there are."""
+    def test_any_limit_is_accepted(self) -> None:
+        """A query may limit the hits to one, or to more than there are."""
         for limit in (None, 1, 3, 10_000):
             refined = self.make().refine(
                 _sample_ranking(), Query("休暇", limit=limit), self.corpus()
             )
             _check_accounted(_sample_ranking(), refined)
 
-    def test_equal_scores_are_no_trouble(self) -> None:
-        """A ranking without differences is refined like any other."""
+    def test_equal_scores_are_refined(self) -> None:
+        """A ranking with equal scores is refined like any other."""
         before = Ranking(tuple(hit._replace(score=1.0) for hit in _sample_ranking().hits))
         for query in self._queries():
             _check_accounted(before, self.make().refine(before, query, self.corpus()))
 
     def test_a_spent_budget_is_no_error(self) -> None:
-        """When time is up it refines or leaves it; when the caller is gone, ``Cancelled``."""
-        late, gone = Budget.of(0), Budget()
-        gone.cancelled.set()
+        """When time runs out it refines or does not; a cancelled caller gets ``Cancelled``."""
+        expired, aborted = Budget.of(0), Budget()
+        aborted.cancelled.set()
         for query in self._queries():
-            hurried = replace(query, budget=late)
+            hurried = replace(query, budget=expired)
             _check_accounted(
                 _sample_ranking(), self.make().refine(_sample_ranking(), hurried, self.corpus())
             )
             with suppress(Cancelled):
-                self.make().refine(_sample_ranking(), replace(query, budget=gone), self.corpus())
+                self.make().refine(_sample_ranking(), replace(query, budget=aborted), self.corpus())
 
-    def test_passages_alike_are_no_trouble(self) -> None:
-        """Sections with the same words in many files are told apart by where they stand."""
+    def test_similar_passages_stay_apart(self) -> None:
+        """Sections with the same words in many files are told apart by path and line."""
         alike = [passage(f"{n}.md", 1, "休暇", "有給休暇") for n in range(9)]
         before = ranking(alike)
         for query in self._queries():
             _check_accounted(before, self.make().refine(before, query, MemoryCorpus(alike)))
 
     def test_hits_keep_the_details_of_the_scorers(self) -> None:
-        """Coverage, matched spans and signals come out as they went in; marks are only added."""
+        """Coverage, matched spans and signals are unchanged; marks are only added."""
         for query, refined in self._refined():
             by_key = {hit.passage.key: hit for hit in _sample_ranking().hits}
             for hit in refined.hits:
@@ -129,14 +129,14 @@ class RefinerContract(StageContract[Refiner]):
                 assert _scorer_details(hit) == _scorer_details(before), f"{query.text!r}: {hit}"
                 assert hit.labels >= before.labels, f"{query.text!r}: {hit.labels}"
 
-    def test_a_large_ranking_is_no_trouble(self) -> None:
-        """A thousand hits are refined, and accounted for."""
+    def test_a_large_ranking_is_refined(self) -> None:
+        """A thousand hits are refined, and each is returned or left out."""
         many = [passage(f"{n % 50}.md", n + 1, body=f"休暇 {n}") for n in range(_LARGE)]
         before = ranking(many)
         _check_accounted(before, self.make().refine(before, Query("休暇"), MemoryCorpus(many)))
 
     def _queries(self) -> list[Query]:
-        return afresh([*self.queries, *QUERIES])
+        return with_new_state([*self.queries, *QUERIES])
 
     def _refined(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
@@ -156,7 +156,7 @@ def _scorer_details(hit: Hit) -> tuple[object, ...]:
 
 
 def _check_accounted(before: Ranking, refined: Ranking) -> None:
-    """Assert that every hit given is either a hit still, or named as left out."""
+    """Assert that every given hit is either a hit still, or left out with a reason."""
     remaining = {hit.passage.key for hit in refined.hits}
     named = {(left.path, left.start_line): left.reason for left in refined.left_out}
     for hit in before.hits:

@@ -1,4 +1,4 @@
-"""What the contracts feed to stages: a manual in two languages, awkward texts, and queries."""
+"""Samples for the contracts: a manual in two languages, awkward texts, and queries."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ TEXTS = (
     "\x00\x07\x1b[31m \ufffe\U0010ffff",
     "Ａ\u0301\u0323\u0301 ﷽ ﬁnal Ǆ ß ẞ",
 )
-"""Awkward ones: every script, composed and not, wide and half as wide, and none at all."""
+"""Awkward texts: every script, composed and not, full and half width, and empty ones."""
 
 QUERIES = (
     Query("有給休暇"),
@@ -83,13 +83,13 @@ QUERIES = (
 )
 
 
-def afresh(queries: Iterable[Query]) -> list[Query]:
-    """Return the same queries as new searches, which have kept nothing yet."""
+def with_new_state(queries: Iterable[Query]) -> list[Query]:
+    """Return the same queries with new states."""
     return [replace(query, budget=Budget(), state=SearchState()) for query in queries]
 
 
 BLANK = passage("規程/休暇.md", 9, "休暇の password", "", ancestors=("休暇",))
-"""A passage that has a title and no body: it is kept, and not searched."""
+"""A passage with a title and no body: it is stored, but not searched."""
 
 PLAIN_QUERY = Query("password")
-"""A query that asks for nothing but itself: no required term, no comparison."""
+"""A query without required terms, comparisons or other conditions."""

@@ -13,7 +13,7 @@ from fumishirube import Budget, Corpus, Hit, Passage, Query, Ranking, Scorer
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
-from fumishirube.testing.samples import PASSAGES, QUERIES, afresh
+from fumishirube.testing.samples import PASSAGES, QUERIES, with_new_state
 from fumishirube.text import fold, occurs
 
 PassageKey = tuple[str, int]
@@ -24,7 +24,7 @@ _LARGE = 1_000
 
 
 class ScorerContract(StageContract[Scorer]):
-    """Finite scores for passages that are there; only who nominates brings in new ones."""
+    """Finite scores for existing passages; only a generating scorer adds candidates."""
 
     protocol = Scorer
     queries: ClassVar[Sequence[Query]] = ()
@@ -35,7 +35,7 @@ class ScorerContract(StageContract[Scorer]):
         return MemoryCorpus(PASSAGES)
 
     def exercise(self, stage: Scorer, folder: Path) -> object:  # noqa: ARG002
-        """Score every query, with nothing and with everything found before."""
+        """Score every query, without candidates and with all passages as candidates."""
         corpus = self.corpus()
         return [
             sorted(_scored(stage, query, corpus, candidates), key=Hit.sort_key)
@@ -44,7 +44,7 @@ class ScorerContract(StageContract[Scorer]):
         ]
 
     def test_scores_are_finite_and_coverage_is_a_share(self) -> None:
-        """Scores are added up, so one that is no number would spoil them all."""
+        """Scores are added up, so a single NaN would spoil all of them."""
         for query, hit in self._hits():
             assert math.isfinite(hit.score), f"{query.text!r}: score {hit.score}"
             assert 0 <= hit.coverage <= 1, f"{query.text!r}: coverage {hit.coverage}"
@@ -58,13 +58,13 @@ class ScorerContract(StageContract[Scorer]):
             assert len(keys) == len(set(keys)), f"{query.text!r}: a passage is scored twice"
 
     def test_only_passages_of_the_corpus_are_scored(self) -> None:
-        """A scorer makes up no passages, and changes none."""
+        """A scorer neither makes up passages nor changes them."""
         there = _by_key(PASSAGES)
         for query, hit in self._hits():
             assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
 
     def test_generated_candidates_contain_every_must_term(self) -> None:
-        """Every hit holds each term of ``query.must``: that is what the run is for."""
+        """Every hit contains each term of ``query.must``, as the run requires."""
         if not getattr(self.make(), "generates", False):
             return
         corpus = self.corpus()
@@ -72,19 +72,19 @@ class ScorerContract(StageContract[Scorer]):
             for must in ((), ("有給休暇",), ("password", "link"), ("absent",)):
                 narrowed = replace(query, must=(*query.must, *must))
                 for hit in _scored(self.make(), narrowed, corpus, NO_PASSAGES):
-                    lacking = [term for term in narrowed.must if not _holds(hit.passage, term)]
+                    lacking = [term for term in narrowed.must if not _contains(hit.passage, term)]
                     assert not lacking, f"{query.text!r}: {hit.passage.key} lacks {lacking}"
 
     def test_the_order_of_searches_does_not_matter(self) -> None:
-        """What was asked before does not change what is found now."""
+        """Earlier searches do not change the result."""
         corpus, stage = self.corpus(), self.make()
         forwards = [_scored(stage, q, corpus, _by_key(PASSAGES)) for q in self._queries()]
         backwards = [_scored(stage, q, corpus, _by_key(PASSAGES)) for q in self._queries()[::-1]]
         for query, hits, again in zip(self._queries(), forwards, backwards[::-1], strict=True):
             assert _scores(hits) == _scores(again), f"{query.text!r}: earlier searches count"
 
-    def test_it_nominates_only_if_it_says_so(self) -> None:
-        """Without ``generates = True``, only what was found before is scored."""
+    def test_candidates_are_generated_only_if_declared(self) -> None:
+        """Without ``generates = True``, only candidates of earlier scorers are scored."""
         if getattr(self.make(), "generates", False):
             return
         corpus = self.corpus()
@@ -96,8 +96,8 @@ class ScorerContract(StageContract[Scorer]):
                         f"it brings in {hit.passage.key}; set `generates: ClassVar[bool] = True`"
                     )
 
-    def test_a_used_memo_changes_nothing(self) -> None:
-        """Runs of one search share ``query.state``; it saves time, never answers."""
+    def test_shared_state_changes_no_result(self) -> None:
+        """Runs of one search share ``query.state``; it saves time and never changes answers."""
         corpus = self.corpus()
         for query in self._queries():
             shared = Query(query.text, query.required, query.must, query.limit)
@@ -105,12 +105,12 @@ class ScorerContract(StageContract[Scorer]):
             second = _scored(self.make(), shared, corpus, _by_key(PASSAGES))
             assert first == second, f"{query.text!r}: the second run of a search differs"
 
-    def test_the_order_of_what_was_found_does_not_matter(self) -> None:
-        """A mapping has no order that means anything."""
+    def test_the_order_of_candidates_does_not_matter(self) -> None:
+        """The mapping of candidates has no meaningful order."""
         corpus = self.corpus()
         for query in self._queries():
             forwards = _scored(self.make(), query, corpus, _by_key(PASSAGES))
-            (again,) = afresh([query])
+            (again,) = with_new_state([query])
             backwards = _scored(self.make(), again, corpus, _by_key(PASSAGES[::-1]))
             assert _scores(forwards) == _scores(backwards), f"{query.text!r}: the order matters"
 
@@ -119,34 +119,34 @@ class ScorerContract(StageContract[Scorer]):
         for query in self._queries():
             assert not _scored(self.make(), query, MemoryCorpus(), NO_PASSAGES), f"{query.text!r}"
 
-    def test_a_single_passage_is_no_trouble(self) -> None:
-        """Statistics over one passage divide by nothing that is zero."""
+    def test_a_single_passage_is_scored(self) -> None:
+        """Statistics over one passage do not divide by zero."""
         only = PASSAGES[0]
         for query in self._queries():
             hits = _scored(self.make(), query, MemoryCorpus([only]), _by_key([only]))
             assert all(math.isfinite(hit.score) for hit in hits), f"{query.text!r}"
 
-    def test_a_large_corpus_is_no_trouble(self) -> None:
-        """A thousand passages that are much alike are still finite, and scored once."""
+    def test_a_large_corpus_is_scored(self) -> None:
+        """A thousand similar passages have finite scores, each one."""
         many = [passage(f"{n % 50}.md", n + 1, f"第{n}条", "有給休暇") for n in range(_LARGE)]
         hits = _scored(self.make(), Query("有給休暇"), MemoryCorpus(many), _by_key(many))
         assert len({hit.passage.key for hit in hits}) == len(hits) <= _LARGE
 
     def test_a_spent_budget_is_no_error(self) -> None:
-        """When time is up, what is there is returned; when the caller is gone, ``Cancelled``."""
+        """When time runs out, hits so far are returned; a cancelled caller gets ``Cancelled``."""
         corpus = self.corpus()
-        late, gone = Budget.of(0), Budget()
-        gone.cancelled.set()
+        expired, aborted = Budget.of(0), Budget()
+        aborted.cancelled.set()
         for query in self._queries():
             arguments = (query.text, query.required, query.must, query.limit)
-            _scored(self.make(), Query(*arguments, budget=late), corpus, _by_key(PASSAGES))
+            _scored(self.make(), Query(*arguments, budget=expired), corpus, _by_key(PASSAGES))
             try:
-                _scored(self.make(), Query(*arguments, budget=gone), corpus, _by_key(PASSAGES))
+                _scored(self.make(), Query(*arguments, budget=aborted), corpus, _by_key(PASSAGES))
             except Cancelled:
                 continue
 
     def _queries(self) -> list[Query]:
-        return afresh([*self.queries, *QUERIES])
+        return with_new_state([*self.queries, *QUERIES])
 
     def _hits(self) -> Iterable[tuple[Query, Hit]]:
         corpus = self.corpus()
@@ -157,7 +157,7 @@ class ScorerContract(StageContract[Scorer]):
 
 
 def _by_key(passages: Iterable[Passage]) -> Mapping[PassageKey, Passage]:
-    """Return what was found before as the pipeline gives it: nobody can write into it."""
+    """Return candidates as the pipeline passes them: as a read-only mapping."""
     return MappingProxyType({item.key: item for item in passages})
 
 
@@ -168,7 +168,7 @@ def _scored(
     return scored.hits if isinstance(scored, Ranking) else tuple(scored)
 
 
-def _holds(item: Passage, term: str) -> bool:
+def _contains(item: Passage, term: str) -> bool:
     return any(occurs(text, fold(term)) for text in item.fields.values())
 
 

@@ -1,4 +1,4 @@
-"""What a stage does outside itself: the files it changes and the hosts it calls, and no others."""
+"""Side effects of a stage: the files it changes and the hosts it connects to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHANGES = {
     "os.utime": 1,
     "sqlite3.connect": 1,
 }
-"""Events that change what their first arguments name, and how many of those there are."""
+"""Events that change what their first arguments name, and the number of those arguments."""
 
 _CALLS = frozenset(
     {
@@ -41,20 +41,20 @@ _LOOPBACK = ("127.0.0.1", "::1")
 
 
 class SideEffectMonitor:
-    """Hears every audit event of the process; while somebody watches, refuses what is outside.
+    """Watches every audit event of the process; while confined, refuses forbidden ones.
 
-    What is refused is remembered too: a stage may survive the refusal. What an extension does
-    behind Python's back, or a child process, is not heard.
+    Refused events are recorded too: a stage may survive the refusal. Actions of C extensions or
+    child processes raise no events.
     """
 
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._attempts: list[str] = []
-        sys.addaudithook(self._heard)
+        sys.addaudithook(self._on_event)
 
     @contextmanager
     def confined_to(self, folder: Path) -> Iterator[list[str]]:
-        """Let nothing be written but below a folder, and nobody be called; give the attempts."""
+        """Allow writing only below a folder, and no network; yield the refused attempts."""
         bytecode = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # a late import is the interpreter's business
         self._attempts = []
@@ -65,7 +65,7 @@ class SideEffectMonitor:
             self._folder = None
             sys.dont_write_bytecode = bytecode
 
-    def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
+    def _on_event(self, event: str, arguments: tuple[object, ...]) -> None:
         if self._folder is None:
             return
         if event in _CALLS:
@@ -102,5 +102,5 @@ class SideEffectMonitor:
 
 @cache
 def side_effects() -> SideEffectMonitor:
-    """Return the one that listens in this process: a hook cannot be taken away again."""
+    """Return the monitor of this process: an audit hook cannot be removed."""
     return SideEffectMonitor()

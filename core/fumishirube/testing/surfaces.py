@@ -43,34 +43,34 @@ _TEXT = "# 休暇\n年次有給休暇は10日。\n## 例外\n試用期間中は�
 
 
 class SurfaceContract(StageContract[Surface]):
-    """Tools with names, schemas and examples that hold, and failures that have a code."""
+    """Tools with valid names, schemas and examples, and failures with a code."""
 
     protocol = Surface
 
     def context(self) -> SurfaceContext:
-        """Return the desk that the tools work at; override it for a surface that needs another."""
+        """Return the SurfaceContext of the tools; override it for a surface that needs another."""
         return MemoryContext({"m1": [_sample()]})
 
     def exercise(self, stage: Surface, folder: Path) -> object:  # noqa: ARG002
-        """Take the tools and their schemas."""
+        """Return the tools and their schemas."""
         return [
             (tool.name, tool.params.model_json_schema(), tool.answer.model_json_schema())
             for tool in stage.tools(self.context())
         ]
 
     def use(self, stage: Surface, folder: Path) -> None:
-        """Take the tools, and call each with its examples."""
+        """Call each tool with its examples."""
         self.exercise(stage, folder)
         for tool in stage.tools(self.context()):
             for example in tool.examples:
                 self._call(tool, example, _discovered())
 
     def own(self, folder: Path) -> Path:  # noqa: ARG002
-        """Return the root that the surface is given with its desk."""
+        """Return the root of the surface's context."""
         return self.context().root.path
 
-    def test_it_says_which_root_it_reads_and_how_it_searches(self) -> None:
-        """``root`` names a root of the configuration, ``pipeline`` holds defaults by kind."""
+    def test_it_names_its_root_and_its_pipeline(self) -> None:
+        """``root`` names a root of the configuration, ``pipeline`` contains defaults by kind."""
         surface = self.make()
         assert surface.root in RootSettings.model_fields, f"there is no root {surface.root!r}"
         assert isinstance(surface.pipeline, Mapping), f"pipeline is {surface.pipeline!r}"
@@ -79,29 +79,29 @@ class SurfaceContract(StageContract[Surface]):
         assert not unknown, f"a pipeline has no {unknown}"
 
     def test_it_offers_tools(self) -> None:
-        """A surface without tools would offer nothing."""
+        """A surface without tools would be useless."""
         assert self._tools(), "no tools"
 
-    def test_tools_are_offered_before_there_is_anything_to_read(self) -> None:
-        """Listing tools asks nothing of the desk that an empty one could not answer."""
+    def test_an_empty_context_has_the_same_tools(self) -> None:
+        """Listing tools works with an empty context."""
         names = [tool.name for tool in self.make().tools(MemoryContext({}))]
         assert names == [tool.name for tool in self._tools()], "the tools depend on the manuals"
 
     def test_names_are_snake_case_and_unique(self) -> None:
-        """Callers tell tools apart by name."""
+        """Callers identify tools by name."""
         names = [tool.name for tool in self._tools()]
         assert len(names) == len(set(names)), f"names repeat in {names}"
         for name in names:
             assert _NAME.fullmatch(name), f"{name!r} is not snake_case"
 
-    def test_tools_say_what_they_do(self) -> None:
-        """A model chooses tools by what their summaries say."""
+    def test_tools_have_a_title_and_a_summary(self) -> None:
+        """A model chooses tools by their summaries."""
         for tool in self._tools():
             assert tool.title.strip(), f"{tool.name} has no title"
             assert tool.summary.strip(), f"{tool.name} has no summary"
 
     def test_arguments_and_answers_have_schemas(self) -> None:
-        """Every face is made from them."""
+        """Every face is made from the schemas."""
         for tool in self._tools():
             assert issubclass(tool.params, Params), f"{tool.name}: params inherit no Params"
             assert issubclass(tool.answer, Answer), f"{tool.name}: answer inherits no Answer"
@@ -109,20 +109,20 @@ class SurfaceContract(StageContract[Surface]):
                 assert json.dumps(model.model_json_schema()), f"{tool.name}: no schema"
 
     def test_unknown_arguments_are_refused(self) -> None:
-        """A misspelt argument is told, not dropped."""
+        """A misspelt argument is reported, not dropped."""
         for tool in self._tools():
             for example in (*tool.examples, {}):
                 with pytest.raises(ValidationError):
                     tool.params.model_validate({**example, "no_such_argument": 1})
 
     def test_examples_are_valid_arguments(self) -> None:
-        """What the documentation shows can be called."""
+        """The examples of the documentation can be called."""
         for tool in self._tools():
             for example in tool.examples:
                 tool.params.model_validate_json(json.dumps(example))
 
     def test_examples_are_answered_or_refused_with_a_code(self) -> None:
-        """A call ends in an answer of its type or in a ``ToolError``, in nothing else."""
+        """A call ends with an answer of its type or with a ``ToolError``, with nothing else."""
         for tool in self._tools():
             for example in tool.examples:
                 self._call(tool, example, Call())
@@ -130,7 +130,7 @@ class SurfaceContract(StageContract[Surface]):
                 self._call(tool, example, _discovered())
 
     def test_a_tool_that_needs_arguments_has_an_example(self) -> None:
-        """What nobody shows how to call, nobody calls; and nothing here would have tried it."""
+        """Callers need an example, and this contract tests by examples."""
         for tool in self._tools():
             needs = any(field.is_required() for field in tool.params.model_fields.values())
             assert tool.examples or not needs, f"{tool.name} has no example"
@@ -146,24 +146,24 @@ class SurfaceContract(StageContract[Surface]):
                     assert again.model_dump_json() == text, f"{tool.name}: {text[:200]}"
 
     def test_awkward_arguments_are_answered_or_refused(self) -> None:
-        """Whatever text is given for any argument, the tool answers or says what is wrong."""
+        """For any text as any argument, the tool answers or reports what is wrong."""
         for tool in self._tools():
             for example in (*tool.examples, {}):
                 for name, text in product(tool.params.model_fields, _AWKWARD):
                     self._call(tool, {**example, name: text}, _discovered())
 
     def test_a_spent_budget_is_no_error(self) -> None:
-        """When time is up a tool answers or refuses; when the caller is gone, ``Cancelled``."""
-        late, gone = Budget.of(0), Budget()
-        gone.cancelled.set()
+        """When time runs out a tool answers or refuses; a cancelled caller gets ``Cancelled``."""
+        expired, aborted = Budget.of(0), Budget()
+        aborted.cancelled.set()
         for tool in self._tools():
             for example in tool.examples:
-                self._call(tool, example, replace(_discovered(), budget=late))
+                self._call(tool, example, replace(_discovered(), budget=expired))
                 with suppress(Cancelled):
-                    self._call(tool, example, replace(_discovered(), budget=gone))
+                    self._call(tool, example, replace(_discovered(), budget=aborted))
 
-    def test_what_only_reads_writes_nothing(self, tmp_path: Path) -> None:
-        """A tool that says it only reads leaves every file as it was, its root's too."""
+    def test_read_only_tools_write_nothing(self, tmp_path: Path) -> None:
+        """A read-only tool leaves every file unchanged, also those of its root."""
         for tool in self._tools():
             for example in tool.examples if tool.read_only else ():
                 with (
@@ -174,20 +174,20 @@ class SurfaceContract(StageContract[Surface]):
                 assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
 
     def test_routes_are_a_method_and_a_path(self) -> None:
-        """No two tools are reached the same way."""
+        """No two tools have the same route."""
         routes = [tool.http for tool in self._tools() if tool.http]
         assert len(routes) == len(set(routes)), f"routes repeat in {routes}"
         for method, path in routes:
             assert method in _METHODS, f"{method!r} is no method"
             assert path.startswith("/"), f"{path!r} does not begin with a slash"
 
-    def test_what_only_reads_destroys_nothing(self) -> None:
+    def test_read_only_tools_destroy_nothing(self) -> None:
         """The annotations of a tool agree with each other."""
         for tool in self._tools():
             assert not (tool.read_only and tool.destructive), f"{tool.name} contradicts itself"
 
-    def test_what_is_listed_can_be_read(self) -> None:
-        """Each resource gives its text by its URI, and what is not there fails with a code."""
+    def test_listed_resources_can_be_read(self) -> None:
+        """Each resource can be read by its URI; an unknown URI fails with a code."""
         surface = self.make()
         if not isinstance(surface, HasResources):
             return
@@ -202,7 +202,7 @@ class SurfaceContract(StageContract[Surface]):
             resources.read(f"{resources.scheme}://no-such/../resource", Call())
 
     def test_prompts_are_written_from_their_arguments(self) -> None:
-        """What a person filled in stands in the text."""
+        """The text of a prompt contains its arguments."""
         surface = self.make()
         for prompt in surface.prompts(self.context()) if isinstance(surface, HasPrompts) else ():
             values = {argument.name: f"<{argument.name} {{}} %s>" for argument in prompt.arguments}
@@ -214,7 +214,7 @@ class SurfaceContract(StageContract[Surface]):
         return self.make().tools(self.context())
 
     def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> Answer | None:
-        """Call a tool, and return its answer, if it did not refuse."""
+        """Call a tool, and return its answer, or ``None`` if it refused."""
         try:
             params = tool.params.model_validate_json(json.dumps(example))
         except (ToolError, ValidationError):

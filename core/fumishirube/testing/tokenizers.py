@@ -26,11 +26,11 @@ class TokenizerContract(StageContract[Tokenizer]):
     """Further texts to try, in the tokenizer's own language."""
 
     def exercise(self, stage: Tokenizer, folder: Path) -> object:  # noqa: ARG002
-        """Take the terms and the clause of every text."""
+        """Return the terms and the clause of every text."""
         return [(list(stage.terms(text)), stage.narrow(text)) for text in self._folded()]
 
     def test_terms_are_words_without_white_space(self) -> None:
-        """An index keeps terms apart by white space."""
+        """An index separates terms by white space."""
         stage = self.make()
         for text in self._folded():
             for term in stage.terms(text):
@@ -38,7 +38,7 @@ class TokenizerContract(StageContract[Tokenizer]):
                 assert term.split() == [term], f"{term!r} is empty or holds white space"
 
     def test_a_blank_text_has_no_terms(self) -> None:
-        """Nothing comes of nothing."""
+        """A text without letters has no terms."""
         assert list(self.make().terms("")) == [], "an empty text has terms"
 
     def test_words_have_terms(self) -> None:
@@ -48,21 +48,21 @@ class TokenizerContract(StageContract[Tokenizer]):
             assert list(stage.terms(text)), f"{text!r} has no terms, so it is never found"
 
     def test_a_long_text_has_the_terms_of_its_parts(self) -> None:
-        """Nothing is cut off at some length."""
+        """No text is cut at some length."""
         stage = self.make()
         once = set(stage.terms(fold("年次有給休暇 password。")))
         many = stage.terms(fold("年次有給休暇 password。" * _LARGE))
         assert once <= set(many), f"missing: {once - set(many)}"
         assert len(many) >= _LARGE, "terms are dropped when they repeat"
 
-    def test_a_long_word_is_no_trouble(self) -> None:
-        """A word of any length has terms or none, but it does not fail."""
+    def test_a_long_word_does_not_fail(self) -> None:
+        """A word of any length has terms or none, but does not fail."""
         list(self.make().terms("a" * 100_000))
 
     def test_a_line_break_parts_texts(self) -> None:
-        """Two texts, one below the other, have the terms of both, as often as both have them.
+        """Two texts on two lines have the terms of both, as often as both have them.
 
-        A tokenizer that looks at what stands around a word looks at one line at a time.
+        A tokenizer may use the context of a word only within its line.
         """
         stage = self.make()
         texts = self._folded()
@@ -80,15 +80,15 @@ class TokenizerContract(StageContract[Tokenizer]):
             first, second = stage.terms(left)[0], stage.terms(other)[0]
             assert terms.index(first) < terms.index(second), f"{left} {other}: {terms}"
 
-    def test_narrowing_by_a_long_text_is_no_trouble(self) -> None:
-        """Whoever pastes a page into the search is answered."""
+    def test_narrowing_by_a_long_text_works(self) -> None:
+        """A search for a whole page is answered."""
         stage = self.make()
         text = fold("年次有給休暇 password。" * _LARGE)
         clause, _ = stage.narrow(text)
         assert MemoryCorpus([passage("a.md", body=text)], stage).search(clause, 1), "it is lost"
 
-    def test_narrowing_keeps_every_passage_that_holds_the_text(self) -> None:
-        """What ``narrow`` rules out is never looked at, so it may rule out only what is safe."""
+    def test_narrowing_loses_no_passage_with_the_text(self) -> None:
+        """Passages that ``narrow`` excludes are never read, so it must not exclude a match."""
         stage = self.make()
         passages = self._passages()
         corpus = MemoryCorpus(passages, stage)
@@ -97,14 +97,16 @@ class TokenizerContract(StageContract[Tokenizer]):
             matching = {match.passage.key for match in corpus.search(clause, len(passages))}
             for item in passages:
                 if item.key not in matching:
-                    assert not _holds(item, needle), f"narrow({needle!r}) = {clause} loses {item}"
+                    assert not _contains(item, needle), (
+                        f"narrow({needle!r}) = {clause} loses {item}"
+                    )
                 elif exact:
-                    assert _holds(item, needle), (
+                    assert _contains(item, needle), (
                         f"narrow({needle!r}) = {clause} is not exact: {item}"
                     )
 
-    def test_narrowing_by_no_terms_keeps_everything(self) -> None:
-        """Punctuation stands in texts without being a term: its clause has to hold anywhere."""
+    def test_narrowing_without_terms_matches_every_text(self) -> None:
+        """Punctuation occurs in texts without being a term: its clause has to match anywhere."""
         stage = self.make()
         corpus = MemoryCorpus([passage("a.md", body="a。 (b) … c!?")], stage)
         for needle in ("。", "(", "…", "!?"):
@@ -129,5 +131,5 @@ class TokenizerContract(StageContract[Tokenizer]):
         return [needle for needle in needles if needle]
 
 
-def _holds(item: Passage, needle: str) -> bool:
+def _contains(item: Passage, needle: str) -> bool:
     return any(occurs(text, needle) for text in item.fields.values())

@@ -96,14 +96,14 @@ def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
     shapes = [error for error in errors if of_shape(error)]
     chosen = (shapes or list(errors))[0]
     place = _located(chosen, shape)
-    if _arms(place.schema):
+    if _members(place.schema):
         below = (f"{place.name}.", f"{place.name}[")
         beside = [e for e in shapes if f"{_located(e, shape).name}.".startswith(below)]
         fitting = [e for e in beside if not _misfit(e, _located(e, shape).schema)]
         if beside and not fitting:
             return _mistyped(place)
         chosen = fitting[0] if fitting else chosen
-    return _complaint(chosen, _located(chosen, shape), shape)
+    return _error(chosen, _located(chosen, shape), shape)
 
 
 def of_shape(error: ErrorDetails) -> bool:
@@ -152,24 +152,24 @@ def accepted(schema: Schema) -> frozenset[str]:
     types = {kinds} if isinstance(kinds, str) else set(kinds)
     values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
     types.update(json_type(value) for value in values)
-    return frozenset(types.union(*(accepted(arm) for arm in _arms(schema))))
+    return frozenset(types.union(*(accepted(member) for member in _members(schema))))
 
 
 def _inside(schema: Schema, step: str | int) -> Schema | None:
-    for arm in (schema, *_arms(schema)):
+    for member in (schema, *_members(schema)):
         if isinstance(step, int):
-            listed = arm.get("prefixItems", ())
-            inner = listed[step] if step < len(listed) else arm.get("items")
+            listed = member.get("prefixItems", ())
+            inner = listed[step] if step < len(listed) else member.get("items")
         else:
-            inner = arm.get("properties", {}).get(step)
-            if inner is None and arm is schema and not _arms(schema):
-                inner = arm.get("additionalProperties")
+            inner = member.get("properties", {}).get(step)
+            if inner is None and member is schema and not _members(schema):
+                inner = member.get("additionalProperties")
         if isinstance(inner, dict):
             return inner
     return None
 
 
-def _arms(schema: Schema) -> list[Schema]:
+def _members(schema: Schema) -> list[Schema]:
     return [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
 
 
@@ -178,11 +178,11 @@ def _misfit(error: ErrorDetails, schema: Schema) -> bool:
     kinds = accepted(schema)
     if error["type"] in ("extra_forbidden", "missing") or not kinds:
         return False
-    arm = error["type"].removesuffix("_type")
-    return arm != error["type"] or json_type(error["input"]) not in kinds
+    member = error["type"].removesuffix("_type")
+    return member != error["type"] or json_type(error["input"]) not in kinds
 
 
-def _complaint(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> ToolError:
+def _error(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> ToolError:
     kind, name, schema = error["type"], place.name, place.schema
     context: dict[str, Any] = error.get("ctx", {})
     if kind in _KINDS:
@@ -210,9 +210,13 @@ def _complaint(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> T
 
 
 def _mistyped(place: ArgumentLocation) -> ToolError:
-    arms = _arms(place.schema) or [place.schema]
-    allowed = [value for arm in arms for value in _choices(arm)]
-    nouns = [_NOUNS[arm["type"]] for arm in arms if not _choices(arm) and arm.get("type") in _NOUNS]
+    members = _members(place.schema) or [place.schema]
+    allowed = [value for member in members for value in _choices(member)]
+    nouns = [
+        _NOUNS[member["type"]]
+        for member in members
+        if not _choices(member) and member.get("type") in _NOUNS
+    ]
     if allowed:
         nouns.append("one of " + ", ".join(str(value) for value in allowed))
     if not nouns:
@@ -236,10 +240,14 @@ def _unusable(place: ArgumentLocation, why: str) -> ToolError:
 
 def _out_of_bounds(place: ArgumentLocation, keys: tuple[str, str, str]) -> ToolError | None:
     low_key, high_key, unit = keys
-    arms = [arm for arm in (place.schema, *_arms(place.schema)) if arm.keys() & {low_key, high_key}]
-    if not arms:
+    members = [
+        member
+        for member in (place.schema, *_members(place.schema))
+        if member.keys() & {low_key, high_key}
+    ]
+    if not members:
         return None
-    low, high = arms[0].get(low_key), arms[0].get(high_key)
+    low, high = members[0].get(low_key), members[0].get(high_key)
     if high is None and low == 1 and unit:
         rule = "not be empty"
     elif high is None:
@@ -253,7 +261,11 @@ def _out_of_bounds(place: ArgumentLocation, keys: tuple[str, str, str]) -> ToolE
 
 def _unknown(error: ErrorDetails, name: str, shape: Schema) -> ToolError:
     parent = _walked(error["loc"][:-1], shape)
-    known = [n for arm in (parent.schema, *_arms(parent.schema)) for n in arm.get("properties", ())]
+    known = [
+        n
+        for member in (parent.schema, *_members(parent.schema))
+        for n in member.get("properties", ())
+    ]
     near = get_close_matches(str(error["loc"][-1]), known, n=1)
     hint = f"; did you mean '{joined(parent.name, near[0])}'?" if near else ""
     return InvalidParameter(f"unknown argument '{name}'{hint}", parameter=name)

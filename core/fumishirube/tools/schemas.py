@@ -153,10 +153,10 @@ class _Generator(GenerateJsonSchema):
     def ser_schema(self, schema: Any) -> Schema | None:
         """Describe a model by its fields, even if its serializer returns any mapping."""
         described = super().ser_schema(schema)
-        return described if described and not _says_nothing(described) else None
+        return described if described and not _is_plain_object(described) else None
 
 
-def _says_nothing(described: Schema) -> bool:
+def _is_plain_object(described: Schema) -> bool:
     return described.get("type") == "object" and not described.keys() - {
         "type",
         "additionalProperties",
@@ -187,8 +187,8 @@ def _generate(model: type[BaseModel], mode: Any) -> Schema:
 def _inlined(schema: Schema, definitions: Schema, above: tuple[str, ...]) -> Schema:
     name = schema.get("$ref", "").removeprefix("#/$defs/")
     if name in definitions and name not in above:
-        beside = {key: value for key, value in schema.items() if key != "$ref"}
-        return _inlined({**definitions[name], **beside}, definitions, (*above, name))
+        siblings = {key: value for key, value in schema.items() if key != "$ref"}
+        return _inlined({**definitions[name], **siblings}, definitions, (*above, name))
     # A discriminator points into the definitions; a title repeats the property's name.
     remaining = {
         key: value for key, value in schema.items() if key not in ("title", "discriminator")
@@ -208,13 +208,13 @@ def _without_nulls(schema: Schema) -> Schema:
 
 
 def _without_null(schema: Schema) -> Schema:
-    beside = {k: v for k, v in schema.items() if not (k == "default" and v is None)}
-    arms = beside.get("anyOf", [])
-    if _NULL not in arms:
-        return beside
-    arms = [arm for arm in arms if arm != _NULL]
-    del beside["anyOf"]
-    return {**arms[0], **beside} if len(arms) == 1 else {"anyOf": arms, **beside}
+    siblings = {k: v for k, v in schema.items() if not (k == "default" and v is None)}
+    members = siblings.get("anyOf", [])
+    if _NULL not in members:
+        return siblings
+    members = [member for member in members if member != _NULL]
+    del siblings["anyOf"]
+    return {**members[0], **siblings} if len(members) == 1 else {"anyOf": members, **siblings}
 
 
 def _without_summaries(schema: Schema) -> Schema:

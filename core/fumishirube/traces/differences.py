@@ -67,7 +67,7 @@ class RowChange(NamedTuple):
 class StageTiming(NamedTuple):
     """A stage in two trees of spans, by its path; a missing side is ``None``."""
 
-    way: tuple[str, ...]
+    path: tuple[str, ...]
     before: Span | None
     after: Span | None
 
@@ -94,20 +94,21 @@ class TraceDifference:
         Two hits are the same section if path and line are equal, or, after lines were inserted
         above, if file and text are.
         """
-        gone = {_key(row): RankedRow(rank, row) for rank, row in _ranked(self.before)}
+        removed = {_key(row): RankedRow(rank, row) for rank, row in _ranked(self.before)}
         places = [RankedRow(rank, row) for rank, row in _ranked(self.after)]
-        partners = {place.rank: gone.pop(_key(place.row), None) for place in places}
+        partners = {place.rank: removed.pop(_key(place.row), None) for place in places}
         by_text = {
-            (gone_place.row.path, gone_place.row.digest): key for key, gone_place in gone.items()
+            (removed_place.row.path, removed_place.row.digest): key
+            for key, removed_place in removed.items()
         }
         changes = []
         for place in places:
             partner = partners[place.rank]
             if partner is None:
                 key = by_text.pop((place.row.path, place.row.digest), None)
-                partner = gone.pop(key) if key else None
+                partner = removed.pop(key) if key else None
             changes.append(RowChange(partner, place))
-        return (*changes, *(RowChange(place, None) for place in gone.values()))
+        return (*changes, *(RowChange(place, None) for place in removed.values()))
 
     @cached_property
     def same_ranking(self) -> bool:
@@ -150,23 +151,28 @@ def settings_between(
     Stages are matched by name: ``scorers`` lists which there are, in order, and
     ``scorers.lexical.pool`` is a setting of a stage that both have.
     """
-    ours, theirs = dict(_flat(before)), dict(_flat(after))
-    names = [*theirs, *(name for name in ours if name not in theirs)]
-    changes = (SettingChange(name, ours.get(name), theirs.get(name)) for name in names)
+    before_values, after_values = dict(_flat(before)), dict(_flat(after))
+    names = [*after_values, *(name for name in before_values if name not in after_values)]
+    changes = (
+        SettingChange(name, before_values.get(name), after_values.get(name)) for name in names
+    )
     return tuple(
         change
         for change in changes
-        if change.before != change.after and not _belongs_to_missing(change.name, ours, theirs)
+        if change.before != change.after
+        and not _belongs_to_missing(change.name, before_values, after_values)
     )
 
 
 def _belongs_to_missing(
-    name: str, ours: Mapping[str, JsonValue], theirs: Mapping[str, JsonValue]
+    name: str, before_values: Mapping[str, JsonValue], after_values: Mapping[str, JsonValue]
 ) -> bool:
     """Tell whether only one side has the stage, which the line of its kind already shows."""
     kind, _, rest = name.partition(".")
     stage = rest.partition(".")[0]
-    return bool(rest) and any(stage not in _names(side.get(kind)) for side in (ours, theirs))
+    return bool(rest) and any(
+        stage not in _names(side.get(kind)) for side in (before_values, after_values)
+    )
 
 
 def _names(value: JsonValue) -> list[JsonValue]:
@@ -194,23 +200,25 @@ def _key(row: TraceRow) -> tuple[str, int]:
     return row.path, row.start_line
 
 
-def _timed(way: tuple[str, ...], before: Span | None, after: Span | None) -> Iterator[StageTiming]:
+def _timed(
+    parents: tuple[str, ...], before: Span | None, after: Span | None
+) -> Iterator[StageTiming]:
     span = after or before
     assert span is not None
-    here = (*way, span.kind if span.kind == span.name else f"{span.kind} {span.name}")
-    yield StageTiming(here, before, after)
-    ours, theirs = _children(before), _children(after)
-    for key in _merged([*ours], [*theirs]):
-        yield from _timed(here, ours.get(key), theirs.get(key))
+    path = (*parents, span.kind if span.kind == span.name else f"{span.kind} {span.name}")
+    yield StageTiming(path, before, after)
+    before_values, after_values = _children(before), _children(after)
+    for key in _merged([*before_values], [*after_values]):
+        yield from _timed(path, before_values.get(key), after_values.get(key))
 
 
 def _children(span: Span | None) -> dict[_Key, Span]:
     """Return the child spans by kind, name, and the number of equal ones before."""
-    met: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     by_key: dict[_Key, Span] = {}
     for child in span.children if span else ():
-        by_key[child.kind, child.name, met[child.kind, child.name]] = child
-        met[child.kind, child.name] += 1
+        by_key[child.kind, child.name, seen[child.kind, child.name]] = child
+        seen[child.kind, child.name] += 1
     return by_key
 
 
@@ -220,12 +228,12 @@ def _merged(before: Sequence[_Key], after: Sequence[_Key]) -> Iterator[_Key]:
     rest = iter(before)
     for key in after:
         if key in before and key not in yielded:
-            for gone in rest:
-                if gone == key:
+            for removed in rest:
+                if removed == key:
                     break
-                if gone not in after:
-                    yielded.add(gone)
-                    yield gone
+                if removed not in after:
+                    yielded.add(removed)
+                    yield removed
         yielded.add(key)
         yield key
     yield from (key for key in before if key not in yielded)

@@ -33,11 +33,11 @@ _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
 class TraceFiles:
-    """A folder of traces: at most ``keep``, and none older than ``seconds``."""
+    """A folder of traces: at most ``limit``, and none older than ``seconds``."""
 
-    def __init__(self, folder: Path, keep: int, seconds: float) -> None:
+    def __init__(self, folder: Path, limit: int, seconds: float) -> None:
         self._folder = folder
-        self._keep = keep
+        self._limit = limit
         self._seconds = seconds
 
     def write(self, trace: Trace) -> None:
@@ -107,7 +107,7 @@ class TraceFiles:
                 remaining.append((written, entry.path))
             elif entry.name.endswith(_SUFFIX) or written < now - _UNFINISHED_SECONDS:
                 _delete(entry.path)
-        for _, path in sorted(remaining)[: max(0, len(remaining) - self._keep)]:
+        for _, path in sorted(remaining)[: max(0, len(remaining) - self._limit)]:
             _delete(path)
 
     def _entries(self) -> list[os.DirEntry[str]]:
@@ -207,7 +207,7 @@ def _plain(value: object) -> object:
         return dict(value)
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    raise TypeError(f"a trace cannot keep {type(value).__name__}")
+    raise TypeError(f"a trace cannot store {type(value).__name__}")
 
 
 def _span(span: Span, rows: _StoredRows) -> dict[str, Any]:

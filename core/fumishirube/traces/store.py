@@ -27,7 +27,7 @@ _LATEST = 2.0
 """Seconds after which they are written in any case."""
 _PAUSE = 0.01
 """Seconds between two writes while searches run, so that each delays another search."""
-_PATIENCE = 5.0
+_JOIN_SECONDS = 5.0
 """Seconds that closing waits for the writer."""
 
 
@@ -43,12 +43,14 @@ class TraceStore:
     from there.
     """
 
-    def __init__(self, keep: int, seconds: float, folder: Path | None = None) -> None:
-        self._keep = keep
+    def __init__(self, limit: int, seconds: float, folder: Path | None = None) -> None:
+        self._limit = limit
         self._seconds = seconds
-        self._files = TraceFiles(folder, keep, seconds) if folder else None
-        self._gone: set[str] = set()
-        self._writer = _TraceWriter(self._files, self._is_kept, self._gone) if self._files else None
+        self._files = TraceFiles(folder, limit, seconds) if folder else None
+        self._dropped: set[str] = set()
+        self._writer = (
+            _TraceWriter(self._files, self._is_stored, self._dropped) if self._files else None
+        )
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._lock = Lock()
 
@@ -91,7 +93,7 @@ class TraceStore:
         with self._lock:
             self._expire()
             trace = self._traces.get(trace_id)
-        if trace is None and self._files and trace_id not in self._gone:
+        if trace is None and self._files and trace_id not in self._dropped:
             trace = self._files.read(trace_id)
         if trace is None:
             # Only well-formed ids are repeated in the error: anything else may be a path.
@@ -129,27 +131,29 @@ class TraceStore:
         if self._writer:
             self._writer.close()
 
-    def _is_kept(self, trace: Trace) -> bool:
+    def _is_stored(self, trace: Trace) -> bool:
         return self._traces.get(trace.id) is trace
 
     def _expire(self) -> None:
         oldest = time.time() - self._seconds
         while self._traces:
             first = next(iter(self._traces.values()))
-            if len(self._traces) <= self._keep and first.created >= oldest:
+            if len(self._traces) <= self._limit and first.created >= oldest:
                 return
             self._traces.popitem(last=False)
             if self._files:
-                self._gone.add(first.id)  # the thread that writes removes its file
+                self._dropped.add(first.id)  # the thread that writes removes its file
 
 
 class _TraceWriter:
     """Writes traces one after the other while no search runs."""
 
-    def __init__(self, files: TraceFiles, wanted: Callable[[Trace], bool], gone: set[str]) -> None:
+    def __init__(
+        self, files: TraceFiles, wanted: Callable[[Trace], bool], dropped: set[str]
+    ) -> None:
         self._files = files
         self._wanted = wanted
-        self._gone = gone
+        self._dropped = dropped
         self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
         self._closing = Event()
         self._lock = Lock()
@@ -167,7 +171,7 @@ class _TraceWriter:
         self._closing.set()
         self._waiting.put(None)
         if self._thread is not None:
-            self._thread.join(_PATIENCE)
+            self._thread.join(_JOIN_SECONDS)
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -201,9 +205,9 @@ class _TraceWriter:
                     self._files.write(trace)
                     if not self._waiting.empty():
                         self._closing.wait(_PAUSE)
-            for trace_id in self._gone.copy():
+            for trace_id in self._dropped.copy():
                 self._files.remove(trace_id)
-                self._gone.discard(trace_id)
+                self._dropped.discard(trace_id)
             self._files.tidy()
         except Exception:
             # A full disk must not end the thread: there may be space for the next trace.

@@ -55,7 +55,10 @@ class _Planless(Places):
 
 class TestPlanless(FuserContract):
     # Without a run nothing is fused.
-    breaks = ("test_a_plan_has_runs_with_names_of_their_own", "test_what_runs_left_out_stays_named")
+    breaks = (
+        "test_a_plan_has_runs_with_names_of_their_own",
+        "test_hits_left_out_by_runs_stay_left_out",
+    )
     stage = _Planless()
 
 
@@ -108,7 +111,7 @@ class _Consoling(Places):
 
 class TestConsoling(FuserContract):
     # Runs may bring nothing in other tests as well.
-    breaks = ("test_nothing_found_stays_nothing",)
+    breaks = ("test_runs_without_hits_fuse_to_no_hits",)
     stage = _Consoling()
 
 
@@ -138,7 +141,7 @@ class _Contrary(Places):
 
 
 class TestContrary(FuserContract):
-    breaks = ("test_runs_that_agree_keep_their_order", "test_what_every_run_prefers_stays_ahead")
+    breaks = ("test_runs_that_agree_keep_their_order", "test_an_order_of_all_runs_stays")
     stage = _Contrary()
 
 
@@ -250,7 +253,7 @@ class _Fickle(Places):
 
 
 class TestFickle(FuserContract):
-    breaks = ("test_what_every_run_prefers_stays_ahead",)
+    breaks = ("test_an_order_of_all_runs_stays",)
     stage = _Fickle()
 
 
@@ -263,7 +266,7 @@ class _Dropping(Places):
 
 
 class TestDropping(FuserContract):
-    breaks = ("test_what_is_dropped_is_named_as_left_out",)
+    breaks = ("test_dropped_hits_are_left_out_by_name",)
     stage = _Dropping()
 
 
@@ -275,7 +278,7 @@ class _Forgetting(Places):
 
 
 class TestForgetting(FuserContract):
-    breaks = ("test_what_runs_left_out_stays_named",)
+    breaks = ("test_hits_left_out_by_runs_stay_left_out",)
     stage = _Forgetting()
 
 
@@ -302,5 +305,5 @@ class _Overwhelmed(Places):
 
 
 class TestOverwhelmed(FuserContract):
-    breaks = ("test_large_rankings_are_no_trouble",)
+    breaks = ("test_large_rankings_are_fused",)
     stage = _Overwhelmed()

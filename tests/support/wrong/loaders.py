@@ -128,7 +128,7 @@ class _Typeless(Blocks):
 
 
 class TestTypeless(_Contract):
-    breaks = ("test_a_document_is_called_what_its_source_is",)
+    breaks = ("test_a_document_has_the_path_of_its_source",)
     stage = _Typeless()
 
 
@@ -174,7 +174,7 @@ class _Miscounting(Blocks):
 
 class TestMiscounting(_Contract):
     # The last line of the first section is the first line of the second.
-    breaks = ("test_lines_agree_with_offsets", "test_a_line_stands_in_one_section")
+    breaks = ("test_lines_agree_with_offsets", "test_a_line_is_in_one_section")
     stage = _Miscounting()
 
 
@@ -192,7 +192,7 @@ class _Overlapping(Blocks):
 
 
 class TestOverlapping(_Contract):
-    breaks = ("test_a_line_stands_in_one_section", "test_lines_agree_with_offsets")
+    breaks = ("test_a_line_is_in_one_section", "test_lines_agree_with_offsets")
     stage = _Overlapping()
 
 
@@ -208,7 +208,7 @@ class _Orphaning(Blocks):
 
 
 class TestOrphaning(_Contract):
-    breaks = ("test_extents_hold_whole_sections",)
+    breaks = ("test_extents_contain_whole_sections",)
     stage = _Orphaning()
 
 
@@ -220,7 +220,7 @@ class _Linking(Blocks):
 
 
 class TestLinking(_Contract):
-    breaks = ("test_links_stand_in_the_text",)
+    breaks = ("test_links_are_in_the_text",)
     stage = _Linking()
 
 
@@ -253,7 +253,7 @@ class _Following(Blocks):
 
 
 class TestFollowing(_Contract):
-    breaks = ("test_a_link_in_the_folder_leads_nowhere",)
+    breaks = ("test_a_link_in_the_folder_is_not_followed",)
     stage = _Following()
 
 

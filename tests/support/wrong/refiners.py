@@ -29,7 +29,7 @@ class _Filling(Backwards):
 
 
 class TestFilling(RefinerContract):
-    breaks = ("test_nothing_stays_nothing",)
+    breaks = ("test_no_hits_stay_no_hits",)
     stage = _Filling()
 
 
@@ -41,7 +41,7 @@ class _Lonesome(Backwards):
 
 
 class TestLonesome(RefinerContract):
-    breaks = ("test_a_single_hit_is_no_trouble",)
+    breaks = ("test_a_single_hit_is_not_lost",)
     stage = _Lonesome()
 
 
@@ -80,7 +80,7 @@ class _Dropping(Backwards):
 
 class TestDropping(RefinerContract):
     # The same ranking is refined when time is up.
-    breaks = ("test_what_is_dropped_is_named_as_left_out", "test_equal_scores_are_no_trouble")
+    breaks = ("test_dropped_hits_are_left_out_by_name", "test_equal_scores_are_refined")
     breaks += ("test_a_spent_budget_is_no_error",)
     stage = _Dropping()
 
@@ -98,7 +98,7 @@ class _Reasonless(Backwards):
 
 
 class TestReasonless(RefinerContract):
-    breaks = ("test_what_is_dropped_is_named_as_left_out", "test_a_spent_budget_is_no_error")
+    breaks = ("test_dropped_hits_are_left_out_by_name", "test_a_spent_budget_is_no_error")
     stage = _Reasonless()
 
 
@@ -110,7 +110,7 @@ class _Amnesiac(Backwards):
 
 
 class TestAmnesiac(RefinerContract):
-    breaks = ("test_what_was_left_out_before_stays_named",)
+    breaks = ("test_hits_left_out_before_stay_left_out",)
     stage = _Amnesiac()
 
 
@@ -162,7 +162,7 @@ class _Modest(Backwards):
 
 
 class TestModest(RefinerContract):
-    breaks = ("test_any_limit_is_no_trouble",)
+    breaks = ("test_any_limit_is_accepted",)
     stage = _Modest()
 
 
@@ -176,7 +176,7 @@ class _Ranging(Backwards):
 
 
 class TestRanging(RefinerContract):
-    breaks = ("test_equal_scores_are_no_trouble",)
+    breaks = ("test_equal_scores_are_refined",)
     stage = _Ranging()
 
 
@@ -201,10 +201,10 @@ class _Merging(Backwards):
 
 
 class TestMerging(RefinerContract):
-    breaks = ("test_passages_alike_are_no_trouble",)
+    breaks = ("test_similar_passages_stay_apart",)
     stage = _Merging()
 
-    def test_a_large_ranking_is_no_trouble(self) -> None:
+    def test_a_large_ranking_is_refined(self) -> None:
         """Its passages have no titles: that is another matter."""
 
 
@@ -228,5 +228,5 @@ class _Overwhelmed(Backwards):
 
 
 class TestOverwhelmed(RefinerContract):
-    breaks = ("test_a_large_ranking_is_no_trouble",)
+    breaks = ("test_a_large_ranking_is_refined",)
     stage = _Overwhelmed()

@@ -105,7 +105,7 @@ class _Stealthy(Terms):
 
 
 class TestStealthy(ScorerContract):
-    breaks = ("test_it_nominates_only_if_it_says_so",)
+    breaks = ("test_candidates_are_generated_only_if_declared",)
     stage = _Stealthy()
 
 
@@ -120,7 +120,7 @@ class _Tiring(Terms):
 
 class TestTiring(ScorerContract):
     # One query that is asked twice is one search with two runs.
-    breaks = ("test_a_used_memo_changes_nothing",)
+    breaks = ("test_shared_state_changes_no_result",)
     stage = _Tiring()
 
 
@@ -134,7 +134,7 @@ class _Eager(Terms):
 
 
 class TestEager(ScorerContract):
-    breaks = ("test_the_order_of_what_was_found_does_not_matter",)
+    breaks = ("test_the_order_of_candidates_does_not_matter",)
     stage = _Eager()
 
 
@@ -160,7 +160,7 @@ class _Comparing(Terms):
 
 
 class TestComparing(ScorerContract):
-    breaks = ("test_a_single_passage_is_no_trouble",)
+    breaks = ("test_a_single_passage_is_scored",)
     stage = _Comparing()
 
 
@@ -174,7 +174,7 @@ class _Overwhelmed(Terms):
 
 
 class TestOverwhelmed(ScorerContract):
-    breaks = ("test_a_large_corpus_is_no_trouble",)
+    breaks = ("test_a_large_corpus_is_scored",)
     stage = _Overwhelmed()
 
 

@@ -64,7 +64,7 @@ class _Silent(Sound):
 
 
 class TestSilent(Bare):
-    breaks = ("test_its_docstring_says_what_it_does",)
+    breaks = ("test_it_has_a_docstring",)
     stage = _Silent()
 
 
@@ -184,7 +184,7 @@ class _Changeling(Sound):
 
 
 class TestChangeling(Bare):
-    breaks = ("test_its_running_form_does_the_same",)
+    breaks = ("test_its_running_form_has_the_same_results",)
     stage = _Changeling()
 
 
@@ -197,7 +197,7 @@ class _Chatty(Sound):
 
 
 class TestChatty(Bare):
-    breaks = ("test_it_leaves_nothing_behind",)
+    breaks = ("test_it_writes_no_file_and_prints_nothing",)
     stage = _Chatty()
 
 
@@ -210,7 +210,7 @@ class _Littering(Sound):
 
 
 class TestLittering(Bare):
-    breaks = ("test_it_leaves_nothing_behind",)
+    breaks = ("test_it_writes_no_file_and_prints_nothing",)
     stage = _Littering()
 
 

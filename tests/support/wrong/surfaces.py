@@ -75,7 +75,7 @@ class _Rootless(Counting):
 
 
 class TestRootless(SurfaceContract):
-    breaks = ("test_it_says_which_root_it_reads_and_how_it_searches",)
+    breaks = ("test_it_names_its_root_and_its_pipeline",)
     stage = _Rootless()
 
 
@@ -100,7 +100,7 @@ class _Depending(Counting):
 
 
 class TestDepending(SurfaceContract):
-    breaks = ("test_tools_are_offered_before_there_is_anything_to_read",)
+    breaks = ("test_an_empty_context_has_the_same_tools",)
     stage = _Depending()
 
 
@@ -122,7 +122,7 @@ class _Mute(_Changed):
 
 
 class TestMute(SurfaceContract):
-    breaks = ("test_tools_say_what_they_do",)
+    breaks = ("test_tools_have_a_title_and_a_summary",)
     stage = _Mute()
 
 
@@ -271,7 +271,7 @@ class _Logging(_Running):
 
 
 class TestLogging(SurfaceContract):
-    breaks = ("test_what_only_reads_writes_nothing",)
+    breaks = ("test_read_only_tools_write_nothing",)
     stage = _Logging()
 
 
@@ -293,7 +293,7 @@ class _Contradicting(_Changed):
 
 
 class TestContradicting(SurfaceContract):
-    breaks = ("test_what_only_reads_destroys_nothing",)
+    breaks = ("test_read_only_tools_destroy_nothing",)
     stage = _Contradicting()
 
 
@@ -332,7 +332,7 @@ class _Promising(_Telling):
 
 
 class TestPromising(SurfaceContract):
-    breaks = ("test_what_is_listed_can_be_read",)
+    breaks = ("test_listed_resources_can_be_read",)
     stage = _Promising()
 
 

@@ -73,7 +73,7 @@ class _Narrow(PlainTokenizer):
 
 
 class TestNarrow(TokenizerContract):
-    breaks = ("test_a_long_word_is_no_trouble",)
+    breaks = ("test_a_long_word_does_not_fail",)
     stage = _Narrow()
 
 
@@ -111,7 +111,7 @@ class _Impatient(PlainTokenizer):
 
 
 class TestImpatient(TokenizerContract):
-    breaks = ("test_narrowing_by_a_long_text_is_no_trouble",)
+    breaks = ("test_narrowing_by_a_long_text_works",)
     stage = _Impatient()
 
 
@@ -123,7 +123,7 @@ class _Losing(PlainTokenizer):
 
 
 class TestLosing(TokenizerContract):
-    breaks = ("test_narrowing_keeps_every_passage_that_holds_the_text",)
+    breaks = ("test_narrowing_loses_no_passage_with_the_text",)
     stage = _Losing()
 
 
@@ -135,7 +135,7 @@ class _Overconfident(PlainTokenizer):
 
 
 class TestOverconfident(TokenizerContract):
-    breaks = ("test_narrowing_keeps_every_passage_that_holds_the_text",)
+    breaks = ("test_narrowing_loses_no_passage_with_the_text",)
     texts = ("暇な休み",)
     stage = _Overconfident()
 
@@ -148,5 +148,5 @@ class _Unpunctuated(PlainTokenizer):
 
 
 class TestUnpunctuated(TokenizerContract):
-    breaks = ("test_narrowing_by_no_terms_keeps_everything",)
+    breaks = ("test_narrowing_without_terms_matches_every_text",)
     stage = _Unpunctuated()

@@ -94,7 +94,7 @@ def _stage_cells(stage: StageTiming) -> tuple[str, str, str, str]:
     times = [f"{span.ms:.2f} ms" if span else "-" for span in (stage.before, stage.after)]
     rows = [_rows(span) for span in (stage.before, stage.after)]
     counts = "" if rows[0] == rows[1] == "" else f"{rows[0] or '-'} -> {rows[1] or '-'} rows"
-    return "  " * len(stage.way) + stage.way[-1], times[0], times[1], counts
+    return "  " * len(stage.path) + stage.path[-1], times[0], times[1], counts
 
 
 def _rows(span: Span | None) -> str:
@@ -148,7 +148,7 @@ def _hit(row: RowChange) -> JsonValue:
 def _stage(stage: StageTiming) -> JsonValue:
     sides = {"before": stage.before, "after": stage.after}
     return {
-        "stage": [*stage.way],
+        "stage": [*stage.path],
         "ms": {name: span.ms if span else None for name, span in sides.items()},
         "rows": {name: len(span.rows) if span else None for name, span in sides.items()},
     }

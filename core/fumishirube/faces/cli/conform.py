@@ -124,7 +124,7 @@ def _checked(
         build(offer.stage, stage_settings.get(offer.name, {}), f"--with {offer.name}", {}, {})
         entries[kind.kind_name, offer.name] = {
             "class": f"Test_{kind.noun}_{offer.name.replace('-', '_')}",
-            "shelf": kind.kind_name,
+            "kind": kind.kind_name,
             "name": offer.name,
             "settings": stage_settings.get(offer.name, {}),
             "files": str(options.files.resolve()) if kind.kind_name == "loaders" else None,

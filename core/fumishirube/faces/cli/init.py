@@ -9,7 +9,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from fumishirube.config.trust import TrustedMatter
+from fumishirube.config.trust import TrustRequest
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
         ConfigError: when the workspace or the client's file cannot be used.
     """
     client: ClientSpec = CLIENTS[options.client]
-    outside: list[TrustedMatter] = []
+    outside: list[TrustRequest] = []
     entry = {} if options.remove else _checked_entry(client, options, outside)
     path = client.file(ClientFolders(Path.home(), _project(options), os.environ))
     try:
@@ -74,7 +74,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(
             {
-                "trusted": [str(matter) for matter in outside],
+                "trusted": [str(request) for request in outside],
                 "client": options.client,
                 "file": str(path),
                 "changed": made,
@@ -83,8 +83,8 @@ def run(options: Namespace) -> int:
             }
         )
         return 0
-    for matter in outside:
-        print(f"{'trusted' if options.write else 'to be trusted'}: {matter}: {matter.target}")
+    for request in outside:
+        print(f"{'trusted' if options.write else 'to be trusted'}: {request}: {request.target}")
     for line in _change_lines(options, client, file, text, backup):
         print(line)
     return 0
@@ -114,7 +114,7 @@ def _diff(file: ClientFile, text: str) -> Iterator[str]:
 
 
 def _checked_entry(
-    client: ClientSpec, options: Namespace, outside: list[TrustedMatter]
+    client: ClientSpec, options: Namespace, outside: list[TrustRequest]
 ) -> dict[str, Any]:
     """Return the entry that starts the server, after checking that the workspace has tools.
 

@@ -59,8 +59,8 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
 
 def faults_of(report: PluginReport, faults: Sequence[Fault]) -> Iterator[Fault]:
     """Yield the faults of one plugin's code in earlier runs."""
-    who = (report.plugin, report.distribution)
-    yield from (fault for fault in faults if (fault.plugin, fault.distribution) == who)
+    named = (report.plugin, report.distribution)
+    yield from (fault for fault in faults if (fault.plugin, fault.distribution) == named)
 
 
 def _left_out(report: PluginReport, plugins: Plugins) -> Iterator[str]:

@@ -17,15 +17,18 @@ from fumishirube import __version__
 from fumishirube.config.process import process_settings
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application
-from fumishirube.host.instructions import instructions, server_name
 from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, start_logs
-from fumishirube.host.malloc import share_pools
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
+from fumishirube.host.startup import instructions, server_name
 from fumishirube.host.wire import claim_output, claim_wire, exit_now, write_error_line
 
 _SPANS_MS = 200
 """Milliseconds for sending the last buffered spans."""
+_ARENA_MAX = -8
+"""The name of the number of memory pools in glibc's ``malloc.h``."""
+_POOLS = 2
+"""One for the calls, and one for the threads of an index."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,7 +50,7 @@ def run(options: Namespace) -> int:
 
 def serve(options: Namespace) -> int:
     """Serve until the client closes the connection; a variable of a plugin may choose its way."""
-    share_pools()
+    _share_memory_pools()
     options.wire = claim_wire()
     from fumishirube.faces.cli.workspace import plugins_for  # noqa: PLC0415 - the wire comes before any plugin
 
@@ -154,3 +157,13 @@ def announce(application: Application) -> None:
         complain(f"problem: {problem}")
     for folder in application.rejected_folders():
         complain(f"warning: {folder}")
+
+
+def _share_memory_pools() -> None:
+    """Use few memory pools for all threads: a pool never returns the most memory it ever held."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - only what serves pays for it
+
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none
+        if mallopt is not None:
+            mallopt(_ARENA_MAX, _POOLS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
-from fumishirube.config.trust import TrustedMatter, record_trust
+from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import opened
@@ -21,22 +21,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Record trust in the user's own configuration, or revoke it, and print for what."""
     with opened(options, empty=True, trusted=True) as application:
-        matters = [] if options.remove else [*application.outside]
-        trust_workspace(application, matters)
+        requests = [] if options.remove else [*application.outside]
+        trust_workspace(application, requests)
     if options.json:
-        print_json({"trusted": [matter._asdict() for matter in matters]})
+        print_json({"trusted": [request._asdict() for request in requests]})
         return 0
-    for matter in matters:
-        print(f"trusted: {matter}: {matter.target}")
+    for request in requests:
+        print(f"trusted: {request}: {request.target}")
     if options.remove:
         print("what leads out of this workspace is not trusted")
-    elif matters:
+    elif requests:
         print("this holds until the configuration or a target changes")
     else:
         print("nothing leads out of this workspace; there is nothing to trust")
     return 0
 
 
-def trust_workspace(application: Application, matters: list[TrustedMatter]) -> None:
+def trust_workspace(application: Application, requests: list[TrustRequest]) -> None:
     """Record that the user trusts these targets of a workspace."""
-    record_trust(application.loaded.trust, matters, os.environ)
+    record_trust(application.loaded.trust, requests, os.environ)

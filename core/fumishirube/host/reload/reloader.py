@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from threading import Event, Thread
@@ -13,11 +15,10 @@ from typing import Any, TypeAlias
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.host.instructions import instructions
 from fumishirube.host.reload.call_counts import CallCounter
-from fumishirube.host.reload.inputs import Inputs, InputWatcher, compiled
-from fumishirube.host.reload.reimports import reimport
+from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
+from fumishirube.host.startup import instructions
 from fumishirube.host.wire import write_error_line
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
@@ -191,7 +192,7 @@ class Reloader:
         old = self._current.application
         strangers = self._watched.strangers if self._stale else set()
         stale = strangers - compiled(strangers)
-        with reimport(stale):
+        with _reimport(stale):
             fresh = self._reopen(old, old.plugins.revision + bool(stale))
             try:
                 edition = ServedApplication(fresh, self._through)
@@ -248,3 +249,25 @@ def _report_changes(old: Application, fresh: Application) -> None:
 def _named(came: set[str], went: set[str]) -> Iterator[tuple[str, set[str]]]:
     yield "tools that came", came
     yield "tools that went", went
+
+
+@contextmanager
+def _reimport(packages: Collection[str]) -> Iterator[None]:
+    """Import packages again in the body; if that fails, the old modules are restored.
+
+    Objects of the old modules stay usable.
+    """
+    importlib.invalidate_caches()
+    old = {
+        module: sys.modules[module] for name in packages for module in below(name, [*sys.modules])
+    }
+    for module in old:
+        sys.modules.pop(module, None)
+    try:
+        yield
+    except BaseException:
+        for name in packages:
+            for module in below(name, [*sys.modules]):
+                del sys.modules[module]
+        sys.modules.update(old)
+        raise
