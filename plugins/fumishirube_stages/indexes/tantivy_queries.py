@@ -126,7 +126,7 @@ class Translator(ABC):
 
     def _parts(self, text: str, name: str) -> Query:
         """Look for a text in the terms of a field; for a long one by its pieces, each in any."""
-        starts = range(0, len(text), _LONGEST_PART)
+        starts = range(0, len(text) or 1, _LONGEST_PART)
         patterns = [f".*{_escaped(text[start : start + _LONGEST_PART])}.*" for start in starts]
         pieces = [Query.regex_query(self._schema, name, pattern) for pattern in patterns]
         return _joined(pieces, Occur.Must)
