@@ -2,7 +2,9 @@
 
 The text is nonsense, but counts like documentation: about 490 characters a section, 20 sections a
 file, a few hundred topics with words of their own, and a Zipf-like vocabulary over all of them, so
-that a question's terms stand in about as many sections as those of a real one would.
+that a question's terms stand in about as many sections as those of a real one would. As in real
+documentation one section in twenty is a short list of links under one of a few headings, and one
+in eight has a heading that stands on many pages.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-FORM = 1
+FORM = 2
 """Raise it when the texts change: what an older form cached is made anew."""
 
 SECTIONS_A_FILE = 20
@@ -25,6 +27,11 @@ _TOPICS = 300
 _TOPIC_WORDS = 90
 _PAGE_WORDS = 14
 _GENERAL = 500
+_ENDS_IN_LINKS = 0.9
+"""The share of files whose last section is a list of links, as counted in 944 real files."""
+_SHARED_HEADING = 0.14
+"""The share of the other sections whose heading is one of those that many pages have."""
+_SHARED_HEADINGS = 20
 _LEVELS = (1, 2, 3, 3, 2, 3, 4, 4, 3, 2)
 
 _PARTICLES = ("は", "が", "を", "に", "で", "と", "から", "まで", "について", "の", "の", "を")
@@ -63,10 +70,10 @@ _FUNCTION = (
 
 
 class Question(NamedTuple):
-    """A question about one section, two terms that stand in it, and its file."""
+    """A question about one section, up to two terms that stand in it, and its file."""
 
     text: str
-    terms: tuple[str, str]
+    terms: tuple[str, ...]
     path: str
 
 
@@ -107,6 +114,8 @@ def _write(folder: Path, sections: int, language: str) -> list[Question]:
         rest = min(SECTIONS_A_FILE, sections - number * SECTIONS_A_FILE)
         name = f"part{number // 200:03}/chapter{number:05}.md"
         texts = [words.section(page, place) for place in range(rest)]
+        if rest > 1 and chance.random() < _ENDS_IN_LINKS:
+            texts[-1] = (words.links(page), texts[-2][1])
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(text for text, _ in texts), encoding="utf-8")
@@ -144,7 +153,9 @@ class _Language:
         topic, known = page
         own = self._chance.sample(known, 5)
         level = "#" * _LEVELS[place % len(_LEVELS)] if place else "#"
-        lines = [f"{level} {self.heading(own[:2])}", ""]
+        shared = place and self._chance.random() < _SHARED_HEADING
+        heading = self._chance.choice(self._general[:_SHARED_HEADINGS]) if shared else ""
+        lines = [f"{level} {heading or self.heading(own[:2])}", ""]
         for number in range(self._chance.choice(self.lengths)):
             mixed = [
                 *self._chance.choices(self._general, cum_weights=self._weights, k=3),
@@ -156,6 +167,23 @@ class _Language:
         lines += self._more(own)
         told = "\n".join(lines)
         return told + "\n", [word for word in own if word in told]
+
+    def links(self, page: tuple[list[str], list[str]]) -> str:
+        """Return a section of links to pages of the topic, as most pages end in."""
+        topic, _ = page
+        names = [
+            self.heading(self._chance.sample(topic, 2))
+            for _ in range(self._chance.choice((1, 2, 2, 3)))
+        ]
+        (heading,) = self._chance.choices(self.endings, weights=(5, 4, 2, 1))
+        return "\n".join(
+            [
+                f"## {heading}",
+                "",
+                *(f"- [{name}](./{number}.md)" for number, name in enumerate(names)),
+                "",
+            ]
+        )
 
     def question(self, own: list[str], path: str) -> Question:
         """Return what somebody may ask whose answer is the section with these words."""
@@ -183,6 +211,7 @@ class _Language:
         return [""]
 
     asking: Sequence[str]
+    endings: Sequence[str]
     lengths: Sequence[int]
 
     def _word(self) -> str:
@@ -200,6 +229,7 @@ class _Language:
 
 class _Japanese(_Language):
     asking = _QUESTIONS_JA
+    endings = ("関連項目", "その他の技術情報", "次の手順", "その他のリソース")
     lengths = (2, 4, 5, 7, 10, 13, 16, 20, 27)
 
     def __init__(self, chance: random.Random, sections: int) -> None:
@@ -234,6 +264,7 @@ class _Japanese(_Language):
 
 class _English(_Language):
     asking = _QUESTIONS_EN
+    endings = ("See also", "Additional resources", "Next steps", "Related topics")
     lengths = (1, 2, 3, 4, 5, 6, 8, 11, 15)
 
     def _word(self) -> str:
