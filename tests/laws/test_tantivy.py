@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Fields, Holds, IndexedFile, Root
+from fumishirube import Bool, Budget, Corpus, Fields, Holds, IndexedFile, Passage, Root, Term
 from fumishirube.engine.passages import FIELDS
 from fumishirube.testing import passage
 from fumishirube.text import occurs
@@ -17,7 +20,27 @@ from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.tokenizers.bigram import Bigram
 
+
+@contextmanager
+def filled(folder: Path, passages: Sequence[Passage], commits: int = 1) -> Iterator[Corpus]:
+    """Index passages in turns of whole files, some files twice, and merge what was written."""
+    files: dict[str, list[Passage]] = {}
+    for one in passages:
+        files.setdefault(one.path, []).append(one)
+    pages = [(IndexedFile(p, "s", None, len(each)), each) for p, each in files.items()]
+    index = Tantivy().open(Root(folder), Fields(FIELDS, Bigram()))
+    for turn in range(commits):
+        with index.writing(Budget()):
+            index.sync((), pages[turn::commits])
+    if commits > 1:
+        with index.writing(Budget()):
+            index.sync((), pages[:1])
+    yield index.corpus("m")
+    index.close()
+
+
 WORDS = ("e104", "104", "e", "abc", "abc1", "設定", "a-b", "ab", "104設定")
+RUNS = ("利用", "用者", "利用者", "利用者名", "者名", "者", "利用者利用", "、", "url")
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), min_size=1, max_size=6))
@@ -34,10 +57,61 @@ def test_a_word_is_counted_where_it_stands_and_not_where_it_is_a_part(bodies: li
         index.close()
 
 
-def test_no_section_is_read_to_count_a_word_that_is_never_a_part(
+@given(st.lists(st.lists(st.sampled_from(RUNS), max_size=5).map("".join), min_size=1, max_size=6))
+def test_japanese_runs_are_counted_where_they_stand_and_not_across_what_parts_runs(
+    bodies: list[str],
+) -> None:
+    passages = [passage(f"{n}.md", 1, "", body or "-") for n, body in enumerate(bodies)]
+    with TemporaryDirectory() as folder, filled(Path(folder), passages) as corpus:
+        for run in ("利用者", "利用者名", "用者名", "利用者利用", "者利"):
+            holding = sum(run in body for body in bodies)
+            assert corpus.count(Holds(run)).number == holding
+
+
+# --- ties -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 90), st.sampled_from([0, 5, 40]))
+def test_of_many_ties_the_same_are_returned_whatever_came_before(
+    chance: Random, limit: int, better: int
+) -> None:
+    """Whether in one commit, in several, after changes, or after the segments are merged."""
+    same = [passage(f"{n % 11}.md", 1 + n, "関連項目", "link") for n in range(200)]
+    best = [passage(f"{n}.md", 999, "関連項目 関連項目", "link") for n in range(better)]
+    shuffled = chance.sample([*same, *best], len(same) + len(best))
+    clause = Bool(should=(Term("関連", "title"), Term("項目", "title")))
+    found = []
+    for commits in (1, 3, 12):
+        with TemporaryDirectory() as folder, filled(Path(folder), shuffled, commits) as corpus:
+            matches = corpus.search(clause, limit)
+            found.append([match.passage.key for match in matches])
+            assert len({*found[-1]}) == limit
+            assert [*matches] == sorted(matches, key=lambda m: (-m.estimate, m.passage.key))
+    assert found[0] == found[1] == found[2]
+
+
+def test_of_many_ties_no_more_are_read_than_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    passages = [passage(f"{n}.md", 1, "Title", f"password e104 {n}") for n in range(9)]
+    passages = [passage(f"{n}.md", 1, "関連項目", f"link {n}") for n in range(1000)]
+    read: list[object] = []
+    whole = TantivyCorpus._read
+    monkeypatch.setattr(TantivyCorpus, "_read", lambda *given: read.append(given) or whole(*given))
+    with filled(tmp_path, passages) as corpus:
+        assert len(corpus.search(Term("関連", "title"), 80)) == 80
+        assert len(read) <= 81
+        every = corpus.search(Term("関連", "title"), 1000)
+        assert len({match.passage.key for match in every}) == 1000
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+def test_no_section_is_read_to_count_a_word_or_a_japanese_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passages = [passage(f"{n}.md", 1, "Title", f"password e104 a-b 利用者名 {n}") for n in range(9)]
     index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))
     with index.writing(Budget()):
         index.sync((), [(IndexedFile(one.path, "stamp", None, 1), [one]) for one in passages])
@@ -45,8 +119,10 @@ def test_no_section_is_read_to_count_a_word_that_is_never_a_part(
     whole = TantivyCorpus._all
     monkeypatch.setattr(TantivyCorpus, "_all", lambda *given: read.append(given) or whole(*given))
     assert index.corpus("m").count(Holds("password")).number == 9
-    assert read == []
     assert index.corpus("m").count(Holds("104")).number == 0
+    assert index.corpus("m").count(Holds("利用者")).number == 9
+    assert read == []
+    assert index.corpus("m").count(Holds("a-b")).number == 9
     assert len(read) == 1
     index.close()
 

@@ -57,7 +57,7 @@ class Tantivy(Stage):
     how many matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
 
-    layout: Literal[6] = 6
+    layout: Literal[7] = 7
     writer_memory: Annotated[int, Field(ge=15_000_000)] = 50_000_000
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
     verified: Annotated[int, Field(ge=0)] = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import tantivy
-from tantivy import Query
+from tantivy import Occur, Query
 
 from fumishirube import (
     Bool,
@@ -19,18 +19,22 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import fold, mentions, term_forms
+from fumishirube_stages.indexes.tantivy_documents import ORDER
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
     LookupCache,
     Translator,
     both,
+    either,
     of_texts,
 )
 
 _CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096
 _CACHED_TEXTS = 256
+_FEW_TIED, _MORE_TIED = 32, 8
+"""Up to how many ties are read to order them; how many times as many are asked for at a time."""
 
 
 class TantivyCorpus(Translator):
@@ -90,7 +94,7 @@ class TantivyCorpus(Translator):
             query, among = both(query, self._searched), self.size
         wanted = max(1, limit * among // max(1, self.size))
         while True:
-            hits = self._best(query, wanted)
+            hits = self._best(query, wanted, cutoff)
             matches, whole = self._read_hits(hits, cutoff)
             if whole or len(matches) >= limit or len(hits) < wanted:
                 matches.sort(key=lambda match: (-match.estimate, match.passage.key))
@@ -111,18 +115,31 @@ class TantivyCorpus(Translator):
                 matches.append(IndexMatch(passage, score))
         return matches, False
 
-    def _best(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
-        """Return the best hits, and all those that tie with the last of them.
+    def _best(
+        self, query: Query, limit: int, cutoff: ScoreCutoff
+    ) -> Sequence[tuple[float, tantivy.DocAddress]]:
+        """Return the best hits, and of those that tie with the last of them, always the same.
 
-        The engine orders ties by where it happens to keep them; which of them are within the
-        limit must not depend on that.
+        The engine orders ties by where it happens to keep them. Here all of a few are returned;
+        of many, as a heading that most files have, those come first that a hash puts first.
         """
         wanted = limit + 1
-        while True:
+        hits = self._searcher.search(query, wanted, count=False).hits
+        if len(hits) < wanted:
+            return hits
+        last, least = hits[limit - 1][0], cutoff.share * hits[0][0]
+        if hits[limit][0] < last or (last < least and limit > cutoff.sure):
+            return hits
+        while len(hits) == wanted and hits[-1][0] == last:
+            wanted *= _MORE_TIED
             hits = self._searcher.search(query, wanted, count=False).hits
-            if len(hits) < wanted or hits[-1][0] < hits[limit - 1][0]:
-                return hits
-            wanted *= 4
+        above = [hit for hit in hits if hit[0] > last]
+        tied = [hit for hit in hits if hit[0] == last]
+        if len(tied) > _FEW_TIED:
+            places = self._searcher.numbers(ORDER, [at for _, at in tied])
+            first = sorted(zip(places, range(len(tied)), strict=True))[: limit - len(above)]
+            tied = [tied[number] for _, number in first]
+        return above + tied
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the matching sections, those without a text of their own included unless told."""
@@ -193,33 +210,31 @@ class TantivyCorpus(Translator):
         """Return what matches the sections that hold a folded text, looking at them if need be."""
         if not text:
             return Query.empty_query()
-        clause, exact = self._narrow(text)
-        query = self._query(clause)
-        if not of_texts(clause):
-            query = both(query, self._any_section)
-        if exact or self.count(clause, self._verified).at_least:
+        narrowed = [self._narrow(form) for form in term_forms(text)]
+        query = either([query for query, _ in narrowed])
+        if all(exact for _, exact in narrowed) or _number(self._searcher, query) > self._verified:
             return query
-        passages = self._all(both(query, self._any_section))
+        passages = self._all(query)
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         if len(keys) == len(passages):
             return query  # the engine is faster without a list
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 
-    def _narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds wherever one of a text's forms stands, and whether nowhere else."""
-        narrowed = []
-        for form in term_forms(text):
-            clause, exact = self._fields.tokenizer.narrow(form)
-            narrowed.append((clause, exact or (clause == Term(form) and self._is_no_part(form))))
-        clauses = tuple(clause for clause, _ in narrowed)
-        return (
-            clauses[0] if len(clauses) == 1 else Bool(should=clauses),
-            all(exact for _, exact in narrowed),
-        )
+    def _narrow(self, form: str) -> tuple[Query, bool]:
+        """Return what matches sections wherever a form of a text stands, and whether nowhere else.
 
-    def _is_no_part(self, term: str) -> bool:
-        """Tell whether a term is a word of its own in all the sections that have it."""
-        return term.isascii() and not self._searcher.doc_freq(PARTS, term)
+        A word is no part of another one where the index does not say so.
+        """
+        clause, exact = self._fields.tokenizer.narrow(form)
+        query = self._query(clause)
+        if not of_texts(clause):
+            query = both(query, self._any_section)
+        if not exact and clause == Term(form) and form.isascii() and form.isalnum():
+            exact = True
+            if self._searcher.doc_freq(PARTS, form):
+                part = Query.term_query(self._schema, PARTS, form)
+                query = Query.boolean_query([(Occur.Must, query), (Occur.MustNot, part)])
+        return query, exact
 
 
 def _number(searcher: CheckedSearcher, query: Query) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import tantivy
@@ -15,6 +16,9 @@ from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS
 
 TERMS = "terms"
 """The engine's analyzer for what is in terms already, one after the other with spaces."""
+
+ORDER = "order"
+"""The field of a number by which sections that tie are ordered, whatever segment they are in."""
 
 _CACHED_TEXTS, _SHORT = 1024, 200
 """How many texts are remembered, and of how many characters at most."""
@@ -46,18 +50,18 @@ class Documents:
         """Return a section, its own text among its terms, as a document."""
         fields = passage.fields
         made = document("section" if fields["body"] else "blank", passage, passage.path)
-        made.add_text("key", f"{passage.path}\n{passage.start_line}")
+        key = f"{passage.path}\n{passage.start_line}"
+        made.add_text("key", key)
+        made.add_unsigned(ORDER, int.from_bytes(blake2b(key.encode(), digest_size=6).digest()))
         beside: set[str] = set()
-        parts: set[str] = set()
-        for name in self._names:
-            text = self._named(fields[name])
+        texts = [self._named(fields[name]) for name in self._names]
+        for name, text in zip(self._names, texts, strict=True):
             made.add_text(f"in_{name}", text.written)
             beside |= text.terms
-            parts.update(text.parts)
         last = self._text(fields[self._last])
         made.add_text(f"in_{self._last}", last.written)
         made.add_text(BESIDE, " ".join(beside - last.terms))
-        made.add_text(PARTS, " ".join(parts.union(last.parts)))
+        made.add_text(PARTS, " ".join(_mere_parts([*texts, last])))
         made.add_text(CHARACTERS, _characters(passage, beside | last.terms))
         return made
 
@@ -86,6 +90,7 @@ def schema(fields: Fields) -> tantivy.Schema:
     for name in ("kind", "of", "key"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_bytes_field("data", stored=True)
+    builder.add_unsigned_field(ORDER, fast=True)
     for name in (BESIDE, CHARACTERS, PARTS):
         builder.add_text_field(name, tokenizer_name=TERMS, index_option="basic")
     for name in fields.names:
@@ -101,6 +106,14 @@ def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
     if text.isascii():
         return [term for term in terms.difference(_WORDS.findall(text)) if term.isalnum()]
     return [t for t in terms if t.isascii() and t.isalnum() and not occurs(text, t)]
+
+
+def _mere_parts(texts: Sequence[_Text]) -> set[str]:
+    """Return the ASCII terms that are parts of words in some text, and occur in none."""
+    parts = {part for text in texts for part in text.parts}
+    for text in texts:
+        parts -= text.terms.difference(text.parts)
+    return parts
 
 
 def _characters(passage: Passage, terms: Collection[str]) -> str:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import tantivy
+from pydantic_core import from_json
 
 from fumishirube import Forbidden, IndexDamaged
 
@@ -237,9 +238,13 @@ class CheckedSearcher:
         """Return in how many documents a term was written."""
         return self._checked(lambda: self._searcher.doc_freq(field, term))
 
+    def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[Any]:
+        """Return the numbers of some documents, without reading what else is kept with them."""
+        return self._checked(lambda: self._searcher.fast_field_values(field, addresses))
+
     def data(self, address: tantivy.DocAddress) -> Any:
         """Return what was kept with a document."""
-        return self._checked(lambda: json.loads(bytes(self._searcher.doc(address)["data"][0])))
+        return self._checked(lambda: from_json(self._searcher.doc(address)["data"][0]))
 
     def _checked(self, verb: Callable[[], T]) -> T:
         try:

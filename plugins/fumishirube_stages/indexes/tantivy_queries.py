@@ -34,7 +34,7 @@ section is needed, which would be as long as the last field itself.
 PARTS = "parts"
 """The field of a section's ASCII terms that do not occur in it, but are parts of words there.
 
-What stands here nowhere is a word wherever it is a term.
+What does not stand here is a word of the section, if it is a term of it.
 """
 
 _CACHED_CLAUSES = 256
@@ -95,7 +95,7 @@ class Translator(ABC):
             case Phrase(terms, field, boost):
                 names = self._named(field) if field else [f"in_{name}" for name in self._names]
                 phrases = [Query.phrase_query(self._schema, name, [*terms]) for name in names]
-                return _weighed(_either(phrases), boost)
+                return _weighed(either(phrases), boost)
             case Part(text, field, boost):
                 return _weighed(self._part(text, field), boost)
             case Holds(text):
@@ -111,7 +111,7 @@ class Translator(ABC):
     def _term(self, clause: Term) -> Query:
         names = self._named(clause.field) if clause.field else self._anywhere
         named = [Query.term_query(self._schema, name, clause.term, _COUNTED) for name in names]
-        return _weighed(_either(named), clause.boost)
+        return _weighed(either(named), clause.boost)
 
     def _named(self, field: str) -> Sequence[str]:
         """Return the engine's name of a field; none when sections have no such field."""
@@ -122,7 +122,7 @@ class Translator(ABC):
         if field is None and len(text) == 1 and is_cjk(text):
             return Query.term_query(self._schema, CHARACTERS, text)
         names = self._named(field) if field else self._anywhere
-        return _either([self._parts(text, name) for name in names])
+        return either([self._parts(text, name) for name in names])
 
     def _parts(self, text: str, name: str) -> Query:
         """Look for a text in the terms of a field; for a long one by its pieces, each in any."""
@@ -183,7 +183,8 @@ def _weighed(query: Query, boost: float) -> Query:
     return query if boost == 1.0 else Query.boost_query(query, boost)
 
 
-def _either(queries: Sequence[Query]) -> Query:
+def either(queries: Sequence[Query]) -> Query:
+    """Return what matches any of some queries."""
     return _joined(queries, Occur.Should)
 
 

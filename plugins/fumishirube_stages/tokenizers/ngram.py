@@ -23,12 +23,15 @@ from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, st
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 _END = "\n"
+_BORDER = "|"
+"""A term between two runs of which one goes on where the other ends: no word is like it."""
 _WIDE = "utf-32-le"
 
 
 class NGram(Stage):
     """Splits Japanese into overlapping n-grams; a run shorter than ``n`` is one term.
 
+    A term that is no word separates runs where one begins with the characters that end the last.
     Other words stay whole. The parts of words with letters and digits, such as ``e104``, and the
     stems of English words (unless ``stems`` is false) are added after the last term of the text, so
     that adjacent terms stay adjacent in the index. Queries are scored by stems.
@@ -45,7 +48,8 @@ class NGram(Stage):
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms that score a text: stems replace their words."""
         terms, parts, _ = self._divided(text)
-        return [*map(stem, terms), *map(stem, parts)] if self.stems else terms + parts
+        scored = [term for term in terms if term != _BORDER] + parts
+        return [*map(stem, scored)] if self.stems else scored
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
         """Return a function that finds the words in a folded text that match a query's term.
@@ -59,26 +63,31 @@ class NGram(Stage):
         terms: list[str] = []
         parts: list[str] = []
         latin: list[str] = []
-        runs = list(words(text))
-        slid = windows("".join(run for run, japanese in runs if japanese), self.n)
+        lines = [list(words(line)) for line in text.split("\n")]
+        slid = windows("".join(run for line in lines for run, japanese in line if japanese), self.n)
         start = 0
-        for run, japanese in runs:
-            if japanese:
-                end = start + len(run)
-                terms += slid[start : end - self.n + 1] if len(run) > self.n else [run]
-                start = end
-            else:
-                terms.append(run)
-                latin.append(run)
-                if not run.isalpha() and not run.isdecimal():
-                    parts += _PARTS.findall(run)
+        for line in lines:
+            end_of_last = None
+            for run, japanese in line:
+                if japanese:
+                    if end_of_last == run[: self.n - 1]:
+                        terms.append(_BORDER)
+                    end = start + len(run)
+                    terms += slid[start : end - self.n + 1] if len(run) > self.n else [run]
+                    start, end_of_last = end, run[len(run) - self.n + 1 :]
+                else:
+                    end_of_last = None
+                    terms.append(run)
+                    latin.append(run)
+                    if not run.isalpha() and not run.isdecimal():
+                        parts += _PARTS.findall(run)
         return terms, parts, latin
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches every text that contains this one, and whether it is exact.
 
-        It is exact for a Japanese run that makes one term. A phrase is not: the last gram of one
-        run and the first of the next can be adjacent like the grams of a longer run.
+        It is exact for one Japanese run, in texts of one line, as folded texts are: a separator
+        keeps the last gram of a run from the first of the next.
         """
         pieces = list(words(text))
         if not pieces:
@@ -91,7 +100,7 @@ class NGram(Stage):
             for place, (run, japanese) in enumerate(pieces)
         )
         if len(clauses) == 1:
-            return clauses[0], text == pieces[0][0] and len(text) <= self.n
+            return clauses[0], text == pieces[0][0]
         return Bool(must=clauses), False
 
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
