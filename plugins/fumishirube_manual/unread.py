@@ -32,30 +32,41 @@ def unread_rows(
 
 
 def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...]:
-    """Return the rows whatever the settings; none where all files were read."""
+    """Return the rows whatever the settings; none where all files were read.
+
+    Rare suffixes count together, but each that something would read has its row.
+    """
     counts: Counter[str] = Counter()
     readers: dict[str, str | None] = {}
     for row in (row for manual_id in manual_ids for row in context.unread_files(manual_id)):
         counts[row.suffix] += row.number
         readers[row.suffix] = row.reader
     suffixes = counts.most_common()
+    rest = [suffix for suffix, _ in suffixes if readers[suffix] is None]
+    hidden = rest[max(0, _MOST - (len(suffixes) - len(rest))) :]
     rows = [
         UnreadRow(suffix=suffix, count=number, reader=readers[suffix])
-        for suffix, number in suffixes[:_MOST]
+        for suffix, number in suffixes
+        if suffix not in hidden
     ]
-    if others := sum(number for _, number in suffixes[_MOST:]):
+    if others := sum(counts[suffix] for suffix in hidden):
         rows.append(UnreadRow(suffix=OTHERS, count=others))
     return tuple(rows)
 
 
 def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Iterator[str]:
-    """Return a line for each row of an answer."""
+    """Return a line for all files that the same would read, and one for the others."""
+    by_reader: dict[str, list[str]] = {}
     for row in rows or ():
-        kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
-        kind = "other " if row["suffix"] == OTHERS else kind
-        files = f"{row['count']} {kind}{'file' if row['count'] == 1 else 'files'}"
-        reader = f"; {row['reader']}" if row.get("reader") else ""
-        yield f"not read in {manual}: {files}{reader}"
+        by_reader.setdefault(row.get("reader") or "", []).append(_files(row))
+    for reader, files in by_reader.items():
+        yield f"not read in {manual}: {', '.join(files)}{'; ' if reader else ''}{reader}"
+
+
+def _files(row: Mapping[str, Any]) -> str:
+    kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
+    kind = "other " if row["suffix"] == OTHERS else kind
+    return f"{row['count']} {kind}{'file' if row['count'] == 1 else 'files'}"
 
 
 def loose_lines(names: Sequence[str] | None, folder: str) -> Iterator[str]:

@@ -111,6 +111,17 @@ def test_rare_suffixes_are_counted_together(tmp_path: Path) -> None:
     application.close()
 
 
+def test_what_would_be_read_never_counts_among_the_others(tmp_path: Path) -> None:
+    readable = [".pdf", ".docx", ".pptx", ".xlsx", ".ods", ".html", ".htm", ".epub", ".markdown"]
+    names = [f"m/a{number}.x{number:02}" for number in range(12) for _ in "ab"]
+    write(tmp_path, {**dict.fromkeys(names, b""), **{f"m/z{kind}": b"" for kind in readable}})
+    application = opened(tmp_path)
+    rows = ask(application, "manual_ls", id="m")["unread_files"]
+    assert {row["suffix"] for row in rows if "reader" in row} == {*readable}
+    assert rows[-1] == {"suffix": "others", "count": 12}
+    application.close()
+
+
 def test_the_commands_say_so_too(workspace: Path) -> None:
     said = {
         "ls": fumishirube("ls", cwd=workspace, environ=EXTRAS).out,
@@ -122,7 +133,8 @@ def test_the_commands_say_so_too(workspace: Path) -> None:
     for command in ("ls docs", "toc docs", "find hands"):
         assert "not read in docs: 2 .txt files; text: " in said[command], command
         assert " or markdown: " in said[command], command
-        assert "not read in docs: 1 .png file\n" in said[command], command
+        assert "not read in docs: 1 .png file, 1 file\n" in said[command], command
+        assert "not read in docs: 1 .html file, 1 .pdf file; the package" in said[command], command
     for command in ("ls", "find hands", "doctor"):
         assert "stray.md" in said[command], command
         assert "move" in said[command], command

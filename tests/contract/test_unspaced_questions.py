@@ -9,12 +9,24 @@ import pytest
 from documents import documents
 from stdio import Wire
 
-SUBJECTS = {"設計": "design", "締切": "deadline", "給付金": "benefit", "サーバー": "machine"}
+SUBJECTS = {
+    "設計": "design",
+    "締切": "deadline",
+    "給付金": "benefit",
+    "サーバー": "machine",
+    "お金": "money",
+    "引っ越し": "move",
+    "子ども": "child",
+    "第3条": "article",
+}
 QUESTIONS = (
     "{}はどこに書いてあるか",
     "{}について教えてください",
     "どのような場合に{}が必要になるのでしょうか",
     "この{}とはどういうものですか",
+    "いつまでに{}を出せばよろしいでしょうか",
+    "{}が見つからないんだけど",
+    "{}ってどうすればいいの",
     "{}",
 )
 
@@ -47,6 +59,11 @@ def test_every_search_finds_what_the_question_is_about(
     found = server.ok("manual_find", query=query, manual_id="m", required_terms=[subject])
     hits = server.ok("manual_hits", trace_id=found["trace_id"])
     assert hits["items"][0]["ref"]["path"] == f"{SUBJECTS[subject]}.md"
+
+
+def test_a_whole_concept_counts_beside_a_much_longer_one(server: Wire) -> None:
+    found = server.ok("ubp_search", query="締切と組織横断的情報共有基盤整備計画はどこですか")
+    assert [result["filepath"] for result in found["results"]] == ["deadline.md"]
 
 
 def test_words_that_hold_a_sentence_together_find_nothing(server: Wire) -> None:

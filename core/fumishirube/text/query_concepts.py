@@ -19,7 +19,7 @@ _FUNCTION_WORDS = (
     "ない|なかった|な|する|した|して|しない|しなければ|すれば|し|される|された|されて|され|させる|させ|せる|"
     "れる|られる|できる|できない|できた|ある|あり|あった|いる|いた|いて|いない|おり|おける|ください|たい|たら|"
     "れば|どのような|どのように|どのくらい|どの|どう|どこ|どれ|どんな|どちら|なに|なん|なぜ|いつ|いくら|いくつ|"
-    "だれ|これ|それ|あれ|この|その|あの|ここ|そこ|こう|そう|もし|また|または|および|かつ|ただし|"
+    "よろしい|よろしく|んだ|んです|んで|けど|けれど|って|だれ|これ|それ|あれ|この|その|あの|ここ|そこ|こう|そう|もし|また|または|および|かつ|ただし|"
     "は|が|を|に|へ|と|も|の|で|や|か|ば|ね|よ|わ|ぞ|た|て|れ|ら|り|る|う|く|い|け|み|き|え|め"
 )
 _EACH_FUNCTION_WORD = frozenset(_FUNCTION_WORDS.split("|"))
@@ -36,10 +36,9 @@ _ENGLISH = frozenset(
 
 _KANJI = f"[{HAN}]"
 _COMPOUND = re.compile(
-    f"(?<!{_KANJI}){_KANJI}[いきぎしちびみりえけげせねべめれ]{_KANJI}(?!{_KANJI})"
-    f"(?:[いきぎしちびみりえけげせねべめれ]{_KANJI}(?!{_KANJI}))*"
+    f"(?<!{_KANJI}){_KANJI}(?:ども|(?:[いきぎしちびみりえけげせっねべめれ]{_KANJI}(?!{_KANJI}))+)"
 )
-"""Single kanji joined by what ends the first part of a compound, as in 読み込む and 使い方."""
+"""Single kanji joined by what ends the first part of a compound, as in 読み込む; and 子ども."""
 _ENDING = re.compile(
     "(?!から|まで|より|など|だけ|なら|なの|なが)[ぁ-ん](?<![はがをにへとものでやな])"
 )
@@ -59,10 +58,14 @@ _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 
 
 class Concept(NamedTuple):
-    """One concept of a query: its folded text, and whether it is a single character."""
+    """One concept of a query: its folded text, and whether it is a single character.
+
+    ``stem`` says that it is the single character of a verb or adjective, such as 書 in 書いて.
+    """
 
     text: str
     single: bool = False
+    stem: bool = False
 
 
 class Chunk(NamedTuple):
@@ -121,7 +124,7 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
         if script in _SCRIPTS_OF_ONE_WORD:
             if run not in _ENGLISH:
                 inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
-                yield _concept(run)
+                yield _concept(run)._replace(stem=inflected)
             continue
         core = run[1:] if inflected and _ENDING.match(run) else run
         inflected = False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, pairwise
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -14,6 +16,7 @@ from fumishirube import (
     Corpus,
     Hit,
     Holds,
+    IndexMatch,
     LinkedCorpus,
     Pages,
     Passage,
@@ -34,13 +37,16 @@ from fumishirube_stages.scorers.text_hits import passes_filter
 _LOOKED_AT = 10 * MAX_CANDIDATES
 """Sections requested first; usually enough, although few of one document count."""
 
+_NUMBERED = re.compile(r"第[0-9]+[^\Wぁ-ん]")
+"""The number of a chapter or an article, such as 第3条, which is one piece of a query."""
+
 
 class Fulltext(Stage):
     """Generates candidates by BM25 over the required terms, which may be inside words.
 
     When no section contains them all, content words and pairs of Japanese characters are searched
-    instead. Sections that contain less than ``min_coverage`` of them are left out, and the
-    diagnostics say so.
+    instead. Sections that contain less than ``min_coverage`` of them, and no concept whole, are
+    left out, and the diagnostics say so.
     """
 
     generates: ClassVar[bool] = True
@@ -53,16 +59,15 @@ class Fulltext(Stage):
     ) -> Ranking:
         """Return the best sections, by the estimates of the corpus."""
         requested = query.required or tuple(query.text.split())
-        texts, share = requested, 1.0
-        matches = _text_matches(corpus, texts, query)
+        search = partial(_text_matches, corpus, requested, query)
+        matches = search()
         relaxed = not matches.total and bool(requested)
         if relaxed:
-            texts = _pieces(requested)
-            share = min(self.min_coverage, 1 - 1e-9)
-            matches = _text_matches(corpus, texts, query, share)
+            search = partial(self._relaxed, corpus, _pieces(requested), query)
+            matches = search()
         best = candidate_sections(matches.matches)
         if len(best) < MAX_CANDIDATES and len(matches.matches) < matches.total:
-            best = candidate_sections(_text_matches(corpus, texts, query, share, None).matches)
+            best = candidate_sections(search(limit=None).matches)
         greatest = best[0].estimate if best else 0.0
         if best:
             values = by_document(best)
@@ -72,13 +77,31 @@ class Fulltext(Stage):
         hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
         return Ranking(hits, diagnostics={"query_relaxed": True} if relaxed and best else {})
 
+    def _relaxed(
+        self,
+        corpus: Corpus,
+        concept_pieces: Sequence[Sequence[str]],
+        query: Query,
+        limit: int | None = _LOOKED_AT,
+    ) -> TextMatches:
+        """Return the sections with enough of the pieces, and those with a whole concept."""
+        every_piece = tuple(dict.fromkeys(chain.from_iterable(concept_pieces)))
+        least = min(self.min_coverage, 1 - 1e-9)
+        searched = [_text_matches(corpus, every_piece, query, limit, least)]
+        for pieces in concept_pieces:
+            share = len(pieces) / len(every_piece)
+            if share < least:
+                whole = _text_matches(corpus, pieces, query, limit)
+                searched.append(whole._replace(matches=_scaled(whole.matches, share)))
+        return _joined(searched)
+
 
 def _text_matches(
     corpus: Corpus,
     texts: Sequence[str],
     query: Query,
-    share: float = 1.0,
     limit: int | None = _LOOKED_AT,
+    share: float = 1.0,
 ) -> TextMatches:
     """Return the sections that contain texts, or words where substrings cannot be searched."""
     if isinstance(corpus, LinkedCorpus):
@@ -95,15 +118,36 @@ def _text_matches(
     return TextMatches(sections, len(sections))
 
 
-def _pieces(requested: Sequence[str]) -> tuple[str, ...]:
-    """Return the content words of a query, and the overlapping pairs of its Japanese runs.
+def _scaled(matches: Iterable[IndexMatch], factor: float) -> list[IndexMatch]:
+    return [match._replace(estimate=match.estimate * factor) for match in matches]
 
-    Function words do not count, or an answer would need most particles of the question. Single
-    characters beside longer pieces do not count either.
+
+def _joined(searched: Sequence[TextMatches]) -> TextMatches:
+    """Return matches of several searches, each section once at its best."""
+    if len(searched) == 1:
+        return searched[0]
+    best: dict[tuple[str, int], IndexMatch] = {}
+    for match in chain.from_iterable(matches.matches for matches in searched):
+        known = best.get(match.passage.key)
+        if known is None or known.estimate < match.estimate:
+            best[match.passage.key] = match
+    ordered = sorted(best.values(), key=lambda match: (-match.estimate, match.passage.key))
+    unseen = sum(matches.total - len(matches.matches) for matches in searched)
+    return TextMatches(ordered, len(ordered) + unseen)
+
+
+def _pieces(requested: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return for each concept of a query its word, or the overlapping pairs of its characters.
+
+    Function words do not count, or an answer would need most particles of the question. Stems of
+    verbs beside other concepts do not count either.
     """
-    about = concepts(" ".join(requested))
-    chosen = [concept for concept in about if not concept.single] or about
-    return tuple(dict.fromkeys(piece for concept in chosen for piece in _pairs(concept.text)))
+    query = fold(" ".join(requested))
+    numbers = _NUMBERED.findall(query)
+    numbered = [(number[:-1], number[1:]) for number in numbers]
+    about = [c for c in concepts(query) if not any(c.text in number for number in numbers)]
+    named = [concept for concept in about if not concept.stem] or ([] if numbered else about)
+    return [*numbered, *(tuple(dict.fromkeys(_pairs(concept.text))) for concept in named)]
 
 
 def _pairs(text: str) -> Iterator[str]:
