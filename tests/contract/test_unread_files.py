@@ -133,7 +133,7 @@ def test_the_commands_say_so_too(workspace: Path) -> None:
     for command in ("ls docs", "toc docs", "find hands"):
         assert "not read in docs: 2 .txt files; text: " in said[command], command
         assert " or markdown: " in said[command], command
-        assert "not read in docs: 1 .png file, 1 file\n" in said[command], command
+        assert "not read in docs: 1 file, 1 .png file\n" in said[command], command
         assert "not read in docs: 1 .html file, 1 .pdf file; the package" in said[command], command
     for command in ("ls", "find hands", "doctor"):
         assert "stray.md" in said[command], command
