@@ -58,6 +58,16 @@ def test_a_config_file_of_another_program_says_nothing(classic: Path) -> None:
         ("surfaces: [{use: chapters}]\n", "server:\n  port: 0\n", "config.yaml line 2"),
         ("surfaces: [{use: chapters}]\n", "manuals_root: 3\n", "config.yaml line 1"),
         ("surfaces: [{use: chapters}]\n", "search: {max_results: 500}\n", "config.yaml"),
+        (
+            "surfaces: [{use: chapters}]\n",
+            "server:\n  port: 9000\ntoc:\n  path_pattern: x/{manual}\n",
+            "config.yaml line 4",
+        ),
+        (
+            "surfaces: [{use: chapters}]\n",
+            "security:\n  allowed_roots: [/etc]\n",
+            "config.yaml line 2",
+        ),
         ("surfaces: [{use: chapters}]\nserver: {port: 0}\n", "", "fumishirube.yaml line 2"),
         (
             "surfaces:\n- use: manual\n- use: chapters\n  with: {x: 1}\n",
@@ -77,3 +87,5 @@ def test_an_error_names_the_file_that_says_it(
     assert done.code == 2
     assert where in done.err
     assert ("config.yaml" in where) == ("config.yaml" in done.err)
+    if where.startswith("config.yaml"):
+        assert "fumishirube.yaml" not in done.err

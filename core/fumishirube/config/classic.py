@@ -118,6 +118,22 @@ def settings(
     return values
 
 
+def taken_places(
+    model: type[BaseModel],
+    own: Mapping[str, Any],
+    sections: ClassicSections,
+    coordinate: str,
+    written: Mapping[str, str],
+) -> dict[str, str]:
+    """Return, by coordinate, the file and line of the settings that classic sections decide."""
+    return {
+        f"{coordinate}.{name}": written.get(key, sections.taken[key].file)
+        for name, info in model.model_fields.items()
+        for key in keys(info)
+        if key in sections.taken and name not in own
+    }
+
+
 def keys(info: FieldInfo) -> list[str]:
     """Return the classic keys that decide a setting."""
     return [rule.name for rule in info.metadata if isinstance(rule, ClassicKey)]

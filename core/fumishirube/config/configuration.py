@@ -199,14 +199,15 @@ def load_config(
 
 @contextmanager
 def locating_errors(written: Mapping[str, str]) -> Iterator[None]:
-    """Append the file and line to errors that begin with a coordinate."""
+    """Append the file and line to errors that begin with a coordinate, and name no file yet."""
     try:
         yield
     except ConfigError as error:
         text = str(error)
         coordinate, colon, _ = text.partition(": ")
         place = next((written[c] for c in _upwards(coordinate) if c in written), None)
-        if not colon or place is None or place.partition(" ")[0] in text:
+        said = {place.partition(" ")[0] for place in written.values()}
+        if not colon or place is None or any(file in text for file in said):
             raise
         raise ConfigError(f"{text} ({place})") from error
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
-from fumishirube.config.classic import settings
+from fumishirube.config.classic import settings, taken_places
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import (
     PIPELINE_KEYS,
@@ -308,8 +308,12 @@ class Application:
         offer = self.plugins.take(kind_name, use.use, coordinate)
         loaded, where = self.loaded, f"{coordinate}.with"
         values = settings(offer.stage, use.settings, loaded.sections, where)
+        places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
         try:
-            with self.fences.building(self.fences.work(kind_name, offer.stage, use.name)):
+            with (
+                locating_errors(places),
+                self.fences.building(self.fences.work(kind_name, offer.stage, use.name)),
+            ):
                 stage = build(offer.stage, values, where, loaded.environ, loaded.origins)
         except PluginError as error:
             raise ConfigError(f"{coordinate}: {error}") from error
