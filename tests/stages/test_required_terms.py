@@ -204,6 +204,11 @@ def test_the_rarest_are_counted_and_japanese_words_are_shortened_to_what_stands_
         ),
         ("please tell what to do before work", ["please tell before work"], []),
         ("必要な場合の手続", ["必要な場合", "手続", "手続"], ["手続"]),
+        # What counts a number, joins two words or surrounds one belongs to neither.
+        ("2012年5月1日現在の党員数", ["日現在", "現在 現在", "党員数"], ["党員数", "現在"]),
+        ("第45回衆議院選挙", ["回衆議院選挙", "衆議院選挙"], ["衆議院選挙"]),
+        ("直接又は間接に", ["直接又は間接", "直接"], ["直接", "間接"]),
+        ('I don\'t know "what "pumps', ['don "what pumps', "pumps"], ["pumps"]),
         # Katakana is whole, kanji may be a compound.
         ("サテライトの設置", ["ライト", "サテ", "設置"], ["設置"]),
         ("サテライトの設置基準", ["サテライト", "設置"], ["サテライト", "設置"]),
