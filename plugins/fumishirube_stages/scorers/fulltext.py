@@ -147,7 +147,8 @@ def _pieces(requested: Sequence[str]) -> list[tuple[str, ...]]:
     numbered = [(number[:-1], number[1:]) for number in numbers]
     about = [c for c in concepts(query) if not any(c.text in number for number in numbers)]
     named = [concept for concept in about if not concept.stem] or ([] if numbered else about)
-    return [*numbered, *(tuple(dict.fromkeys(_pairs(concept.text))) for concept in named)]
+    pairs = (tuple(dict.fromkeys(_pairs(concept.text))) for concept in named)
+    return [*numbered, *filter(None, pairs)]
 
 
 def _pairs(text: str) -> Iterator[str]:
