@@ -36,9 +36,9 @@ _ENGLISH = frozenset(
 
 _KANJI = f"[{HAN}]"
 _COMPOUND = re.compile(
-    f"(?<!{_KANJI}){_KANJI}(?:ども|(?:[いきぎしちびみりえけげせっねべめれ]{_KANJI}(?!{_KANJI}))+)"
+    f"(?<!{_KANJI}){_KANJI}(?:[いきぎしちびみりえけげせっねべめれ]{_KANJI}(?!{_KANJI}))+"
 )
-"""Single kanji joined by what ends the first part of a compound, as in 読み込む; and 子ども."""
+"""Single kanji joined by what ends the first part of a compound, as in 読み込む and 引っ越し."""
 _ENDING = re.compile(
     "(?!から|まで|より|など|だけ|なら|なの|なが)[ぁ-ん](?<![はがをにへとものでやな])"
 )
@@ -124,7 +124,9 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
         if script in _SCRIPTS_OF_ONE_WORD:
             if run not in _ENGLISH:
                 inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
-                yield _concept(run)._replace(stem=inflected)
+                yield _concept(run)._replace(
+                    stem=inflected and not folded.startswith("ども", place + 1)
+                )
             continue
         core = run[1:] if inflected and _ENDING.match(run) else run
         inflected = False
