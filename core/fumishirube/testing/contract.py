@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -53,6 +53,10 @@ class StageContract(Generic[S]):
     def own(self, folder: Path) -> Path:
         """Return the folder below which the stage may write: that of :meth:`exercise`."""
         return folder
+
+    def hosts(self) -> Collection[str]:
+        """Return the hosts, with their ports, that the stage may connect to; by default none."""
+        return ()
 
     def settings(self) -> Stage:
         """Return the stage as the model of its settings."""
@@ -172,7 +176,7 @@ class StageContract(Generic[S]):
         assert not changed, f"outside its folder, it tried to {', '.join(changed)}"
 
     def test_it_needs_no_network(self, tmp_path: Path) -> None:
-        """Manuals are local: no host is looked up or connected to."""
+        """Manuals are local: no host is looked up or connected to, except those of the stage."""
         calls = [
             attempt for attempt in self._attempts(_folder(tmp_path, "own")) if "socket" in attempt
         ]
@@ -194,7 +198,7 @@ class StageContract(Generic[S]):
 
     def _attempts(self, folder: Path) -> list[str]:
         stage = self.make()
-        with side_effects().confined_to(self.own(folder)) as attempts:
+        with side_effects().confined_to(self.own(folder), self.hosts()) as attempts:
             try:
                 self.use(stage, folder)
             except Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -49,15 +49,20 @@ class SideEffectMonitor:
 
     def __init__(self) -> None:
         self._folder: Path | None = None
+        self._hosts: Collection[str] = ()
         self._attempts: list[str] = []
         sys.addaudithook(self._on_event)
 
     @contextmanager
-    def confined_to(self, folder: Path) -> Iterator[list[str]]:
-        """Allow writing only below a folder, and no network; yield the refused attempts."""
+    def confined_to(self, folder: Path, hosts: Collection[str] = ()) -> Iterator[list[str]]:
+        """Allow writing only below a folder, and only these hosts; yield the refused attempts.
+
+        A host is named with its port, such as ``127.0.0.1:9200``.
+        """
         bytecode = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # a late import is the interpreter's business
         self._attempts = []
+        self._hosts = hosts
         self._folder = folder.resolve()
         try:
             yield self._attempts
@@ -81,6 +86,9 @@ class SideEffectMonitor:
     def _called(self, event: str, arguments: tuple[object, ...]) -> None:
         address = arguments[1] if len(arguments) > 1 and event != "socket.getaddrinfo" else None
         if isinstance(address, str | bytes):  # a socket of this machine's file system
+            return
+        place = address if isinstance(address, tuple) else arguments
+        if ":".join(map(str, place[:2])) in self._hosts:
             return
         if sys.platform == "win32" and isinstance(address, tuple) and address[0] in _LOOPBACK:
             return  # there, a pair of sockets is made of a connection
