@@ -1,0 +1,75 @@
+"""An index for Fumishirube that keeps sections in an OpenSearch cluster, for several servers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from fumishirube import Env, Fields, Index, OpenIndex, Register, Root, Stage, hook
+
+_Host = Annotated[str, Field(pattern=r"^https?://[^\s/@]+$")]
+
+
+class Tls(BaseModel):
+    """How hosts with ``https`` prove who they are, and this side does.
+
+    Each is a path: ``authority`` of certificates to trust instead of the system's, ``certificate``
+    and ``key`` of this client. ``verify: false`` trusts anybody, for tests.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    authority: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    verify: bool = True
+
+
+class OpenSearch(Stage):
+    """Keeps the sections of each manual in an index of an OpenSearch cluster.
+
+    All servers with the same ``hosts`` and ``namespace`` share the indexes of manuals of one id;
+    of those that may write, one writes at a time. ``password`` and ``token`` belong into the
+    environment. ``request_seconds`` bounds each request; a writer that dies is replaced after
+    ``lease_seconds``. ``verified`` is up to how many matches a text is looked up in the sections
+    themselves, where terms alone cannot tell.
+    """
+
+    layout: Literal[1] = 1
+    hosts: Annotated[tuple[_Host, ...], Field(min_length=1), Env("OPENSEARCH_HOSTS")] = (
+        "http://127.0.0.1:9200",
+    )
+    namespace: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")] = "fumishirube"
+    shards: Annotated[int, Field(ge=1, le=1024)] = 1
+    replicas: Annotated[int, Field(ge=0, le=10)] = 1
+    user: Annotated[str | None, Env("OPENSEARCH_USER")] = None
+    password: Annotated[SecretStr | None, Env("OPENSEARCH_PASSWORD")] = None
+    token: Annotated[SecretStr | None, Env("OPENSEARCH_TOKEN")] = None
+    tls: Tls = Tls()
+    request_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    lease_seconds: Annotated[float, Field(ge=1, le=600)] = 6.0
+    writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
+    bulk_bytes: Annotated[int, Field(ge=10_000, le=80_000_000)] = 4_000_000
+    verified: Annotated[int, Field(ge=0, le=5000)] = 500
+
+    @model_validator(mode="after")
+    def _check(self) -> OpenSearch:
+        if self.token is not None and (self.user or self.password):
+            raise ValueError("give a token, or a user and a password, and not both")
+        if bool(self.user) != (self.password is not None):
+            raise ValueError("a user needs a password, and a password a user")
+        return self
+
+    def open(self, folder: Root, fields: Fields) -> OpenIndex:
+        """Open the index that the cluster has under the name of this folder's manual."""
+        # The client is heavy, and plugins are imported whether they are used or not.
+        from fumishirube_opensearch.index import SharedIndex  # noqa: PLC0415
+
+        return SharedIndex(self, folder, fields)
+
+
+@hook
+def register_indexes(register: Register[Index]) -> None:
+    """Register the index."""
+    register("opensearch", OpenSearch)

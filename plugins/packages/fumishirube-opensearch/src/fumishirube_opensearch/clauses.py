@@ -1,0 +1,151 @@
+"""Clauses in the words of the cluster's queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from fumishirube import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
+from fumishirube.text import fold, is_cjk
+from fumishirube_opensearch.sections import BESIDE, CHARACTERS, EMPTY, fits, weights
+
+Body: TypeAlias = dict[str, Any]
+
+NOTHING: Body = {"match_none": {}}
+_MOST_CLAUSES = 960
+"""The engine takes 1024 in one query; the lightest of a longer list are left out."""
+_MOST_PATHS = 60_000
+_LONGEST_PART = 128
+_META = re.compile(r"[\\*?]")
+
+
+class Translator:
+    """Translates clauses over some fields; how a text is held is said by the caller."""
+
+    def __init__(self, names: Sequence[str], *, multiplies: bool) -> None:
+        self._names = names
+        self._anywhere = (f"in_{names[-1]}", BESIDE)
+        made = weights(names)
+        self._factors = {name: each.boost(multiplies=multiplies) for name, each in made.items()}
+
+    def query(self, clause: Clause, holding: Callable[[str], Body]) -> Body:
+        """Return a clause as a query; ``holding`` returns that of a folded text."""
+        match clause:
+            case Term():
+                return self._term(clause)
+            case Phrase((), _) | Bool((), (), ()):
+                return NOTHING
+            case Phrase((term,), field, boost):
+                return self._term(Term(term, field, boost))
+            case Phrase():
+                return self._phrase(clause)
+            case Part():
+                return self._part(clause)
+            case Holds(text):
+                return silent(holding(fold(text)))
+            case Bool(should, must, must_not):
+                return self._bool(should, must, must_not, holding)
+            case Pages(paths):
+                return silent(_of(paths))
+            case Everything():
+                return {"match_all": {}}
+
+    def _named(self, field: str | None, anywhere: Sequence[str]) -> Sequence[str]:
+        """Return the engine's names of a field, or of any; none where sections lack the field."""
+        if field is None:
+            return anywhere
+        return [f"in_{field}"] if field in self._names else []
+
+    def _term(self, clause: Term) -> Body:
+        names = self._named(clause.field, self._anywhere) if clause.term else ()
+        return either([_exact(name, clause.term, self._boost(clause, name)) for name in names])
+
+    def _boost(self, clause: Term | Phrase | Part, name: str) -> float:
+        return clause.boost * self._factors.get(name, 1.0)
+
+    def _phrase(self, clause: Phrase) -> Body:
+        if not all(term and fits(term) for term in clause.terms):
+            return NOTHING
+        names = self._named(clause.field, [f"in_{name}" for name in self._names])
+        text = " ".join(clause.terms)
+        boosts = {name: self._boost(clause, name) for name in names}
+        return either(
+            [{"match_phrase": {n: {"query": text, "boost": b}}} for n, b in boosts.items()]
+        )
+
+    def _part(self, clause: Part) -> Body:
+        """Look a single Japanese character up; search the dictionary of terms for all else."""
+        text, field, boost = clause.text, clause.field, clause.boost
+        if field is None and len(text) == 1 and is_cjk(text):
+            return _exact(CHARACTERS, text, self._boost(clause, CHARACTERS))
+        if not text:
+            return either([self._any_term(name) for name in self._named(field, self._anywhere)])
+        starts = range(0, len(text), _LONGEST_PART)
+        pieces = [_META.sub(r"\\\g<0>", text[s : s + _LONGEST_PART]) for s in starts]
+        return either(
+            [
+                both([{"wildcard": {name: {"value": f"*{p}*", "boost": boost}}} for p in pieces])
+                for name in self._named(field, self._anywhere)
+            ]
+        )
+
+    def _any_term(self, name: str) -> Body:
+        filled: Body = {"exists": {"field": name}}
+        return {"bool": {"must": [filled], "must_not": [{"term": {name: EMPTY}}]}}
+
+    def _bool(
+        self,
+        should: Sequence[Clause],
+        must: Sequence[Clause],
+        must_not: Sequence[Clause],
+        holding: Callable[[str], Body],
+    ) -> Body:
+        if len(should) > _MOST_CLAUSES:
+            lightest_last = sorted(should, key=lambda part: -getattr(part, "boost", 1.0))
+            should = lightest_last[:_MOST_CLAUSES]
+        made: Body = {}
+        if should:
+            made["should"] = [self.query(part, holding) for part in should]
+            made["minimum_should_match"] = 0 if must else 1
+        if must or not should:
+            made["must"] = [self.query(part, holding) for part in must] or [{"match_all": {}}]
+        if must_not:
+            made["must_not"] = [self.query(part, holding) for part in must_not]
+        return {"bool": made}
+
+
+def texts_in(clause: Clause) -> Iterator[str]:
+    """Yield the folded texts that a clause, or any below it, wants to be held."""
+    match clause:
+        case Holds(text):
+            yield fold(text)
+        case Bool(should, must, must_not):
+            for part in (*should, *must, *must_not):
+                yield from texts_in(part)
+
+
+def either(queries: Sequence[Body]) -> Body:
+    """Return what matches where any of some queries does, at the worth of all that do."""
+    if len(queries) == 1:
+        return queries[0]
+    return {"bool": {"should": [*queries], "minimum_should_match": 1}} if queries else NOTHING
+
+
+def both(queries: Sequence[Body]) -> Body:
+    """Return what matches where all of some queries do."""
+    return queries[0] if len(queries) == 1 else {"bool": {"must": [*queries]}}
+
+
+def silent(query: Body) -> Body:
+    """Return what matches the same, and is worth nothing."""
+    return {"constant_score": {"filter": query, "boost": 0.0}}
+
+
+def _exact(name: str, term: str, boost: float) -> Body:
+    return {"term": {name: {"value": term, "boost": boost}}}
+
+
+def _of(paths: Sequence[str]) -> Body:
+    parts = [paths[at : at + _MOST_PATHS] for at in range(0, len(paths), _MOST_PATHS)]
+    return either([{"terms": {"of": [*part]}} for part in parts])

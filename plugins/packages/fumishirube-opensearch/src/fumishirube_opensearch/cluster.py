@@ -1,0 +1,244 @@
+"""Requests to the cluster, and what their failures mean to a caller."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import opensearchpy
+from opensearchpy import exceptions
+
+from fumishirube import Budget, ConfigError, Forbidden, IndexDamaged
+
+if TYPE_CHECKING:
+    from fumishirube_opensearch import OpenSearch
+
+T = TypeVar("T")
+
+_REFUSED = 429
+_CONFLICT = 409
+_TIMES_OUT = frozenset({429, 502, 503, 504})
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+
+# The client warns of each attempt; what comes of them all is an error of ours.
+logging.getLogger("opensearch").setLevel(logging.CRITICAL)
+
+
+class Stored(NamedTuple):
+    """A document by its id, with what the next write of it has to name to be the next."""
+
+    body: Mapping[str, Any]
+    seq_no: int
+    primary_term: int
+
+
+class Conflict(Exception):
+    """Another one has written the document since it was read."""
+
+
+class Cluster:
+    """The client of one cluster; safe to use from several threads."""
+
+    def __init__(self, settings: OpenSearch) -> None:
+        tls = settings.tls
+        secure = settings.hosts[0].startswith("https:")
+        options: dict[str, Any] = {}
+        if secure:
+            options = {
+                "verify_certs": tls.verify,
+                "ssl_show_warn": False,
+                "ssl_assert_hostname": tls.verify,
+            }
+            options |= {"ca_certs": tls.authority} if tls.authority else {}
+            options |= {"client_cert": tls.certificate} if tls.certificate else {}
+            options |= {"client_key": tls.key} if tls.key else {}
+        if settings.token is not None:
+            options["headers"] = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
+        elif settings.user and settings.password is not None:
+            options["http_auth"] = (settings.user, settings.password.get_secret_value())
+        self._patience = settings.request_seconds
+        self._client = opensearchpy.OpenSearch(
+            hosts=list(settings.hosts),
+            http_compress=True,
+            timeout=settings.request_seconds,
+            max_retries=2 * len(settings.hosts),
+            retry_on_timeout=False,
+            retry_on_status=(502, 503, 504),
+            dead_timeout=2,
+            pool_maxsize=8,
+            **options,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def get(self, index: str, key: str) -> Stored | None:
+        """Return a document as it was last written, or nothing."""
+        try:
+            reply = self._asked(lambda: self._client.get(index=index, id=key))
+        except exceptions.NotFoundError:
+            return None
+        return Stored(reply["_source"], reply["_seq_no"], reply["_primary_term"])
+
+    def put(self, index: str, key: str, body: Mapping[str, Any], after: Stored | None) -> Stored:
+        """Write a document that is as it was when it was read, or that is not there.
+
+        Raises:
+            Conflict: when another one was faster. A write whose answer was lost may conflict
+                with itself.
+        """
+        if after is None:
+            condition: dict[str, Any] = {"op_type": "create"}
+        else:
+            condition = {"if_seq_no": after.seq_no, "if_primary_term": after.primary_term}
+        try:
+            reply = self._asked(
+                lambda: self._client.index(index=index, id=key, body=body, params=condition)
+            )
+        except exceptions.ConflictError as error:
+            raise Conflict from error
+        return Stored(body, reply["_seq_no"], reply["_primary_term"])
+
+    def make_index(self, name: str, body: Mapping[str, Any]) -> None:
+        """Make an index unless it is there."""
+        try:
+            self._asked(lambda: self._client.indices.create(index=name, body=body))
+        except exceptions.RequestError as error:
+            if error.error != "resource_already_exists_exception":
+                raise
+
+    def has_index(self, name: str) -> bool:
+        """Tell whether there is an index of a name."""
+        return bool(self._asked(lambda: self._client.indices.exists(index=name)))
+
+    def delete_index(self, name: str) -> None:
+        """Delete an index, if it is there."""
+        self._asked(
+            lambda: self._client.indices.delete(index=name, params={"ignore_unavailable": "true"})
+        )
+
+    def refresh(self, name: str, budget: Budget) -> None:
+        """Let everything that was written be searched, in every copy of every shard."""
+
+        def verb() -> None:
+            reply = self._client.indices.refresh(index=name)
+            if reply["_shards"]["failed"]:
+                raise exceptions.TransportError(503, "some shards were not refreshed", reply)
+
+        self._insist(verb, budget)
+
+    def searches(
+        self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool
+    ) -> list[Any]:
+        """Ask several searches in one round trip; return their answers in order.
+
+        With ``whole``, terms are weighed by their frequencies in all shards together.
+
+        Raises:
+            IndexDamaged: when the index is gone.
+        """
+        kind = {"search_type": "dfs_query_then_fetch"} if whole else {}
+        lines = "".join(f"{json.dumps(kind)}\n{json.dumps(body)}\n" for body in bodies)
+        reply = self._asked(lambda: self._client.msearch(index=index, body=lines))
+        answers = list(reply["responses"])
+        for answer in answers:
+            if "error" in answer:
+                raise _search_error(answer)
+        return answers
+
+    def bulk(self, index: str, lines: bytes, budget: Budget) -> None:
+        """Write documents, again and more slowly where the cluster has too much to do.
+
+        Raises:
+            Forbidden: when it does not take them in the time of the budget, or ever.
+        """
+        waiting = lines.decode().splitlines(keepends=True)
+
+        def verb() -> None:
+            nonlocal waiting
+            reply = self._client.bulk(index=index, body="".join(waiting))
+            waiting = _refused(waiting, reply["items"]) if reply["errors"] else []
+            if waiting:
+                raise exceptions.TransportError(_REFUSED, "too many writes", {})
+
+        self._insist(verb, budget)
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether its BM25 has the factor ``k1 + 1``, as versions before 3 do."""
+        if self._major is None:
+            self._major = int(self._asked(self._client.info)["version"]["number"].split(".")[0])
+        return self._major < 3
+
+    _major: int | None = None
+
+    def _insist(self, verb: Callable[[], None], budget: Budget) -> None:
+        """Do something again, each time after a longer pause, while the cluster is too busy."""
+        pause, until = _FIRST_PAUSE, time.monotonic() + 3 * self._patience
+        while True:
+            try:
+                return verb()
+            except exceptions.TransportError as error:
+                again = (
+                    isinstance(error, exceptions.ConnectionError) or error.status_code in _TIMES_OUT
+                )
+                if not again or budget.spent or time.monotonic() > until:
+                    raise _unusable(error) from error
+            budget.check()
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _asked(self, verb: Callable[[], T]) -> T:
+        """Ask something once; what the cluster cannot do becomes an error that says so."""
+        try:
+            return verb()
+        except (exceptions.NotFoundError, exceptions.ConflictError, exceptions.RequestError):
+            raise
+        except exceptions.TransportError as error:
+            raise _unusable(error) from error
+
+
+def _refused(lines: Sequence[str], items: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of the writes that the cluster was too busy for.
+
+    Raises:
+        Forbidden: for any other failure.
+    """
+    again: list[str] = []
+    at = 0
+    for item in items:
+        ((action, result),) = item.items()
+        width = 1 if action == "delete" else 2
+        status = result["status"]
+        if status in _TIMES_OUT:
+            again += lines[at : at + width]
+        elif "error" in result and status != 404:
+            raise Forbidden(f"the cluster refuses a section: {result['error'].get('type')}")
+        at += width
+    return again
+
+
+def _search_error(answer: Mapping[str, Any]) -> Exception:
+    kind = answer["error"].get("type")
+    if kind == "index_not_found_exception":
+        return IndexDamaged("the index is gone from the cluster")
+    return Forbidden(f"the cluster cannot search: {kind}; see its health")
+
+
+def _unusable(error: exceptions.TransportError) -> Exception:
+    """Return what a failure of the cluster, and none of a request's, means to the caller."""
+    if isinstance(error, exceptions.AuthenticationException | exceptions.AuthorizationException):
+        return ConfigError(
+            "OpenSearch refuses the user or token; see OPENSEARCH_USER, _PASSWORD, _TOKEN"
+        )
+    if isinstance(error, exceptions.SSLError):
+        return ConfigError("the certificate of OpenSearch is not trusted; see tls: authority")
+    if isinstance(error, exceptions.ConnectionError):
+        return Forbidden("no node of the OpenSearch cluster answers; see its health")
+    return Forbidden(
+        f"the OpenSearch cluster cannot do that now ({error.status_code}); see its health"
+    )

@@ -1,0 +1,106 @@
+"""What an index holds at one moment: which documents count, by the record that names them all.
+
+Documents are written before they count. The record, one small document, says up to which number
+they do, and which of them have been replaced since; it is replaced only by who has read it last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+TERM_BITS = 32
+"""A number is the writer's term, and below that a count of its commits."""
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A version of a page that no longer counts: since when, and how many documents it has.
+
+    ``since`` is in milliseconds of the Unix epoch, by the clock of who replaced it.
+    """
+
+    since: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who may write, and until when, in milliseconds of the Unix epoch by the writer's clock.
+
+    ``term`` grows whenever a writer takes over from one that has not given the lease back.
+    """
+
+    term: int = 0
+    holder: str | None = None
+    until: int = 0
+
+
+@dataclass(frozen=True)
+class Record:
+    """What counts: documents born within ``ranges``, but for the versions in ``replaced``.
+
+    ``index`` is the engine's index that has them; without one there are none. ``next`` is the
+    number of the next commit; ``commit`` is another text with every one.
+    """
+
+    index: str | None = None
+    ranges: tuple[tuple[int, int], ...] = ()
+    next: int = 1
+    replaced: Mapping[str, Replaced] = field(default_factory=dict)
+    pages: int = 0
+    searched: int = 0
+    blank: int = 0
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    commit: str = ""
+    lease: Lease = Lease()
+
+    @property
+    def generation(self) -> int:
+        """The number of the last commit; 0 before the first."""
+        return self.ranges[-1][1] if self.ranges else 0
+
+    def body(self) -> dict[str, Any]:
+        """Return the record as a document."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> Record:
+        """Return the record of a document.
+
+        Raises:
+            TypeError, KeyError, ValueError: when it is none.
+        """
+        replaced = {key: Replaced(**row) for key, row in body["replaced"].items()}
+        ranges = tuple((int(low), int(high)) for low, high in body["ranges"])
+        lease = Lease(**body["lease"])
+        return cls(**{**body, "replaced": replaced, "ranges": ranges, "lease": lease})
+
+    def committed(self, number: int) -> tuple[tuple[int, int], ...]:
+        """Return the ranges with one more number; numbers that were passed over stay outside."""
+        if self.ranges and self.ranges[-1][1] == number - 1:
+            return (*self.ranges[:-1], (self.ranges[-1][0], number))
+        return (*self.ranges, (number, number))
+
+    def taken(self, holder: str, until: int) -> Record:
+        """Return the record with a new holder of the lease, in a new term if the last one died."""
+        term, number = self.lease.term, self.next
+        if self.lease.holder is not None or not term:
+            # What a writer of an earlier term may still write is outside of all ranges.
+            term += 1
+            number = (term << TERM_BITS) + 1
+        return replace(self, next=number, lease=Lease(term, holder, until))
+
+    def filters(self, kinds: Sequence[str]) -> dict[str, Any]:
+        """Return the query of the documents of some kinds that count."""
+        born = [{"range": {"born": {"gte": low, "lte": high}}} for low, high in self.ranges]
+        alive: dict[str, Any] = {
+            "filter": [
+                {"terms": {"kind": [*kinds]}},
+                born[0] if len(born) == 1 else {"bool": {"should": born}},
+            ]
+        }
+        if self.replaced:
+            alive["must_not"] = [{"terms": {"version": [*self.replaced]}}]
+        return {"bool": alive}

@@ -1,0 +1,235 @@
+"""The running form: one manual's index in the cluster, and what its last commit holds."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from fumishirube import (
+    Budget,
+    Corpus,
+    Fields,
+    FumishirubeError,
+    IndexDamaged,
+    IndexedFile,
+    Passage,
+    Root,
+    Stage,
+)
+from fumishirube_opensearch.cluster import Cluster
+from fumishirube_opensearch.corpus import SharedCorpus
+from fumishirube_opensearch.generations import Record
+from fumishirube_opensearch.searches import Searches
+from fumishirube_opensearch.sections import Sections, index_body
+from fumishirube_opensearch.writing import PageRecord, RecordStore, Update, Writer
+
+if TYPE_CHECKING:
+    from fumishirube_opensearch import OpenSearch
+
+_RETRY_SECONDS = 0.05
+_BATCH = 5000
+_META: Mapping[str, Any] = {
+    "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-2"},
+    "mappings": {"dynamic": False, "properties": {"index": {"type": "keyword"}}},
+}
+_UNSAFE = re.compile(r"[^a-z0-9]+")
+
+
+class SharedIndex:
+    """Follows the record of one manual; several servers may, and one of them writes."""
+
+    def __init__(self, settings: OpenSearch, folder: Root, fields: Fields) -> None:
+        self._settings = settings
+        self._fields = fields
+        self._sections = Sections(fields)
+        self._cluster = Cluster(settings)
+        self._holder = secrets.token_hex(8)
+        self._name = _name(settings, folder, fields)
+        meta = f"{settings.namespace}-meta"
+        self._store = RecordStore(self._cluster, meta, self._name)
+        self._writer: Writer | None = None
+        self._view: SharedCorpus | None = None
+        self._budget = Budget()
+        self._see(Record(), {})
+        try:
+            self._open(meta)
+        except BaseException:
+            self._cluster.close()
+            raise
+
+    def _open(self, meta: str) -> None:
+        self._cluster.make_index(meta, _META)
+        with suppress(IndexDamaged):  # the next writer makes it anew
+            self.refresh()
+
+    def pages(self) -> Mapping[str, IndexedFile]:
+        """Return what the last commit holds, by path."""
+        return self._pages
+
+    def refresh(self) -> None:
+        """Take in what other processes have committed.
+
+        Raises:
+            IndexDamaged: when the record, or the engine's index that it names, is gone.
+        """
+        read = self._store.read()
+        record = read[0] if read else Record()
+        if record.commit == self._record.commit:
+            return
+        if record.generation == 0:
+            raise IndexDamaged("the record of the index is gone from the cluster")
+        self._see(record, self._load(record))
+
+    @contextmanager
+    def writing(self, budget: Budget) -> Iterator[bool]:
+        """Become the writer, or give ``False`` when another one stays busy."""
+        writer = self._wait_for_lease(budget)
+        if writer is None:
+            yield False
+            return
+        self._writer, self._budget = writer, budget
+        try:
+            self._prepare(writer)
+            yield True
+        finally:
+            self._writer, self._budget = None, Budget()
+            with suppress(FumishirubeError):  # it runs out by itself
+                writer.release()
+
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+    ) -> None:
+        """Replace the named pages and commit; on any error nothing of it counts."""
+        if self._writer is None:
+            raise RuntimeError("sync() is only for the writer; use it inside writing()")
+        update = Update(
+            self._cluster,
+            self._sections,
+            self._writer,
+            dict(self._indexed),
+            self._settings.bulk_bytes,
+            self._budget,
+        )
+        self._see(update.run(gone, pages), update.pages)
+
+    def corpus(self, manual_id: str) -> Corpus:
+        """Return a view of the last commit."""
+        if self._view is None or self._view.manual_id != manual_id:
+            self._view = SharedCorpus(
+                manual_id, self._record, self._fields, self._searches, self._settings.verified
+            )
+        return self._view
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._view = None
+        self._cluster.close()
+
+    def _see(self, record: Record, indexed: Mapping[str, PageRecord]) -> None:
+        self._record, self._indexed = record, indexed
+        self._pages = {path: row.page for path, row in indexed.items()}
+        whole = self._settings.shards > 1
+        self._searches = Searches(self._cluster, record.index, whole=whole)
+        self._view = None
+
+    def _prepare(self, writer: Writer) -> None:
+        """See what the last writer has committed; begin anew where that is gone."""
+        record = writer.record
+        if record.index is not None and self._cluster.has_index(record.index):
+            with suppress(IndexDamaged):
+                if record.commit != self._record.commit:
+                    self._see(record, self._load(record))
+                return
+        index = f"{self._name}-{secrets.token_hex(4)}"
+        settings = self._settings
+        self._cluster.make_index(
+            index, index_body(self._fields, settings.shards, settings.replicas)
+        )
+        writer.replace(lambda now: Record(index=index, next=now.next, lease=now.lease))
+        self._see(writer.record, {})
+
+    def _wait_for_lease(self, budget: Budget) -> Writer | None:
+        patience = self._settings.writer_wait_ms / 1000
+        if budget.left is not None:
+            patience = min(patience, budget.left)
+        deadline = time.monotonic() + patience
+        while True:
+            writer = Writer.of(self._store, self._holder, self._settings.lease_seconds)
+            if writer is not None or time.monotonic() >= deadline:
+                return writer
+            budget.check()
+            time.sleep(_RETRY_SECONDS)
+
+    def _load(self, record: Record) -> Mapping[str, PageRecord]:
+        """Return the pages of a record: what changed since the one that is known, or all.
+
+        Raises:
+            IndexDamaged: when there are not as many as the record says.
+        """
+        if record.index is None:
+            return {}
+        since = self._record.generation
+        if record.index == self._record.index and any(
+            low <= since <= high for low, high in record.ranges
+        ):
+            pages = dict(self._indexed)
+            for path, row in self._changes(record, since):
+                if row is None:
+                    pages.pop(path, None)
+                else:
+                    pages[path] = row
+            if len(pages) == record.pages:
+                return pages
+        pages = {path: row for path, row in self._changes(record, 0) if row is not None}
+        if len(pages) != record.pages:
+            raise IndexDamaged("pages of the index are gone from the cluster")
+        return pages
+
+    def _changes(self, record: Record, since: int) -> Iterator[tuple[str, PageRecord | None]]:
+        """Yield pages in the order in which they were written, or removed, after a generation."""
+        live = record.filters(["page", "gone"] if since else ["page"])
+        live["bool"]["filter"].append({"range": {"born": {"gt": since}}})
+        body: dict[str, Any] = {
+            "query": live,
+            "size": _BATCH,
+            "sort": [{"born": "asc"}, {"of": "asc"}],
+            "track_total_hits": False,
+        }
+        while True:
+            (answer,) = self._cluster.searches(str(record.index), [body], whole=False)
+            if answer["_shards"]["failed"]:
+                raise IndexDamaged("a shard of the index does not answer")
+            hits = answer["hits"]["hits"]
+            for hit in hits:
+                data = hit["_source"].get("data")
+                yield hit["sort"][1], PageRecord.of(data) if data else None
+            if len(hits) < _BATCH:
+                return
+            body = {**body, "search_after": hits[-1]["sort"]}
+
+
+def _name(settings: OpenSearch, folder: Root, fields: Fields) -> str:
+    """Return the name of a manual's index, the same on all machines.
+
+    The folder ends in ``index``, the manual and the fingerprint of its pipeline; where that is on
+    a machine, and which stages search it, changes nothing of what is kept.
+    """
+    parts = PurePath(folder.path).parts
+    if "index" in parts[:-1]:
+        last = len(parts) - 1 - parts[::-1].index("index")
+        manual = "/".join(parts[last + 1 : -1] or parts[last + 1 :])
+    else:
+        manual = parts[-1]
+    tokenizer = fields.tokenizer
+    divided = (
+        tokenizer.fingerprint if isinstance(tokenizer, Stage) else type(tokenizer).__qualname__
+    )
+    identity = "\0".join((manual, *fields.names, divided, str(settings.layout)))
+    readable = _UNSAFE.sub("-", manual.lower()).strip("-")[:40] or "manual"
+    return f"{settings.namespace}-{readable}-{sha256(identity.encode()).hexdigest()[:12]}"

@@ -1,0 +1,176 @@
+"""Sections as documents of the cluster: their terms by field, and what comes back with a hit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fumishirube import Fields, Passage
+from fumishirube.text import occurs
+
+BESIDE = "beside"
+"""The field of the terms of a section that do not stand in its last field, the longest."""
+
+CHARACTERS = "characters"
+"""The field of the single characters of a section that are other than ASCII."""
+
+PARTS = "parts"
+"""The field of a section's ASCII terms that are only parts of its words, such as stems."""
+
+_LONGEST = 254
+"""UTF-16 units of a term: the analyzer, which every cluster has, divides longer ones."""
+EMPTY = "\ue001"
+"""The only term of a field without any, and what pads the fields of pages.
+
+BM25 compares with the documents that have terms in a field. With this term they are all documents,
+of which it makes up a fixed share, so that the mean length of the others is known; see `Weights`.
+"""
+
+_FILLER = "\ue000"
+"""What takes the place of a longer term, so that its neighbours do not follow each other."""
+
+
+def index_body(fields: Fields, shards: int, replicas: int) -> Mapping[str, Any]:
+    """Return the settings and fields of an index."""
+    keyword = {"type": "keyword"}
+    places = {"type": "text", "analyzer": "whitespace"}
+    properties: dict[str, Any] = {
+        "kind": {"type": "keyword", "doc_values": False},
+        "of": keyword,
+        "line": {"type": "integer"},
+        "version": {"type": "keyword", "doc_values": False},
+        "born": {"type": "long"},
+        "data": {"type": "object", "enabled": False},
+    }
+    for name in (BESIDE, PARTS):
+        properties[name] = {**places, "index_options": "docs"}
+    for name in weights(fields.names):
+        properties[name] = {**places, "similarity": name}
+    properties[CHARACTERS]["index_options"] = "freqs"
+    return {
+        "settings": {
+            "number_of_shards": shards,
+            "number_of_replicas": replicas,
+            "refresh_interval": "-1",
+            "similarity": {n: each.similarity for n, each in weights(fields.names).items()},
+        },
+        "mappings": {
+            "dynamic": "strict",
+            "_source": {"includes": ["data"]},
+            "properties": properties,
+        },
+    }
+
+
+class Weights(NamedTuple):
+    """BM25 with k1 = 1.2 and b = 0.75 for a field whose documents are padded.
+
+    For each term there is a ``share`` of a padding one, so that the mean length is 1 + ``share``
+    times that of the terms themselves. With k1' = k1 (1 - b) + k1 b (1 + share) and
+    b' = k1 b (1 + share) / k1', the score of Robertson and Zaragoza (2009) is what it would be
+    without the padding, but for the factor k1' + 1.
+    """
+
+    share: float
+
+    @property
+    def k1(self) -> float:
+        """Return k1' of the engine."""
+        return _K1 * (1 - _B) + _K1 * _B * (1 + self.share)
+
+    @property
+    def similarity(self) -> dict[str, Any]:
+        """Return the engine's settings."""
+        return {"type": "BM25", "k1": self.k1, "b": _K1 * _B * (1 + self.share) / self.k1}
+
+    def boost(self, *, multiplies: bool) -> float:
+        """Return the boost that makes the factor k1 + 1; engines before 3 have their own."""
+        return (_K1 + 1) / (self.k1 + 1) if multiplies else _K1 + 1
+
+
+_K1, _B = 1.2, 0.75
+_LAST, _OTHERS = Weights(1 / 16), Weights(1.0)
+
+
+def weights(names: Sequence[str]) -> Mapping[str, Weights]:
+    """Return the weights of the engine's fields; the long ones are padded less."""
+    made = {f"in_{name}": _OTHERS for name in names[:-1]}
+    return made | {f"in_{names[-1]}": _LAST, CHARACTERS: _LAST}
+
+
+class Sections:
+    """Makes a document of each section."""
+
+    def __init__(self, fields: Fields) -> None:
+        self._names = fields.names
+        self._tokenizer = fields.tokenizer
+        self._weights = weights(fields.names)
+        self._due: dict[str, float] = dict.fromkeys(self._weights, 0.0)
+
+    def page(self, path: str, data: Any) -> dict[str, Any]:
+        """Return what is remembered of a page as a document, padded for its sections before it."""
+        made = {"kind": "page", "of": path, "data": data}
+        for name, due in self._due.items():
+            number = max(1, round(due))
+            self._due[name] = due - number
+            made[name] = " ".join([EMPTY] * number)
+        return made
+
+    def document(self, passage: Passage) -> dict[str, Any]:
+        """Return a section as a document."""
+        texts = [passage.fields[name] for name in self._names]
+        terms = [self._tokenizer.terms(text) for text in texts]
+        made: dict[str, Any] = {
+            "kind": "section" if passage.fields["body"] else "blank",
+            "of": passage.path,
+            "line": passage.start_line,
+            "data": [*passage[1:]],
+        }
+        last = frozenset(terms[-1])
+        distinct = last.union(*terms)
+        weighed = {f"in_{n}": [*each] for n, each in zip(self._names, terms, strict=True)}
+        weighed[CHARACTERS] = _characters("".join(texts), distinct)
+        for name, each in weighed.items():
+            made[name] = _joined(each) or EMPTY
+            self._due[name] += self._weights[name].share * len(each) - (not each)
+        made[BESIDE] = _joined(sorted(distinct - last))
+        made[PARTS] = _joined(sorted(_parts(texts, distinct)))
+        return {name: value for name, value in made.items() if value != ""}
+
+
+def section_of(path: str, data: Sequence[Any]) -> Passage:
+    """Return the section that a document was made of."""
+    start, end, title, ancestors, level, digest, fields = data
+    return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
+
+
+def _joined(terms: Collection[str]) -> str:
+    return " ".join(term if fits(term) else _FILLER for term in terms)
+
+
+def fits(term: str) -> bool:
+    """Tell whether a term can be found; a longer one is not indexed."""
+    return len(term) <= _LONGEST // 2 or len(term.encode("utf-16-le")) <= 2 * _LONGEST
+
+
+def _parts(texts: Sequence[str], terms: Collection[str]) -> Collection[str]:
+    """Return the ASCII terms that stand in none of the texts, except as parts of words."""
+    plain = (term for term in terms if term.isascii() and term.isalnum())
+    words = {word for text in texts for word in _WORDS.findall(text)}
+    return [t for t in plain if t not in words or not any(occurs(text, t) for text in texts)]
+
+
+_WORDS = re.compile(r"[0-9a-z]+")
+
+
+def _characters(text: str, terms: Collection[str]) -> list[str]:
+    """Return the characters that stand in terms, each once, if the text is not all ASCII.
+
+    What is left of the number of characters is filled up: it counts for the section's length.
+    """
+    if text.isascii():
+        return []
+    single = sorted(set(text) & set().union(*terms))
+    number = sum(not character.isspace() for character in text)
+    return single + [_FILLER] * (number - len(single))

@@ -1,0 +1,82 @@
+"""What an OpenSearch node is made of: pinned jars from Maven Central, and one class."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.error import URLError
+
+REPOSITORY = "https://repo1.maven.org/maven2/"
+HERE = Path(__file__).parent
+_SOURCE = HERE / "ClusterNode.java"
+_SECONDS = 60
+
+
+class MissingArtifacts(Exception):
+    """Why no node can be started here: no JDK, or no way to Maven Central."""
+
+
+def java(command: str = "java") -> str:
+    """Return a command of the JDK that ``JAVA_HOME`` names, or of the one on the path.
+
+    Raises:
+        MissingArtifacts: when there is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which(command, path=str(Path(home, "bin")) if home else None)
+    if found is None:
+        raise MissingArtifacts(f"there is no {command}; set JAVA_HOME to a JDK of 17 or later")
+    return found
+
+
+def class_path() -> str:
+    """Return the class path of a node, after fetching and compiling what is not cached yet.
+
+    Raises:
+        MissingArtifacts: when something cannot be fetched or compiled.
+    """
+    cache = _cache()
+    jars = [line.split() for line in (HERE / "artifacts.txt").read_text().splitlines()]
+    with ThreadPoolExecutor(8) as pool:
+        files = list(pool.map(lambda row: _jar(cache, row[1], row[0]), jars))
+    classes = cache / f"classes-{hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:12]}"
+    path = os.pathsep.join(map(str, files))
+    if not (classes / "ClusterNode.class").exists():
+        command = [java("javac"), "-cp", path, "-d", str(classes), str(_SOURCE)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise MissingArtifacts(f"the node's class does not compile: {done.stderr[-500:]}")
+    return f"{classes}{os.pathsep}{path}"
+
+
+def _cache() -> Path:
+    named = os.environ.get("FUMISHIRUBE_CLUSTER_CACHE")
+    return Path(named) if named else Path.home() / ".cache" / "fumishirube-cluster"
+
+
+def _jar(cache: Path, path: str, checksum: str) -> Path:
+    """Return a jar of the cache, fetched if it is not there with this checksum."""
+    file = cache / path.rpartition("/")[2]
+    if file.exists() and _checksum(file.read_bytes()) == checksum:
+        return file
+    try:
+        with urllib.request.urlopen(REPOSITORY + path, timeout=_SECONDS) as response:
+            content = response.read()
+    except (URLError, OSError) as error:
+        raise MissingArtifacts(f"Maven Central does not answer: {error}") from error
+    if _checksum(content) != checksum:
+        raise RuntimeError(f"{path} is not what was pinned")
+    cache.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}.part")
+    beside.write_bytes(content)
+    beside.replace(file)
+    return file
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

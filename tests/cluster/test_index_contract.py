@@ -1,0 +1,68 @@
+"""The contracts that tantivy keeps, kept by one node."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+from cluster_nodes import Cluster
+
+from fumishirube import Everything, Index, IndexDamaged, Root
+from fumishirube.testing import IndexContract
+from fumishirube.testing.answers import assert_alike
+from fumishirube.testing.index_searches import batched, sync
+from fumishirube.testing.samples import PASSAGES
+
+pytest.importorskip("fumishirube_opensearch", reason="fumishirube-opensearch is not installed")
+from fumishirube_opensearch import OpenSearch
+
+
+class TestOpenSearch(IndexContract):
+    """Everything that is said of an index holds, with one shard."""
+
+    shards = 1
+
+    @pytest.fixture(autouse=True)
+    def _hosts(self, node: Cluster) -> Iterator[None]:
+        namespace = f"t{secrets.token_hex(6)}"
+        self._stage = OpenSearch(
+            hosts=(node.nodes[0].url,), namespace=namespace, replicas=0, shards=self.shards
+        )
+        self._node = node.nodes[0]
+        yield
+        self._node.delete(f"/{namespace}-*")
+
+    def hosts(self) -> list[str]:
+        return [host.partition("://")[2] for host in self._stage.hosts]
+
+    def make(self) -> Index:
+        return self._stage
+
+    def test_an_unusable_folder_is_made_anew(self, folder: Root) -> None:
+        """What is gone is in the cluster here: the documents, or the record of what counts."""
+        for gone in ("index-*", "meta"):
+            with self.opened(folder) as index:
+                sync(index, batched(PASSAGES))
+            self._node.delete(f"/{self._stage.namespace}-{gone}")
+            with self.opened(folder) as index:
+                assert not index.pages(), "it trusts what is gone"
+                assert index.corpus("manual").size == 0
+                sync(index, batched(PASSAGES))
+                assert_alike(index.corpus("manual"), PASSAGES)
+
+    def test_an_index_that_goes_away_is_damaged(self, folder: Root) -> None:
+        for gone in ("index-*", "meta"):
+            with self.opened(folder) as index:
+                sync(index, batched(PASSAGES))
+                self._node.delete(f"/{self._stage.namespace}-{gone}")
+                with pytest.raises(IndexDamaged):  # noqa: PT012 - whichever notices it first
+                    index.refresh()
+                    index.corpus("manual").count(Everything())
+
+
+@pytest.mark.slow
+class TestThreeShards(TestOpenSearch):
+    """The same holds when each shard has some of the sections."""
+
+    shards = 3
