@@ -11,7 +11,7 @@ from fumishirube import Trace, TraceRow
 from fumishirube_manual.addressed_tags import tags
 from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine
-from fumishirube_manual.evidence.shown_hits import Copy, ShownHit
+from fumishirube_manual.evidence.reader import Copy, ShownHit
 from fumishirube_manual.pointers import pointers
 
 Json = dict[str, JsonValue]

@@ -112,7 +112,7 @@ class ManualSurface(Stage):
     ) -> Sequence[tuple[int, str]]:
         """Return the lines of a hit that bear most on the question, with their numbers."""
         from fumishirube_manual.evidence.annotations import ANNOTATION
-        from fumishirube_manual.evidence.shown_hits import EvidenceReader
+        from fumishirube_manual.evidence.reader import EvidenceReader
 
         if ANNOTATION not in trace.annotations:
             return ()

@@ -10,7 +10,7 @@ from fumishirube.text import places_of
 from fumishirube_manual.evidence.annotations import weights_of
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_worth
-from fumishirube_manual.evidence.shown_hits import EvidenceReader
+from fumishirube_manual.evidence.reader import EvidenceReader
 
 LINES = 3
 _INDENT = "   "

@@ -45,6 +45,13 @@ def weights_of(trace: Trace, row: TraceRow) -> Sequence[ConceptWeight]:
     return [*weights.values()]
 
 
+def weights_of_each(trace: Trace) -> Sequence[Sequence[ConceptWeight]]:
+    """Return what the concepts of each wording are worth, the question's own first."""
+    noted = trace.annotations.get(ANNOTATION)
+    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
+    return [[ConceptWeight(*concept) for concept in wording] for wording in wordings]
+
+
 def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
     """Return the concepts of each wording, the question's own first, with what they are worth.
 

@@ -23,6 +23,11 @@ def is_fence(line: str) -> bool:
     return bool(_FENCE.match(line))
 
 
+def leads(line: str) -> bool:
+    """Tell whether a line leads to the list, or the text, that follows it."""
+    return bool(_LEADS.search(line))
+
+
 def related(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the lines that a reader wants with one, the nearest first.
 
@@ -48,7 +53,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
         if following is not None and _ITEM.match(lines[following]):
             yield following
             yield from _items(lines, following)
-        elif following is not None and _LEADS.search(lines[end]):
+        elif following is not None and leads(lines[end]):
             yield following
             yield from _paragraph(lines, following)
 

@@ -81,8 +81,12 @@ class LineScores:
 
     def worth(self) -> float:
         """Return the score of the best line, as a share of what all concepts are worth."""
+        return max(self.shares_of_all(), default=0.0)
+
+    def shares_of_all(self) -> Sequence[float]:
+        """Return the score of each line, as a share of what all concepts are worth."""
         total = sum(concept.weight for concept in self._weights)
-        return max(self.every, default=0.0) / total if total else 0.0
+        return [score / total if total else 0.0 for score in self.every]
 
     def present(self) -> set[str]:
         """Return the concepts of which at least half stands in a line, or in the headings."""

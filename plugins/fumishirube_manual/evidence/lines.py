@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fumishirube_manual.cited_places import CitedPlace
@@ -10,6 +10,7 @@ from fumishirube_manual.evidence.blocks import indentation, is_fence, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.line_scores import LineScores
+from fumishirube_manual.evidence.passages import passages
 
 BEST_CHARS, OTHER_CHARS = 400, 200
 """How much is shown of the best line, and of another one."""
@@ -40,6 +41,13 @@ class SectionEvidence(NamedTuple):
     place: CitedPlace | None = None
 
 
+class Passage(NamedTuple):
+    """Lines of a section, counted from 0; ``worth`` is their share of what all concepts are worth."""
+
+    lines: range
+    worth: float
+
+
 class SectionLines:
     """The own text of a section, line by line, against a question."""
 
@@ -54,19 +62,22 @@ class SectionLines:
         self._first = first
         self._lines = text.splitlines()
         self._weights = weights
-        self._scores = LineScores(self._lines, weights, titles, query)
+        self._titles = [*titles]
+        self._query = query
+        self._scores = LineScores(self._lines, weights, self._titles, query)
 
-    def evidence(self, room: int) -> SectionEvidence:
+    def evidence(self, room: int, whole: Collection[int] = ()) -> SectionEvidence:
         """Return the lines that bear most on the question, in about ``room`` characters.
 
         A text that fits is whole. Else the best line comes, what belongs together with it, and
-        then other lines as far as each adds something.
+        then other lines as far as each adds something. The lines ``whole``, counted from 0, come
+        in any case, uncut.
         """
         readable = [at for at in range(len(self._lines)) if not self._scores.hidden(at)]
-        if sum(len(self._lines[at]) for at in readable) <= _SLACK * room:
-            whole = {at: self._lines[at].rstrip() for at in readable}
-            return SectionEvidence(self._numbered(whole), whole=True, worth=self._scores.worth())
-        chosen = self._scores.chosen(_CHOSEN)
+        uncut = {at: self._lines[at].rstrip() for at in readable}
+        if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
+            return SectionEvidence(self._numbered(uncut), whole=True, worth=self._scores.worth())
+        chosen = self._scores.chosen(_CHOSEN) if room > 0 else []
         shown: dict[int, str] = {}
         for at in chosen:
             most = BEST_CHARS if at == chosen[0] else OTHER_CHARS
@@ -77,7 +88,27 @@ class SectionLines:
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
             if room < _LEAST:
                 break
+        shown |= {at: uncut[at] for at in whole if at in uncut}
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
+
+    def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[Passage]:
+        """Return the passages, in order, each with its worth for the wording it serves best."""
+        ranges = [*passages(self._lines)]
+        texts = ["\n".join(self._lines[at] for at in one) for one in ranges]
+        worths = [
+            LineScores(texts, weights, self._titles, self._query).shares_of_all()
+            for weights in wordings
+        ]
+        return [Passage(one, max(each)) for one, *each in zip(ranges, *worths, strict=True)]
+
+    def size(self, lines: Iterable[int], shown: Collection[EvidenceLine]) -> int:
+        """Return how many characters some lines add to those that are shown already."""
+        known = {line.number - self._first: len(line.text) for line in shown}
+        return sum(
+            max(0, len(self._lines[at].strip()) - known.get(at, 0))
+            for at in lines
+            if not self._scores.hidden(at)
+        )
 
     def present(self) -> set[str]:
         """Return the concepts of which at least half stands in a line, or in the headings."""

@@ -13,7 +13,8 @@ from fumishirube.text import estimate_tokens
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
-from fumishirube_manual.evidence.shown_hits import EvidenceReader, shown_hits
+from fumishirube_manual.evidence.reader import EvidenceReader
+from fumishirube_manual.evidence.shown_hits import shown_hits
 from fumishirube_manual.rows import evident, integrated
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows

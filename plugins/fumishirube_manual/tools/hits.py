@@ -29,7 +29,8 @@ from fumishirube_manual.diagnosis import (
     fusion_settings,
     gate_spans,
 )
-from fumishirube_manual.evidence.shown_hits import LINE_CHARS, EvidenceReader, ShownHit
+from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
+from fumishirube_manual.evidence.shown_hits import LINE_CHARS
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,

@@ -1,0 +1,70 @@
+"""Passages of a section: paragraphs, lists, tables and blocks of code, with what leads to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fumishirube_manual.evidence.blocks import is_fence, leads
+
+_HEADING = re.compile(
+    r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
+)
+_LONGEST = 900
+
+
+def passages(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the passages of a text as ranges of its lines.
+
+    A passage reaches from a line like a heading, if there are such, to the next one; else it is a
+    paragraph, and what leads to a list or a table belongs to that. One of more than about 900
+    characters is divided where a block ends, or a line.
+    """
+    current: range | None = None
+    for block in _blocks(lines):
+        if current is None:
+            current = block
+        elif _joined(lines, current, block):
+            current = range(current.start, block.stop)
+        else:
+            yield from _divided(lines, current)
+            current = block
+    if current is not None:
+        yield from _divided(lines, current)
+
+
+def _joined(lines: Sequence[str], current: range, block: range) -> bool:
+    if _HEADING.match(lines[block.start]):
+        return False
+    size = sum(len(lines[at]) for at in range(current.start, block.stop))
+    if size > _LONGEST:
+        return False
+    if _HEADING.match(lines[current.start]):
+        return True
+    return leads(lines[current.stop - 1])
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[range]:
+    """Yield what stands between blank lines; a block of code with its blank lines."""
+    first: int | None = None
+    in_code = False
+    for at, line in enumerate(lines):
+        if is_fence(line):
+            in_code = not in_code
+        if line.strip() or in_code:
+            first = at if first is None else first
+        elif first is not None:
+            yield range(first, at)
+            first = None
+    if first is not None:
+        yield range(first, len(lines))
+
+
+def _divided(lines: Sequence[str], passage: range) -> Iterator[range]:
+    first, size = passage.start, 0
+    for at in passage:
+        if size and size + len(lines[at]) > _LONGEST:
+            yield range(first, at)
+            first, size = at, 0
+        size += len(lines[at])
+    yield range(first, passage.stop)

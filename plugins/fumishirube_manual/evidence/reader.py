@@ -1,0 +1,125 @@
+"""Reading the evidence of the hits of one search."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from fumishirube import SurfaceContext, Trace, TraceRow
+from fumishirube.text import concepts
+from fumishirube_manual.cited_places import place_of_section
+from fumishirube_manual.evidence.annotations import (
+    weights_of,
+    weights_of_each,
+    wording_of,
+    wordings_of,
+)
+from fumishirube_manual.evidence.lines import EvidenceLine, Passage, SectionEvidence, SectionLines
+from fumishirube_manual.evidence.own_texts import own_text
+
+_MISSING = 8
+_MOST = 0.5
+
+
+@dataclass
+class Copy:
+    """A section that says the same as one above it, and the lines in which it does not."""
+
+    row: TraceRow
+    lines: tuple[EvidenceLine, ...]
+
+
+@dataclass
+class ShownHit:
+    """A row, its evidence, and the rows that say the same."""
+
+    row: TraceRow
+    evidence: SectionEvidence
+    room: int = 0
+    copies: list[Copy] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Sequence[TraceRow]:
+        """The row, and those of its copies."""
+        return (self.row, *(copy.row for copy in self.copies))
+
+
+class EvidenceReader:
+    """Reads the evidence of the rows of one search; with the ``places`` of sections, if wanted."""
+
+    def __init__(self, context: SurfaceContext, trace: Trace, *, places: bool = False) -> None:
+        self._context = context
+        self._trace = trace
+        self._places = places
+        self._present: list[set[str]] = []
+        self._sections: dict[tuple[str, int], SectionLines | None] = {}
+
+    def evidence(self, row: TraceRow, room: int, whole: Collection[int] = ()) -> SectionEvidence:
+        """Return the lines of a row, in so many characters; none when its text has changed.
+
+        The lines ``whole`` of the section, counted from 0, come in any case.
+        """
+        lines = self._lines(row)
+        if lines is None:
+            return SectionEvidence()
+        evidence = lines.evidence(room, whole)
+        if not self._places:
+            return evidence
+        manual_id, path = self._trace.file(row.path)
+        place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
+        return evidence._replace(place=place)
+
+    def passages(self, row: TraceRow) -> Sequence[Passage]:
+        """Return the passages of a row; none when its text has changed."""
+        lines = self._lines(row)
+        return lines.passages(weights_of_each(self._trace)) if lines else ()
+
+    def size(self, hit: ShownHit, more: Iterable[int]) -> int:
+        """Return how many characters some lines of a hit's section add to those that are shown."""
+        lines = self._lines(hit.row)
+        return lines.size(more, hit.evidence.lines) if lines else 0
+
+    def _lines(self, row: TraceRow) -> SectionLines | None:
+        key = row.path, row.start_line
+        if key not in self._sections:
+            self._sections[key] = self._read(row)
+        return self._sections[key]
+
+    def _read(self, row: TraceRow) -> SectionLines | None:
+        manual_id, path = self._trace.file(row.path)
+        text = own_text(self._context, manual_id, row._replace(path=path))
+        if text is None:
+            return None
+        titles = (row.title, *row.ancestors)
+        lines = SectionLines(
+            text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
+        )
+        self._present.append(lines.present())
+        return lines
+
+    def _wording(self, row: TraceRow) -> str:
+        """Return the wording that brought a hit."""
+        wordings = (self._trace.text, *self._trace.origin.query.alternatives)
+        return wordings[min(wording_of(row), len(wordings) - 1)]
+
+    def missing_words(self) -> list[str]:
+        """Return the words of the question that stand in none of the sections read so far."""
+        return [
+            concept.text
+            for concept in concepts(self._trace.text)
+            if not concept.single and not any(concept.text in texts for texts in self._present)
+        ][:_MISSING]
+
+    def unmet_wordings(self) -> list[int]:
+        """Return the numbers of the other wordings of which no section read holds most."""
+        return [
+            number
+            for number, concepts_of in enumerate(wordings_of(self._trace))
+            if number and not any(_most_of(concepts_of, texts) for texts in self._present)
+        ]
+
+
+def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:
+    """Tell whether what is worth most of some concepts is among those that are present."""
+    there = sum(weight for text, weight in weighted if text in present)
+    return there >= _MOST * sum(weight for _, weight in weighted)
