@@ -26,6 +26,7 @@ from fumishirube.text import (
     Reading,
     TextForm,
     UnreadFile,
+    holds_newline,
     project,
     reading,
     reading_form,
@@ -127,7 +128,7 @@ class PatternMatcher:
         lines = text.text.split("\n")
         ranking = self._ranking(_Lines(text.path, lines))
         ends = {hit.passage.start_line: hit.passage.start_line for hit in ranking.hits}
-        if _BLANK.search(self._query.text) and not self._query.case_sensitive:
+        if _BLANK.search(self._query.text):
             ends |= self._over_line_ends(text.path, lines)
         matches: list[MatchingLine | UnreadFile] = [
             MatchingLine(line, (0,), ends[line]) for line in sorted(ends)
@@ -203,6 +204,12 @@ def pattern_matcher(
         except (re.error, RecursionError, OverflowError, MemoryError) as error:
             message = f"regex is no regular expression: {str(error)[:120]}"
             raise InvalidParameter(message, parameter="regex") from error
+    if holds_newline(pattern):
+        raise InvalidParameter(
+            "regex matches within a line: write a space, which also meets the end of a line of "
+            "running text, in place of the line feed",
+            parameter="regex",
+        )
     query = Query(wanted, case_sensitive=exact, budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))
 

@@ -14,6 +14,7 @@ from stdio import Fumishirube
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
+from fumishirube_manual.evidence.passages import passages
 
 LONG = "\n\n".join(
     f"Paragraph {n} tells of other things, such as weather and tea." for n in range(40)
@@ -24,7 +25,18 @@ TABLE = """| fee | amount |
 | entry | 300 yen |
 | parking | 1,200 yen |
 """
+PERMITS = ("day", "week", "month", "year", "visitor", "staff", "night", "lorry")
+PERMIT = """## {0} permit
+
+The {0} permit is valid for as long as its colour says.
+
+{1}
+
+Reception issues the {0} permit.
+
+"""
 MANUALS = {
+    "guide/permits.md": "# Permits\n\n" + "".join(PERMIT.format(one, LONG) for one in PERMITS),
     "guide/parking.md": f"# Parking\n\n{LONG}\n\nThe parking fee is 1,200 yen a day.\n\n{LONG}\n",
     "guide/fees.md": f"# Fees\n\n{LONG}\n\n{TABLE}\n{LONG}\n",
     "guide/short.md": "# Lockers\n\nA locker costs 100 yen.\n\nIt opens at nine.\n",
@@ -119,6 +131,31 @@ def test_another_wording_brings_its_own_hit_and_lines(server: Fumishirube) -> No
     assert "alternative" not in hits[0]
 
 
+def test_room_is_filled_with_the_best_passages_of_the_files_shown(server: Fumishirube) -> None:
+    asked = "How long is a permit valid, and who issues it?"
+    plain = items(server, asked, "permit")
+    filled = items(server, asked, "permit", max_chars=4_000)
+    assert len(plain) <= 5 < len(filled)
+    assert {hit["ref"]["path"] for hit in filled} == {"permits.md"}
+    lines = [text for hit in filled for _, text in hit["lines"]]
+    assert len(lines) == len(set(lines))
+    valid = {f"The {one} permit is valid for as long as its colour says." for one in PERMITS}
+    assert valid <= set(lines)
+    assert sum(map(len, lines)) <= 4_000
+    for hit in filled:
+        numbers = [number for number, _ in hit["lines"]]
+        assert [line("guide/permits.md", number) for number in numbers] == [
+            text for _, text in hit["lines"]
+        ]
+
+
+def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:
+    (hit, *_) = items(server, "How much is the parking fee a day?", "parking fee", max_chars=9_000)
+    assert hit["ref"]["path"] == "parking.md"
+    assert not any("weather" in text for _, text in hit["lines"][:1])
+    assert len(hit["lines"]) <= 4
+
+
 def test_wordings_of_which_no_section_holds_most_are_named(server: Fumishirube) -> None:
     asked = {"query": "parking fee a day", "manual_id": "guide", "required_terms": ["parking"]}
     others = ["locker costs", "locker fingerprint biometric turnstile"]
@@ -189,6 +226,22 @@ def test_evidence_is_made_of_lines_of_the_section(text: str, first: int, room: i
         plain = shown.removeprefix("…").removesuffix("…")
         assert plain in lines[number - first]
     assert sum(len(shown) for _, shown in evidence.lines) <= max(1.25 * room, BEST_CHARS) + room
+
+
+@given(st.lists(st.sampled_from(["", "fee", "- fee", "料金:", "```", "第１節 料金", "x" * 400])))
+def test_passages_are_all_of_a_text_but_blank_lines(lines: list[str]) -> None:
+    found = [at for passage in passages(lines) for at in passage]
+    assert found == sorted(set(found))
+    assert {at for at, line in enumerate(lines) if line} <= set(found)
+    for passage in passages(lines):
+        size = sum(len(lines[at]) for at in passage)
+        assert size <= 900 or len(passage) == 1
+
+
+def test_a_passage_reaches_from_an_article_to_the_next() -> None:
+    text = "第１節 期限\nThree days.\n\n| a | b |\n\n第２節 料金\n\nNone:\n\n- one\n".splitlines()
+    assert [*passages(text)] == [range(4), range(5, 10)]
+    assert [*passages(["Fees:", "", "- one", "", "Then."])] == [range(3), range(4, 5)]
 
 
 @given(st.text(st.sampled_from("fee 料金ab。. "), min_size=1, max_size=600), st.integers(20, 200))

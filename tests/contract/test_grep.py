@@ -175,6 +175,14 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
     assert places(word) == [("sub/code.md", 6)]
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_blank_of_a_pattern_is_also_the_end_of_a_line(tmp_path: Path, exact: bool) -> None:
+    text = "# Run\n\nThen run cargo\nfix to apply.\n\n* cargo\n\nfix\n"
+    with Fumishirube(write(tmp_path, {"m/run.md": text})) as server:
+        found = server.ok("manual_grep", manual_id="*", regex="cargo fix|[^\\n]ply", exact=exact)
+        assert [number for _, number in places(found)] == [3, 4]
+
+
 def test_long_lines_are_cut_around_the_match(server: Fumishirube) -> None:
     for asked in ({"any": ["middle"]}, {"regex": "mid+le"}):
         (group,) = server.ok("manual_grep", manual_id="m", **asked)["groups"]
@@ -238,6 +246,7 @@ def test_what_it_costs_to_offer_it(server: Fumishirube) -> None:
         ({"any": "a"}, "any"),
         ({"regex": ""}, "regex"),
         ({"regex": "(a"}, "regex"),
+        ({"regex": r"once\n+call|a\nb"}, "regex"),
         ({"regex": "(?i)a", "word": True}, "regex"),
         ({"any": ["a"], "context": 4}, "context"),
         ({"any": ["a"], "max_chars": 255}, "max_chars"),

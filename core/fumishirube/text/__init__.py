@@ -14,7 +14,7 @@ from fumishirube.text.folding import (
     runs,
     words,
 )
-from fumishirube.text.pattern_literals import required_literals
+from fumishirube.text.pattern_literals import holds_newline, required_literals
 from fumishirube.text.projections import (
     LOOSE,
     NORMAL,
@@ -57,6 +57,7 @@ __all__ = [
     "estimate_tokens",
     "fold",
     "form_of",
+    "holds_newline",
     "is_cjk",
     "is_function",
     "mentions",

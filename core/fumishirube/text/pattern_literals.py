@@ -19,13 +19,34 @@ def required_literals(pattern: str) -> tuple[str, ...]:
 
     Of several such sets that is the one whose shortest text is the longest. Case does not count.
     """
+    return _best(_sets(_parsed(pattern)))
+
+
+def holds_newline(pattern: str) -> bool:
+    """Tell whether every match of a regular expression surely holds a line feed."""
+    return any(_item_holds_newline(code, value) for code, value in _parsed(pattern))
+
+
+def _item_holds_newline(code: Any, value: Any) -> bool:
+    if code is codes.LITERAL:
+        return bool(value == ord("\n"))
+    if code is codes.BRANCH:
+        return all(any(_item_holds_newline(*item) for item in branch) for branch in value[1])
+    if code in _REPEATS:
+        return value[0] >= 1 and any(_item_holds_newline(*item) for item in value[2])
+    if code is codes.SUBPATTERN:
+        return any(_item_holds_newline(*item) for item in value[3])
+    return False
+
+
+def _parsed(pattern: str) -> Any:
+    """Return the syntax tree of a regular expression; an empty one when it is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = parser.parse(pattern)
+            return parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):
         return ()
-    return _best(_sets(tree))
 
 
 def _best(sets: Iterator[tuple[str, ...]]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def fill(
         for row in later
         if row.path in files and row.digest not in known
     ]
-    candidates = sorted(_candidates(reader, [*shown, *new]), key=lambda one: -one.value)
+    candidates = sorted(_candidates(reader, [*shown, *new]), key=lambda candidate: -candidate.value)
     added: dict[int, set[int]] = {}
     for value, hit, lines in candidates:
         if value < _LEAST_VALUE * candidates[0].value:

@@ -41,8 +41,8 @@ class SectionEvidence(NamedTuple):
     place: CitedPlace | None = None
 
 
-class Passage(NamedTuple):
-    """Lines of a section, counted from 0; ``worth`` is their share of what all concepts are worth."""
+class EvidencePassage(NamedTuple):
+    """Lines of a section, counted from 0, with their share of what all concepts are worth."""
 
     lines: range
     worth: float
@@ -91,15 +91,17 @@ class SectionLines:
         shown |= {at: uncut[at] for at in whole if at in uncut}
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
-    def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[Passage]:
+    def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
         """Return the passages, in order, each with its worth for the wording it serves best."""
         ranges = [*passages(self._lines)]
-        texts = ["\n".join(self._lines[at] for at in one) for one in ranges]
+        texts = ["\n".join(self._lines[at] for at in lines) for lines in ranges]
         worths = [
             LineScores(texts, weights, self._titles, self._query).shares_of_all()
             for weights in wordings
         ]
-        return [Passage(one, max(each)) for one, *each in zip(ranges, *worths, strict=True)]
+        return [
+            EvidencePassage(lines, max(each)) for lines, *each in zip(ranges, *worths, strict=True)
+        ]
 
     def size(self, lines: Iterable[int], shown: Collection[EvidenceLine]) -> int:
         """Return how many characters some lines add to those that are shown already."""

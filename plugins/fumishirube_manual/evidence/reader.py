@@ -14,7 +14,12 @@ from fumishirube_manual.evidence.annotations import (
     wording_of,
     wordings_of,
 )
-from fumishirube_manual.evidence.lines import EvidenceLine, Passage, SectionEvidence, SectionLines
+from fumishirube_manual.evidence.lines import (
+    EvidenceLine,
+    EvidencePassage,
+    SectionEvidence,
+    SectionLines,
+)
 from fumishirube_manual.evidence.own_texts import own_text
 
 _MISSING = 8
@@ -69,7 +74,7 @@ class EvidenceReader:
         place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
         return evidence._replace(place=place)
 
-    def passages(self, row: TraceRow) -> Sequence[Passage]:
+    def passages(self, row: TraceRow) -> Sequence[EvidencePassage]:
         """Return the passages of a row; none when its text has changed."""
         lines = self._lines(row)
         return lines.passages(weights_of_each(self._trace)) if lines else ()

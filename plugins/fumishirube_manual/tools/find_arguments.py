@@ -116,7 +116,7 @@ class FindParams(Params):
     path_prefix: PathPrefix = None
     max_chars: Annotated[
         MaxChars | None,
-        Field(description="Of all lines: room left is filled from the best files."),
+        Field(description="Of all lines; room left shows more of the best."),
     ] = None
 
 
