@@ -1,4 +1,4 @@
-"""A plugin that would like to be the built-in ``rrf``."""
+"""A plugin that claims the name of the built-in ``rrf``."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from fumishirube import Corpus, Fuser, Outcome, Query, Ranking, Register, Run, S
 
 
 class Usurper(Stage):
-    """Brings its first run as it is."""
+    """Returns the ranking of its first run."""
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         return [Run("query", query)]

@@ -1,4 +1,4 @@
-"""A plugin that takes itself for a program."""
+"""A plugin that exits like a program."""
 
 import sys
 

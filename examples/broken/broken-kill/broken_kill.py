@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose scorer ends the process."""
+"""A plugin that loads, but whose scorer ends the process."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from fumishirube import Corpus, Hit, Passage, Query, Register, Scorer, Stage, ho
 
 
 class Killing(Stage):
-    """Ends the process as a fault of an extension does: nothing is cleaned up."""
+    """Ends the process without cleanup, like a crash of an extension."""
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]

@@ -1,4 +1,4 @@
-"""A plugin that puts a refiner on the shelf of fusers."""
+"""A plugin that registers a refiner as a fuser."""
 
 from fumishirube import Corpus, Fuser, Query, Ranking, Register, Stage, hook
 

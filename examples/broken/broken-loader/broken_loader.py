@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose loader fails on some files, and later on all of them."""
+"""A plugin that loads, but whose loader fails on some files, and later on all of them."""
 
 from collections.abc import Iterable
 
@@ -17,8 +17,8 @@ from fumishirube import (
 class Failing(Stage):
     """Reads ``.note`` files as one section each.
 
-    It fails on files that say "unreadable". Where there is a file ``fails``, it fails on all of
-    them, and where there is a file ``fails-listing``, it cannot say which files it reads.
+    It fails on files that contain "unreadable". When there is a file ``fails``, it fails on all of
+    them, and when there is a file ``fails-listing``, it fails to list its files.
     """
 
     def sources(self, root: Root) -> Iterable[Source]:

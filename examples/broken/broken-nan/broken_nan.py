@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose scores are no numbers."""
+"""A plugin that loads, but whose scores are NaN."""
 
 import math
 from collections.abc import Iterable, Mapping

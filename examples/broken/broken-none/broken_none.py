@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose fuser forgets to return what it made."""
+"""A plugin that loads, but whose fuser returns ``None``."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose refiner fails at every query."""
+"""A plugin that loads, but whose refiner fails at every query."""
 
 from fumishirube import Corpus, Query, Ranking, Refiner, Register, Stage, hook
 

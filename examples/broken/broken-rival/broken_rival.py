@@ -1,4 +1,4 @@
-"""The other of two strangers that claim the name ``contested``; its second name is free."""
+"""The other of two plugins that claim the name ``contested``; its second name is free."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from fumishirube import Corpus, Fuser, Outcome, Query, Ranking, Register, Run, S
 
 
 class Rival(Stage):
-    """Brings its first run as it is."""
+    """Returns the ranking of its first run."""
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         return [Run("query", query)]

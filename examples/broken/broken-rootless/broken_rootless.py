@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose surface says neither which root it reads nor its pipeline."""
+"""A plugin that loads, but whose surface declares neither its root nor its pipeline."""
 
 from collections.abc import Sequence
 from typing import Any

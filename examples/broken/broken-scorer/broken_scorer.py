@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose scorer fails at every query."""
+"""A plugin that loads, but whose scorer fails at every query."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose refiner takes far more time than it has."""
+"""A plugin that loads, but whose refiner exceeds its time."""
 
 import time
 
@@ -6,7 +6,7 @@ from fumishirube import Corpus, Query, Ranking, Refiner, Register, Stage, hook
 
 
 class Sleeping(Stage):
-    """Sleeps, and heeds no budget."""
+    """Sleeps, and ignores the budget."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         time.sleep(60)

@@ -1,4 +1,4 @@
-"""A plugin that loads well, and whose surface has a typo where it makes its tools."""
+"""A plugin that loads, but whose surface has a typo in ``tools``."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ from fumishirube import Register, Stage, Surface, SurfaceContext, Tool, hook
 
 
 class Mistyped(Stage):
-    """Asks its context for what it does not have."""
+    """Calls a missing method of its context."""
 
     pipeline: ClassVar[Mapping[str, Any]] = {}
     root: ClassVar[str] = "manuals"

@@ -9,7 +9,7 @@ os.write(1, b"noisy: imported, past sys.stdout\n")
 
 
 class Noisy(Stage):
-    """Leaves the ranking as it is, loudly."""
+    """Returns the ranking unchanged, and prints."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         print("noisy: refining")  # noqa: T201

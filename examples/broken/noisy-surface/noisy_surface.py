@@ -1,4 +1,4 @@
-"""A plugin whose surface works, and prints at every turn."""
+"""A plugin whose surface works, but prints at every step."""
 
 import os
 import subprocess

@@ -53,7 +53,7 @@ def context() -> SurfaceContext:
     )
 
 
-def ask(context: SurfaceContext, **arguments: Any) -> list[tuple[str, int, str]]:
+def look_up(context: SurfaceContext, **arguments: Any) -> list[tuple[str, int, str]]:
     (tool,) = Glossary().tools(context)
     answer = tool.run(tool.params.model_validate(arguments), Call())
     return [
@@ -67,23 +67,23 @@ class TestGlossary(SurfaceContract):
 
 
 def test_an_entry_goes_before_a_section_of_that_name(context: SurfaceContext) -> None:
-    assert ask(context, term="有給休暇") == [
+    assert look_up(context, term="有給休暇") == [
         ("entry", 2, "- **有給休暇**: 賃金が支払われる休暇"),
         ("heading", 9, "入社から六か月で十日になる。\n取り消しはできる。"),
     ]
 
 
 def test_tables_and_other_marks_are_entries_too(context: SurfaceContext) -> None:
-    assert ask(context, term="欠勤") == [("entry", 6, "| 欠勤 | 届け出て休むこと |")]
-    assert ask(context, term="代休") == [
+    assert look_up(context, term="欠勤") == [("entry", 6, "| 欠勤 | 届け出て休むこと |")]
+    assert look_up(context, term="代休") == [
         ("entry", 3, "- 代休(だいきゅう) … 休日に働いた代わりの休み")
     ]
 
 
-def test_a_sentence_may_say_what_a_term_is(context: SurfaceContext) -> None:
+def test_a_sentence_may_define_a_term(context: SurfaceContext) -> None:
     line = "A token is a piece of text. Every token costs time."
-    assert ask(context, term="Token", manual_id="guide") == [("sentence", 2, line)]
-    (definition,) = ask(context, term="index")
+    assert look_up(context, term="Token", manual_id="guide") == [("sentence", 2, line)]
+    (definition,) = look_up(context, term="index")
     assert definition[:2] == ("sentence", 3)
 
 
@@ -94,20 +94,20 @@ def test_a_citation_names_the_lines(context: SurfaceContext) -> None:
     assert definition.section == "用語"
 
 
-def test_the_limit_is_kept(context: SurfaceContext) -> None:
-    assert len(ask(context, term="有給休暇", limit=1)) == 1
+def test_the_limit_applies(context: SurfaceContext) -> None:
+    assert len(look_up(context, term="有給休暇", limit=1)) == 1
 
 
-def test_a_term_that_nobody_defines_has_no_definitions(context: SurfaceContext) -> None:
-    assert ask(context, term="取り消し") == []
-    assert ask(context, term="absent") == []
+def test_an_undefined_term_has_no_definitions(context: SurfaceContext) -> None:
+    assert look_up(context, term="取り消し") == []
+    assert look_up(context, term="absent") == []
 
 
 def test_what_cannot_be_looked_up_is_refused(context: SurfaceContext) -> None:
     with pytest.raises(ToolError, match="term is blank"):
-        ask(context, term="　")
+        look_up(context, term="　")
     with pytest.raises(NotFound):
-        ask(context, term="token", manual_id="absent")
+        look_up(context, term="token", manual_id="absent")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_cannot_be_looked_up_is_refused(context: SurfaceContext) -> None:
         ("有給休暇を取る。", None),
     ],
 )
-def test_forms_of_definitions_are_told_from_mere_mentions(line: str, form: str | None) -> None:
+def test_mere_mentions_are_no_definitions(line: str, form: str | None) -> None:
     forms = [definition.form for definition in definitions(["# x", line], "x", "有給休暇")]
     assert forms == ([form] if form else [])
 
@@ -143,4 +143,4 @@ def test_a_section_that_is_headed_by_the_term_defines_it(title: str) -> None:
 
 
 def test_a_term_of_marks_is_no_pattern(context: SurfaceContext) -> None:
-    assert ask(context, term="(.*)+[") == []
+    assert look_up(context, term="(.*)+[") == []

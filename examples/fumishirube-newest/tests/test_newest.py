@@ -78,7 +78,7 @@ def test_dates_are_read_as_manuals_write_them(text: str, days: list[date]) -> No
 
 
 def test_the_date_is_the_one_that_follows_the_label() -> None:
-    said = "Written 2020-01-01. Last updated: 2024-05-01, 2024-06-01 at the latest."
-    assert labelled(said, ("last updated",)) == [date(2024, 5, 1)]
+    text = "Written 2020-01-01. Last updated: 2024-05-01, 2024-06-01 at the latest."
+    assert labelled(text, ("last updated",)) == [date(2024, 5, 1)]
     assert labelled("本書の改訂日は2024年5月です", ("改訂日",)) == [date(2024, 5, 1)]
     assert labelled("backdated 2024-05-01", ("date",)) == []

@@ -138,16 +138,16 @@ def scored(query: Query, corpus: Corpus) -> dict[str, tuple[str, ...]]:
     return {hit.passage.path: hit.matched for hit in hits}
 
 
-def test_a_word_is_found_where_it_is_spelt_otherwise(corpus: MemoryCorpus) -> None:
+def test_another_spelling_of_a_word_is_found(corpus: MemoryCorpus) -> None:
     assert scored(Query("付属"), corpus) == {"a.md": ("付属",)}
     assert scored(Query("コンピューター"), corpus) == {"a.md": ("コンピューター",)}
 
 
-def test_what_stands_there_as_asked_is_left_to_the_other_scorers(corpus: MemoryCorpus) -> None:
+def test_exact_matches_are_left_to_the_other_scorers(corpus: MemoryCorpus) -> None:
     assert scored(Query("有給休暇"), corpus) == {}
     assert scored(Query("附属"), corpus) == {}
 
 
-def test_only_what_holds_what_must_be_held_is_scored(corpus: MemoryCorpus) -> None:
+def test_only_sections_with_the_required_terms_are_scored(corpus: MemoryCorpus) -> None:
     assert scored(Query("付属", must=("病院",)), corpus) == {"a.md": ("付属",)}
     assert scored(Query("付属", must=("休暇",)), corpus) == {}

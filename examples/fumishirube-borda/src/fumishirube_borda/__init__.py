@@ -1,4 +1,4 @@
-"""A fuser for Fumishirube: the searches of a query vote, and a Borda count decides."""
+"""A fuser for Fumishirube that merges the runs of a query by Borda count."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Key = tuple[str, int]
 
 
 class Borda(Stage):
-    """Searches the query, and each required term by itself; then counts places, not scores.
+    """Runs the query, and each required term alone; then adds up points for ranks.
 
-    Among ``n`` passages that any search found, a search gives ``n`` points to its first, ``n - 1``
-    to its second and so on, times its weight; what it did not find gets none from it.
+    Among ``n`` passages in all rankings, a run gives ``n`` points to its first, ``n - 1``
+    to its second and so on, times its weight; passages missing from its ranking get none.
     """
 
     query_weight: float = Field(default=1.0, gt=0)
     term_weight: float = Field(default=0.5, ge=0)
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return a run of the whole query, and one of each required term."""
+        """Return a run of the whole query, and one for each required term."""
         runs = [Run("query", query, self.query_weight)]
         for term in dict.fromkeys(query.required):
             alone = replace(query, text=term, required=(term,))
@@ -43,7 +43,7 @@ class Borda(Stage):
         return runs
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Add the points up, best first."""
+        """Add up the points, best first."""
         best: dict[Key, Hit] = {}
         for outcome in outcomes:
             for hit in outcome.ranking.hits:

@@ -1,4 +1,4 @@
-"""A surface for Fumishirube with one tool: what the manuals say that a term means."""
+"""A surface for Fumishirube with one tool, which looks up terms in the manuals."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from fumishirube_glossary.lookup import lookup_tool
 class Glossary(Stage):
     """Offers ``glossary_lookup``, which quotes definitions of a term with their citations.
 
-    Of each manual the ``looked_at`` best sections for the term are looked at. They are found by
-    the pipeline ``manual``, as the configuration has it.
+    Reads the ``looked_at`` best sections for the term in each manual, found by
+    the configured pipeline ``manual``.
     """
 
     root: ClassVar[str] = "manuals"
@@ -40,19 +40,19 @@ class Glossary(Stage):
     looked_at: Annotated[int, Field(ge=1, le=200)] = 30
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the one tool."""
+        """Return the tool."""
         return (lookup_tool(context, self.looked_at),)
 
 
 @hook
 def register_surfaces(register: Register[Surface]) -> None:
-    """Offer the surface."""
+    """Register the surface."""
     register("glossary", Glossary)
 
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer ``fumishirube glossary TERM``."""
+    """Register ``fumishirube glossary TERM``."""
     register(
         Command(
             "glossary",

@@ -1,4 +1,4 @@
-"""``fumishirube glossary``: the tool as a verb of the command line."""
+"""``fumishirube glossary``: the tool as a command."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fumishirube.commands import add_json, call_by_name, opened, show
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     parser.add_argument("term", metavar="TERM", help="what is to be looked up")
     parser.add_argument("--manual", metavar="ID", help="look in this manual only (default: all)")
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """Print the definitions; 1 if there are none."""
+    """Print the definitions; return 1 if there are none."""
     with opened(options) as application:
         answer = call_by_name(
             application,

@@ -1,4 +1,4 @@
-"""``glossary_lookup``: what the manuals say that a term means."""
+"""``glossary_lookup``: quotes definitions of a term."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BEST_FIRST: tuple[Form, ...] = ("entry", "sentence", "heading")
 
 
 class LookupParams(Params):
-    """The term, and where to look."""
+    """The term, and the scope."""
 
     term: Annotated[str, Field(min_length=1, max_length=100, description="For example 有給休暇.")]
     manual_id: Annotated[
@@ -37,7 +37,7 @@ class LookupParams(Params):
 
 
 class Defined(Answer):
-    """One definition, word for word, and where it stands."""
+    """A definition, verbatim, and its place."""
 
     manual_id: str
     path: str
@@ -50,7 +50,7 @@ class Defined(Answer):
 
 
 class LookupAnswer(Answer):
-    """The definitions, the plainest first."""
+    """The definitions, the clearest form first."""
 
     term: str
     manuals: tuple[str, ...]
@@ -97,19 +97,19 @@ def lookup_tool(context: SurfaceContext, looked_at: int) -> Tool[LookupParams, L
 def _defined(context: SurfaceContext, manual_id: str, query: Query) -> Iterator[Defined]:
     """Yield the definitions in the best sections of one manual, each line once."""
     manual = context.manual(manual_id)
-    seen: set[tuple[str, int]] = set()
+    yielded: set[tuple[str, int]] = set()
     for hit in context.find(manual_id, query).ranking.hits:
         passage = hit.passage
         try:
             lines = manual.document(passage.path).text.split("\n")
         except (NotFound, Unreadable):
-            continue  # it has gone since it was searched
+            continue  # deleted since the search
         own = lines[passage.start_line - 1 : passage.end_line]
         for definition in definitions(own, passage.title, query.text):
             start, end = passage.start_line + definition.first, passage.start_line + definition.last
-            if (passage.path, start) in seen:
+            if (passage.path, start) in yielded:
                 continue
-            seen.add((passage.path, start))
+            yielded.add((passage.path, start))
             yield Defined(
                 manual_id=manual.id,
                 path=passage.path,

@@ -1,4 +1,4 @@
-"""A refiner for Fumishirube: of documents that say much the same, the newest comes first."""
+"""A refiner for Fumishirube that ranks the newest of similar documents first."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fumishirube_newest.dates import dated, labelled
 
 
 class Newest(Stage):
-    """Lowers the scores of documents by how much older they are than the newest one found.
+    """Lowers the scores of documents by their age, relative to the newest document found.
 
-    A document has the date in its path, or else the latest one that follows one of the ``labels``
-    in its text. Of a document ``half_life_days`` older than the newest, ``weight`` of the score
-    counts half; without a date a document counts as ``undated_days`` older.
+    The date of a document is the one in its path, or else the latest one after a label of
+    ``labels`` in its text. A document ``half_life_days`` older than the newest loses half of
+    ``weight`` of its score; one without a date counts as ``undated_days`` older.
     """
 
     weight: Annotated[float, Field(ge=0, le=1)] = 0.3
@@ -31,13 +31,13 @@ class Newest(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits, ordered by their lowered scores."""
-        known = query.state.shared(dict[str, date | None], "newest", self.fingerprint)
-        for path in {hit.passage.path for hit in ranking.hits}.difference(known):
-            known[path] = self._date(path, corpus)
-        newest = max((day for _, day in _days(ranking, known)), default=None)
+        dates = query.state.shared(dict[str, date | None], "newest", self.fingerprint)
+        for path in {hit.passage.path for hit in ranking.hits}.difference(dates):
+            dates[path] = self._date(path, corpus)
+        newest = max((day for _, day in _days(ranking, dates)), default=None)
         if newest is None:
             return ranking
-        lowered = [hit.scored(self._aged_score(hit, newest, known)) for hit in ranking.hits]
+        lowered = [hit.scored(self._aged_score(hit, newest, dates)) for hit in ranking.hits]
         return ranking._replace(hits=tuple(sorted(lowered, key=Hit.sort_key)))
 
     def _date(self, path: str, corpus: Corpus) -> date | None:
@@ -47,20 +47,20 @@ class Newest(Stage):
             dates = [day for text in texts for day in labelled(text, self.labels)]
         return max(dates, default=None)
 
-    def _aged_score(self, hit: Hit, newest: date, known: Mapping[str, date | None]) -> float:
-        day = known[hit.passage.path]
+    def _aged_score(self, hit: Hit, newest: date, dates: Mapping[str, date | None]) -> float:
+        day = dates[hit.passage.path]
         age = self.undated_days if day is None else (newest - day).days
         return hit.score * (1 - self.weight * (1 - math.exp2(-age / self.half_life_days)))
 
 
-def _days(ranking: Ranking, known: Mapping[str, date | None]) -> Iterator[tuple[str, date]]:
+def _days(ranking: Ranking, dates: Mapping[str, date | None]) -> Iterator[tuple[str, date]]:
     for hit in ranking.hits:
-        day = known[hit.passage.path]
+        day = dates[hit.passage.path]
         if day is not None:
             yield hit.passage.path, day
 
 
 @hook
 def register_refiners(register: Register[Refiner]) -> None:
-    """Offer the refiner."""
+    """Register the refiner."""
     register("newest", Newest)

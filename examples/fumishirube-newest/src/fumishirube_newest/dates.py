@@ -1,4 +1,4 @@
-"""Dates as manuals write them: ``2024-05-01``, ``2024年5月``, ``令和6年5月1日``."""
+"""Parses dates in the forms of manuals: ``2024-05-01``, ``2024年5月``, ``令和6年5月1日``."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _NEAR = 12
 
 
 def dated(text: str) -> list[date]:
-    """Return every date in a text; a month is its first day. What is no day is no date."""
+    """Return every valid date in a text; a month counts as its first day."""
     dates = []
     for form in _FORMS:
         for match in form.finditer(fold(text)):
-            said = match.groupdict()
-            year = 1 if said["year"] == "元" else int(said["year"])
+            parts = match.groupdict()
+            year = 1 if parts["year"] == "元" else int(parts["year"])
             with suppress(ValueError):
-                first = _ERAS.get(said.get("era") or "", 0)
-                dates.append(date(first + year, int(said["month"]), int(said["day"] or 1)))
+                first = _ERAS.get(parts.get("era") or "", 0)
+                dates.append(date(first + year, int(parts["month"]), int(parts["day"] or 1)))
     return dates
 
 

@@ -1,4 +1,4 @@
-"""Sudachi in Fumishirube: words as terms of an index, and other spellings of a query's words."""
+"""A tokenizer with words of Sudachi, and a scorer for other spellings of a query's words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["OtherSpellings", "Sudachi"]
 
 @hook
 def register_tokenizers(register: Register[Tokenizer]) -> None:
-    """Offer words as terms."""
+    """Register the tokenizer."""
     register("sudachi", Sudachi)
 
 
 @hook
 def register_scorers(register: Register[Scorer]) -> None:
-    """Offer what finds a word in another spelling."""
+    """Register the scorer."""
     register("other-spellings", OtherSpellings)

@@ -1,4 +1,4 @@
-"""The scorer: sections that hold a word of the query, but spell it in another way."""
+"""The scorer: finds sections that contain a word of the query in another spelling."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from fumishirube_sudachi.words import MARK
 
 
 class OtherSpellings(Stage):
-    """Brings in sections that spell a word of the query otherwise: 付属 is found in 附属病院.
+    """Generates candidates with other spellings of the query's words: 付属 finds 附属病院.
 
-    The other scorers look for the letters of the query; this one asks the index for normal forms,
-    which it has where the tokenizer is ``sudachi``. Each word brings in ``depth`` sections at most,
-    and each section gains ``weight`` times the word's rarity.
+    It queries the index for normal forms, which are terms where the tokenizer is ``sudachi``.
+    Each word adds at most ``depth`` candidates, and each section gains ``weight`` times the word's
+    rarity.
     """
 
     generates: ClassVar[bool] = True
@@ -38,19 +38,19 @@ class OtherSpellings(Stage):
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
-        """Score sections by the words that stand there in another spelling only."""
+        """Score sections by the words that occur in them only in another spelling."""
         spellings = _spellings(query.text, corpus)
         counts = corpus.frequencies(spellings)
         filters = tuple(Holds(term) for term in query.must)
         hits: dict[tuple[str, int], Hit] = {}
-        for term, known in spellings.items():
+        for term, own in spellings.items():
             if not counts[term] or query.budget.spent:
                 continue
             weight = self.weight * rarity(corpus.size, counts[term])
-            wanted: Clause = Bool(must=(Term(term), *filters)) if filters else Term(term)
-            for passage, _ in corpus.search(wanted, self.depth + len(query.exclude)):
+            clause: Clause = Bool(must=(Term(term), *filters)) if filters else Term(term)
+            for passage, _ in corpus.search(clause, self.depth + len(query.exclude)):
                 text = f"{passage.fields['title']}\n{passage.fields['body']}"
-                if any(occurs(text, spelling) for spelling in known):
+                if any(occurs(text, spelling) for spelling in own):
                     continue
                 before = hits.get(passage.key, Hit(passage, 0.0, frozenset({"spelling"})))
                 hits[passage.key] = before._replace(
@@ -62,7 +62,7 @@ class OtherSpellings(Stage):
 
 
 def _spellings(text: str, corpus: Corpus) -> dict[str, set[str]]:
-    """Return, for each word, the term of its other spellings, and those that the query gives."""
+    """Return the term of each word's other spellings, with the spellings of the query."""
     spellings: dict[str, set[str]] = {}
     for word in dict.fromkeys(
         term for concept in concepts(text) for term in corpus.terms(concept.text)

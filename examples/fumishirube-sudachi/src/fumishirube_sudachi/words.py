@@ -1,4 +1,4 @@
-"""The tokenizer: Japanese is divided into words by the analyser Sudachi."""
+"""The tokenizer: divides Japanese into words with the analyser Sudachi."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from sudachipy import Tokenizer as Analyser
 
 MARK = "≈"
-"""What stands before the normal form of a word that is spelt otherwise, as a term of its own."""
+"""The prefix of a normal form that is a term of its own."""
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 _MOST = 8_000
-"""So many characters are analysed at once: Sudachi takes 49,149 bytes, and slows down before."""
+"""The most characters analysed at once: Sudachi accepts 49,149 bytes, and slows down before."""
 
 
 class Sudachi(Stage):
-    """Words as they stand in the text, and the normal form of those that are spelt otherwise.
+    """Makes terms of the words in a text, and of their normal forms where those differ.
 
     Sudachi's ``mode`` A gives the shortest words, C the longest; ``dictionary`` names the installed
-    one to use. With ``bigrams`` the pairs of Japanese characters are terms too, so that whatever
-    the built-in tokenizer finds is found.
+    one to use. With ``bigrams`` pairs of Japanese characters are terms too, so that it finds all
+    that the built-in tokenizer finds.
     """
 
     dictionary: Literal["small", "core", "full"] = "small"
@@ -50,10 +50,10 @@ class Sudachi(Stage):
 
     @cached_property
     def fingerprint(self) -> str:
-        """What changes with the settings, and with the versions of all that divides a text."""
+        """A value that changes with the settings, and with the versions of the packages used."""
         packages = ("fumishirube-sudachi", "sudachipy", self._package)
-        said = " ".join([super().fingerprint, *map(_version, packages)])
-        return hashlib.sha256(said.encode()).hexdigest()[:8]
+        versions = " ".join([super().fingerprint, *map(_version, packages)])
+        return hashlib.sha256(versions.encode()).hexdigest()[:8]
 
     @contextmanager
     def open(self) -> Iterator[RunningSudachi]:
@@ -76,11 +76,11 @@ class Sudachi(Stage):
             dictionary.close()
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text; without ``open()`` the dictionary stays open."""
+        """Return the terms of a folded text; without ``open()``, keep the dictionary open."""
         return _running(self)[1].terms(text)
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds of every text in which this one occurs; see :class:`RunningSudachi`."""
+        """Return a clause for every text that contains this one; see :class:`RunningSudachi`."""
         return _pairs(text) if self.bigrams else _characters(text)
 
     @property
@@ -89,17 +89,17 @@ class Sudachi(Stage):
 
 
 class RunningSudachi:
-    """The running form: the dictionary is open."""
+    """The running form, with its dictionary open."""
 
     def __init__(self, analyser: Analyser, *, bigrams: bool) -> None:
         self._analyser = analyser
         self._bigrams = bigrams
-        self._lock = Lock()  # an analyser serves one thread at a time
+        self._lock = Lock()  # an analyser is not thread-safe
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the words of a folded text in order, then further forms of some of them.
 
-        With bigrams these stand in the order of the text, and all words come after them.
+        With bigrams, these come in the order of the text, and all words after them.
         """
         terms: list[str] = []
         beside: list[str] = []
@@ -110,8 +110,10 @@ class RunningSudachi:
                     beside += _PARTS.findall(run)
             elif self._bigrams:
                 terms += _grams(run)
-                known = {*_grams(run), *run}
-                beside += [form for each in self._words(run) for form in each if form not in known]
+                present = {*_grams(run), *run}
+                beside += [
+                    form for each in self._words(run) for form in each if form not in present
+                ]
             else:
                 for surface, *others in self._words(run):
                     terms.append(surface)
@@ -119,15 +121,15 @@ class RunningSudachi:
         return terms + beside
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return what holds of every text in which this one occurs.
+        """Return a clause for every text that contains this one.
 
-        Words alone cannot say: how a text is divided depends on what stands around it. Its
-        characters all stand in words, whatever these are.
+        Words cannot decide that: how a text is divided depends on the text around it. Its
+        characters are always parts of words.
         """
         return _pairs(text) if self._bigrams else _characters(text)
 
     def _words(self, run: str) -> Iterator[tuple[str, ...]]:
-        """Yield each word of a Japanese run, with its normal form where that is another one."""
+        """Yield each word of a Japanese run, with its normal form where that differs."""
         for start in range(0, len(run), _MOST):
             with self._lock:
                 forms = [
@@ -141,7 +143,7 @@ class RunningSudachi:
 
 @lru_cache(maxsize=2)
 def _running(stage: Sudachi) -> tuple[ExitStack, RunningSudachi]:
-    """Return a running form that lasts, for those who use a stage without opening it."""
+    """Return a running form that stays open, for callers that use a stage without opening it."""
     stack = ExitStack()
     return stack, stack.enter_context(stage.open())
 
@@ -162,11 +164,11 @@ def _phrase(terms: Sequence[str]) -> Clause:
 
 
 def _characters(text: str) -> tuple[Clause, bool]:
-    """Return what holds of every text with these characters and these other words."""
-    wanted: dict[Clause, None] = {}
+    """Return a clause for every text with these characters and these other words."""
+    clauses: dict[Clause, None] = {}
     for run, japanese in words(text):
-        wanted.update(dict.fromkeys(map(Part, run) if japanese else [Term(run)]))
-    return (Bool(must=tuple(wanted)) if wanted else Everything()), False
+        clauses.update(dict.fromkeys(map(Part, run) if japanese else [Term(run)]))
+    return (Bool(must=tuple(clauses)) if clauses else Everything()), False
 
 
 def _pairs(text: str) -> tuple[Clause, bool]:
