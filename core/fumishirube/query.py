@@ -148,18 +148,20 @@ class Query:
     budget: Budget = field(
         default_factory=Budget,
         compare=False,
-        metadata=_no_identity("how long a caller waits, and whether it still does, asks nothing"),
+        metadata=_no_identity(
+            "the time limit and the cancellation of a caller are not part of the query"
+        ),
     )
     state: SearchState = field(
         default_factory=SearchState,
         compare=False,
         repr=False,
-        metadata=_no_identity("it is filled while the search goes on"),
+        metadata=_no_identity("it is filled during the search"),
     )
     cache: bool | None = field(
         default=None,
         compare=False,
-        metadata=_no_identity("it chooses where the answer comes from, not what is asked"),
+        metadata=_no_identity("it chooses the source of the answer, not the query"),
     )
 
     def key(self) -> QueryKey:

@@ -125,8 +125,10 @@ def began(number: int) -> str:
 
 
 def _already_served(number: int | None) -> AlreadyServed:
-    who = f"process {number}" if number is not None else "another process"
-    message = f"{who} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
+    name = f"process {number}" if number is not None else "another process"
+    message = (
+        f"{name} already serves these documents ({FOLDER}/{NAME}); to add a reader: {_READING}"
+    )
     return AlreadyServed(message, number)
 
 

@@ -72,6 +72,6 @@ def place_of_section(
     return None
 
 
-def tells_places(settings: ManualSettings) -> bool:
+def has_places(settings: ManualSettings) -> bool:
     """Tell whether answers name places beside lines."""
     return "documents" in settings.extras

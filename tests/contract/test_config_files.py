@@ -142,7 +142,9 @@ def test_what_another_program_left_says_so(own: Path) -> None:
 
 def test_yaml_that_refers_to_itself_is_no_trouble(own: Path) -> None:
     written(own, "limits: &l {depth: 7}\nx: &x [*x]\n")
-    refused = "configuration error: fumishirube.yaml line 2: an alias names what it stands in"
+    refused = (
+        "configuration error: fumishirube.yaml line 2: an alias names a value that contains it"
+    )
     assert config(own, "show").err.startswith(refused)
     written(own, "a: &a {depth: 7}\nlimits: {<<: *a}\n")
     assert "there is no such setting" in config(own, "show").err

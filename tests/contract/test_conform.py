@@ -101,7 +101,7 @@ def test_the_table_names_each_stage_and_the_first_reason(
     assert lines["stage"] == "stage kind result passed failed skipped"
     assert "failed" in lines["dropping"]
     assert "test_a_single_hit_is_not_lost: AssertionError: " in lines["dropping"]
-    assert "dropped without a word" in lines["dropping"]
+    assert "dropped without a reason" in lines["dropping"]
     assert lines["needing"].startswith("needing refiner not checked 0 0 0 it needs settings: name")
     assert lines["whole"].endswith("a loader needs files to read; give --files DIR")
     assert done.stdout.splitlines()[-1] == "0 of 3 stages passed"

@@ -177,7 +177,7 @@ def test_good_tools_pass() -> None:
         ({"name": "ask\n"}, "does not match"),
         ({"title": " "}, "it has no title"),
         ({"summary": ""}, "it has no summary"),
-        ({"destructive": True}, "it says that it only reads"),
+        ({"destructive": True}, "it is marked both read-only"),
         ({"answer": Tree}, "recursive"),
         ({"params": Open}, "unknown arguments are not refused"),
         ({"params": Pythonic}, "which other languages do not know"),

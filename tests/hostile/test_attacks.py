@@ -355,6 +355,6 @@ def test_state_is_not_written_through_a_link(tmp_path: Path, name: str) -> None:
             assert not witness.touched()
     assert world.around() == before
     if name == "traces":
-        assert "warning: roots.state: traces are not kept as files: symbolic links" in said
+        assert "warning: roots.state: traces are not written to files: symbolic links" in said
     else:
         assert answer.payload["code"] == "forbidden"

@@ -113,8 +113,8 @@ def test_comments_and_order_of_a_toml_file_stay(home: Path) -> None:
     ("content", "told"),
     [
         ('{\n  // mine\n  "mcpServers": {}\n}', "not plain JSON, without comments"),
-        ('{"a": 1, "a": 2}', "stands there twice"),
-        ("[1]", "it holds no object"),
+        ('{"a": 1, "a": 2}', "occurs twice"),
+        ("[1]", "it contains no object"),
         ('{"mcpServers": []}', "not a table of servers"),
         (b"\xff\xfe", "not UTF-8"),
     ],

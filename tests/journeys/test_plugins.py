@@ -312,9 +312,9 @@ def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> No
         (GOOD.format(name="Not Kebab"), "refiner name 'Not Kebab' is not kebab-case"),
         (
             GOOD.format(name="twice") + "    register('twice', Plain)",
-            "it offers two refiners called 'twice'",
+            "it registers two refiners called 'twice'",
         ),
-        (GOOD.replace("(register)", "(shelf)"), "a hook is declared wrongly: "),
+        (GOOD.replace("(register)", "(shelf)"), "a hook has a wrong declaration: "),
         (
             GOOD.format(name="a").replace("Plain)", "Plain())"),
             "refiner 'a' is not a subclass of fumishirube.Stage",

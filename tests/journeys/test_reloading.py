@@ -136,7 +136,7 @@ def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: H
         write(server.workspace, yaml)
         last = until(server, number)[-1]
         assert told in last
-        assert last.endswith("; what was in force stays")
+        assert last.endswith("; the former configuration stays in force")
         assert str(server.workspace) not in last
         assert server.get("/probe_names").status_code == 200
     write(server.workspace, WITHOUT_PROBE)
@@ -182,8 +182,8 @@ def test_folders_may_change(server: HttpServer) -> None:
 def test_where_the_server_listens_stays(server: HttpServer) -> None:
     write(server.workspace, f"server: {{port: 1, base_path: /x}}\n{WITHOUT_PROBE}")
     until(server, 1)
-    log = server.logged("server.base_path: it takes a restart")
-    assert "warning: server.port: it takes a restart; 8765 stays" in log
+    log = server.logged("server.base_path: it needs a restart")
+    assert "warning: server.port: it needs a restart; 8765 stays" in log
     assert server.is_well()
     assert server.post("/tools/manual_ls", {}).status_code == 200
 
@@ -241,7 +241,9 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
         until(server, 2)
         who = f"process {server.pid}"
         assert f"server {who} refused: plugin voice: cannot be imported" in told("plugins")
-        assert f"{who} stays with what was in force; it refused: plugin voice" in told("doctor")
+        assert f"{who} still serves the former configuration; it refused: plugin voice" in told(
+            "doctor"
+        )
         module.write_text(_PLUGIN % "mended")
         until(server, 3)
         assert who not in told("plugins")

@@ -60,6 +60,13 @@ LONG = {
 
 BANNED = {"told", "asked", "kept", "found", "given", "spoken", "standing", "held", "one", "such"}
 """Words that say nothing about what they name."""
+BANNED_WORDS = {
+    *("ask", "asks", "asked", "tell", "tells", "told", "speak", "speaks", "spoken", "heard"),
+    *("stands", "stood", "standing", "kept", "hang", "hangs", "such", "who", "whose", "nobody"),
+    *("board", "desk", "errand", "furnish", "furnished", "house", "menu", "shelf", "shelves"),
+    *("anew", "complaint", "mend", "trouble", "witness"),
+}
+"""Words of persons and of furniture, which no part of a name needs."""
 BANNED_MODULES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
 # The one place that keeps each library; import-linter says the same of whole packages.
@@ -260,6 +267,27 @@ def test_nothing_has_a_name_that_says_nothing() -> None:
     assert not faults
 
 
+def test_no_part_of_a_name_is_a_metaphor() -> None:
+    faults = [
+        f"{called(file)}:{line} {name}"
+        for file in MODULES
+        for name, line in _bound(tree(file))
+        if BANNED_WORDS.intersection(words_of(name))
+    ]
+    assert not faults
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in snake case, camel case or capitals, in lower case."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+
+
+def test_a_name_has_words() -> None:
+    assert words_of("_kept_name2") == ["kept", "name"]
+    assert words_of("HTTPDesk_TOLD") == ["http", "desk", "told"]
+    assert words_of("whole") == ["whole"]
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -314,6 +342,7 @@ def _bound(module: ast.Module) -> Iterator[tuple[str, int]]:
 def test_a_module_is_named_after_what_it_holds() -> None:
     names = {part for file in MODULES for part in called(file).removesuffix(".py").split("/")}
     assert names & (BANNED | BANNED_MODULES) == set()
+    assert BANNED_WORDS.intersection(word for name in names for word in words_of(name)) == set()
 
 
 # --- imports --------------------------------------------------------------------------------

@@ -92,8 +92,8 @@ def test_where_the_server_listens_stays_and_is_said_to(opened: Opened) -> None:
     assert after.config.server.port == 1234
     assert after.config.security.allowed_hosts == ()
     assert after.warnings == [
-        "server.port: it takes a restart; 1234 stays",
-        "security.allowed_hosts: it takes a restart; [] stays",
+        "server.port: it needs a restart; 1234 stays",
+        "security.allowed_hosts: it needs a restart; [] stays",
     ]
 
 

@@ -55,7 +55,7 @@ def keep_fixed_settings(
     """Return a configuration with the fixed settings of a running process, and warnings."""
     fixed = {section: getattr(former.config, section) for section in _FIXED}
     warnings = [
-        f"{section}.{name}: it takes a restart; {_plain(value)} stays"
+        f"{section}.{name}: it needs a restart; {_plain(value)} stays"
         for section, before in fixed.items()
         for name, value in before
         if getattr(getattr(loaded.config, section), name) != value

@@ -51,7 +51,7 @@ def read_yaml(file: Path) -> YamlDocument:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file.name}: it is not valid YAML in UTF-8") from error
     except ValueError as error:  # of a number or a date that nobody can write down
-        raise ConfigError(f"{file.name}: a value cannot be: {str(error)[:_SHOWN]}") from error
+        raise ConfigError(f"{file.name}: a value is impossible: {str(error)[:_SHOWN]}") from error
     except OSError as error:
         raise ConfigError(f"{file.name}: it cannot be read; check its permissions") from error
     if node is None or values is None:
@@ -106,7 +106,7 @@ def _check_texts(node: yaml.Node, file: str) -> None:
             if not name.strip("~ "):
                 raise ConfigError(f"{line}: a key is empty")
             if name in known:
-                raise ConfigError(f"{line}: the key {name[:40]!r} stands there twice")
+                raise ConfigError(f"{line}: the key {name[:40]!r} occurs twice")
             known.add(name)
 
 
@@ -121,7 +121,9 @@ def _check_size(node: yaml.Node, file: str) -> None:
             return known
         line = f"{file} line {node.start_mark.line + 1}"
         if id(node) in outer:
-            raise ConfigError(f"{line}: an alias names what it stands in; write the value out")
+            raise ConfigError(
+                f"{line}: an alias names a value that contains it; write the value out"
+            )
         outer.add(id(node))
         total = 1 + sum(map(size, _members(node)))
         outer.discard(id(node))

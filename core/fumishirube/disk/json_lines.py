@@ -53,7 +53,7 @@ class JsonLinesFile:
         rows = _parsed(lines)
         valid = [row for row in rows if isinstance(row, dict)]
         if len(valid) < len(rows):
-            self._warn("holds damaged lines, which are passed over")
+            self._warn("contains damaged lines, which are skipped")
         return valid
 
     def close(self) -> None:

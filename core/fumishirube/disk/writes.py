@@ -85,7 +85,7 @@ class WritableRoot:
         """
         try:
             if self.root.stat(path).kind != "file":
-                raise Conflict("something that is no file has this name", path=path)
+                raise Conflict("this name belongs to something other than a file", path=path)
             return self.root.read_bytes(path)
         except NotFound:
             return None
@@ -254,7 +254,7 @@ def _mode(folder: OpenFolder, name: str) -> int:
 
 
 def _taken(path: str) -> Conflict:
-    return Conflict("something of this name is there already", path=path)
+    return Conflict("this name is already taken", path=path)
 
 
 @contextmanager

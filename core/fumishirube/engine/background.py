@@ -23,7 +23,7 @@ _IDLE_WAIT_SECONDS = 0.25
 """Seconds that a turn waits for calls to end before it begins beside them."""
 _YIELD_SECONDS = 0.001
 """Seconds between two files, in which any other thread gets on."""
-_GREETING_SECONDS = 1.0
+_FIRST_SECONDS = 1.0
 """Seconds that a client has to greet the server before anything is begun that nobody asked for."""
 _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
@@ -57,8 +57,8 @@ class BackgroundIndexer:
     def begin(self, ahead: Callable[[], Iterable[FolderIndex]]) -> None:
         """Take up, once a client has been greeted, what no call has asked for yet."""
 
-        def after_greeting() -> None:
-            if self._closing.wait(_GREETING_SECONDS):
+        def warm_up() -> None:
+            if self._closing.wait(_FIRST_SECONDS):
                 return
             try:
                 for indexed in ahead():
@@ -70,7 +70,7 @@ class BackgroundIndexer:
             except Exception:
                 _log.exception("indexing did not begin ahead of the calls")
 
-        Thread(target=after_greeting, name="fumishirube greeting", daemon=True).start()
+        Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
 
     def take_up(self, indexed: FolderIndex) -> None:
         """Bring an index up to date as soon as there is time."""

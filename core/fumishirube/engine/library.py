@@ -75,7 +75,7 @@ class ManualFolder:
             else:
                 survey = self._root.resurvey(self._survey, touched)
             if survey != self._survey:
-                self._claimed = self._ask_loaders(survey.files)
+                self._claimed = self._claims(survey.files)
                 self._unlisted = _unlisted(survey, self._claimed)
                 self._survey = survey
             if self._watch is not None:
@@ -193,7 +193,7 @@ class ManualFolder:
             return ""
         return content.hexdigest()[:16]
 
-    def _ask_loaders(self, listing: Sequence[FolderEntry]) -> dict[str, ClaimedFile]:
+    def _claims(self, listing: Sequence[FolderEntry]) -> dict[str, ClaimedFile]:
         before, entries = self._entries, {entry.path: entry for entry in listing}
         self._entries = entries
         touched = {path for path, entry in entries.items() if before.get(path) != entry}

@@ -90,7 +90,7 @@ def report_search(
     )
 
 
-def report_as_asked(report: SearchReport, query: Query) -> SearchReport:
+def report_for_query(report: SearchReport, query: Query) -> SearchReport:
     """Return a kept report with its terms in the order in which this query names them."""
     places = {name: place for place, name in enumerate(dict.fromkeys(query.required))}
     terms = sorted(report.terms, key=lambda term: places.get(term.term, len(places)))

@@ -386,7 +386,7 @@ class Application:
         except NotFound:
             pass  # the first trace makes it
         except ToolError as error:
-            self.warnings.append(f"roots.state: traces are not kept as files: {error}")
+            self.warnings.append(f"roots.state: traces are not written to files: {error}")
             return None
         return self.state.path / "traces"
 

@@ -25,7 +25,7 @@ from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoad
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.reports import report_as_asked
+from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, Forbidden, IndexDamaged, NotFound, ToolError
 from fumishirube.host.fences import unlisted_by
@@ -147,7 +147,7 @@ class PipelineContext:
         if surveyed.cached_search:
             saved = round(max(0.0, surveyed.cached_search.ms - _since(began)), 3)
             search = surveyed.cached_search.search
-            report = report_as_asked(surveyed.cached_search.report, query)
+            report = report_for_query(surveyed.cached_search.report, query)
             trace = request.trace(
                 search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
             )

@@ -74,7 +74,7 @@ class Replay:
         names = [f"{change.row.path}#L{change.row.start_line}" for change in lost[:_NAMED]]
         more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         sizes = (before.trace.sections, after.trace.sections)
-        message = "the files of the manual are not what they were"
+        message = "the files of the manual have changed"
         message += f": {sizes[0]} sections then, {sizes[1]} now" if sizes[0] != sizes[1] else ""
         message += f"; other text: {', '.join(names)}{more}" if names else ""
         yield ReplayChange("corpus", message)
@@ -83,7 +83,9 @@ class Replay:
         recorded, current = (item.trace.origin.recipe for item in (self.before, self.after))
         for item in self.difference.settings:
             if [*withheld_coordinates(item.before)]:
-                message = f"{item.name} holds a path, which was not exported; the value here counts"
+                message = (
+                    f"{item.name} contains a path, which was not exported; the value here is used"
+                )
             else:
                 message = f"{item.name}: {_shown(item.before)} then, {_shown(item.after)} now"
             yield ReplayChange("configuration", message)
@@ -93,12 +95,12 @@ class Replay:
             and recorded.fingerprint != current.fingerprint
             and not [*withheld_coordinates(recorded.stages)]
         ):
-            yield ReplayChange("plugins", "the classes behind the same stages are others")
+            yield ReplayChange("plugins", "the classes of the same stages have changed")
 
     def _time(self) -> Iterator[ReplayChange]:
         trace = self.before.trace
         if trace.report.out_of_time:
-            yield ReplayChange("time", "the recorded search had run out of time")
+            yield ReplayChange("time", "the recorded search ran out of time")
         if trace.degraded:
             yield ReplayChange("time", f"the recorded search was degraded: {trace.degraded}")
 
@@ -175,7 +177,7 @@ def replay_trace(
     origin = trace.origin
     if trace.own or not origin.recipe.surface:
         raise InvalidScope(
-            "this search cannot be run again: only its own surface knows all that it was asked"
+            "this search cannot be run again: only its own surface knows the whole query"
             if origin.recipe.surface
             else "this search cannot be run again: an earlier version of Fumishirube recorded it"
         )

@@ -72,7 +72,7 @@ def _reasons(
     if isinstance(stage, NeedsOfPipeline) and (why := stage.lacking(stages)):
         yield why
     if key == "scorers" and not any(map(_may_generate, _until(stage, stages[key]))):
-        yield "it brings in no sections itself, and no scorer before it does"
+        yield "it generates no candidates, and no scorer before it does"
     if key == "embedder" and _needs(stage, key) and not any(map(_of_vectors, stages["scorers"])):
         yield "no scorer asks for vectors"
     blind = not any(map(_gives_vectors, stages["embedder"]))

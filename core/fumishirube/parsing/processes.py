@@ -26,7 +26,7 @@ _REASONS = {
     "parser_timeout": "parsing took longer than {seconds:g} seconds; raise parse_seconds",
     "parser_memory": "parsing took more memory than {memory} bytes; raise parse_bytes",
     "parser_crashed": "the file crashes its parser",
-    "damaged": "the file is damaged, or no such file at all",
+    "damaged": "the file is damaged, or of another type",
 }
 
 
@@ -55,13 +55,13 @@ class _ParserProcess(WorkerProcess):
         super().__init__(script, environ=environ, folder=script.parent)
         self._exchange(b"", _START_SECONDS)
 
-    def ask(self, request: ParseRequest, data: bytes, name: str) -> Any:
+    def answer(self, request: ParseRequest, data: bytes, name: str) -> Any:
         """Return the parser's answer for a file.
 
         Raises:
             _ParserLost: when the process is gone, or had to be ended.
         """
-        said = json.dumps(
+        head = json.dumps(
             {
                 "parser": request.parser,
                 "name": name,
@@ -70,7 +70,7 @@ class _ParserProcess(WorkerProcess):
                 "path": [entry for entry in sys.path if entry],
             }
         ).encode()
-        frame = worker.HEAD.pack(len(said), len(data)) + said + data
+        frame = worker.HEAD.pack(len(head), len(data)) + head + data
         return json.loads(self._exchange(frame, request.seconds))
 
     def _exchange(self, frame: bytes, seconds: float) -> bytes:
@@ -115,14 +115,14 @@ class ParserProcesses:
         """
         try:
             process = self._idle.take() or _ParserProcess()
-            said = process.ask(request, data, Path(path).stem)
+            answer = process.answer(request, data, Path(path).stem)
         except _ParserLost as lost:
             raise _unreadable(lost.reason, "", request, path) from None
         self._idle.put_back(process)
-        if "document" not in said:
-            raise _unreadable(said["unreadable"], said["message"], request, path)
+        if "document" not in answer:
+            raise _unreadable(answer["unreadable"], answer["message"], request, path)
         try:
-            return document_of(said["document"], path)
+            return document_of(answer["document"], path)
         except ValueError:
             raise _unreadable("damaged", "", request, path) from None
 
@@ -132,7 +132,7 @@ class ParserProcesses:
 
 
 def _unreadable(reason: str, message: str, request: ParseRequest, path: str) -> Unreadable:
-    said = _REASONS.get(reason, "the file cannot be parsed").format(
+    sentence = _REASONS.get(reason, "the file cannot be parsed").format(
         seconds=request.seconds, memory=request.memory
     )
-    return Unreadable(message or said, reason, path=path)
+    return Unreadable(message or sentence, reason, path=path)

@@ -44,7 +44,7 @@ def document_of(record: Mapping[str, Any], path: str) -> Document:
     length = len(document.text)
     for section in document.sections:
         if not 0 <= section.start <= section.body <= section.end <= section.extent <= length:
-            raise ValueError("a section lies outside its text")
+            raise ValueError("a section is outside its text")
     return document
 
 

@@ -256,7 +256,7 @@ def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
         names = [offer.name for offer in register.offers]
         for name in names:
             if names.count(name) > 1:
-                raise PluginError(f"it offers two {kind_name} called {name!r}")
+                raise PluginError(f"it registers two {kind_name} called {name!r}")
         offers.extend((kind_name, offer) for offer in register.offers)
     return offers
 
@@ -325,4 +325,4 @@ def _unknown_hook(error: pluggy.PluginValidationError) -> str:
     if "unknown hook" in text:
         name = text.split("unknown hook")[1].split("'")[1]
         return f"there is no hook {name!r}; the hooks are: {known}"
-    return f"a hook is declared wrongly: {text.splitlines()[-1]}"
+    return f"a hook has a wrong declaration: {text.splitlines()[-1]}"

@@ -204,7 +204,7 @@ class MemoryContext:
 
     def store(self, name: str) -> SurfaceIndex:
         """Raise ConfigError: indexes need a disk."""
-        raise NotFound("a desk in memory keeps no index of a surface's own", path=name)
+        raise NotFound("a context in memory has no index of a surface's own", path=name)
 
     def stored(self, name: str) -> bool:  # noqa: ARG002
         """Return ``False``: there is no index."""
@@ -224,7 +224,7 @@ class MemoryContext:
         written: bool = True,  # noqa: ARG002
     ) -> SearchResult:
         """Raise ConfigError: there is no pipeline."""
-        raise NotFound("a desk in memory has no pipeline", manual_id=corpus.manual_id)
+        raise NotFound("a context in memory has no pipeline", manual_id=corpus.manual_id)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Append an assessment to ``assessments``."""

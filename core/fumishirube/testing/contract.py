@@ -68,7 +68,7 @@ class StageContract(Generic[S]):
 
     def test_it_implements_the_protocol_of_its_kind(self) -> None:
         """The stage is a ``fumishirube.Stage`` with every method of its protocol."""
-        assert isinstance(self.settings(), self.protocol), f"it is no {self.protocol.__name__}"
+        assert isinstance(self.settings(), self.protocol), f"it is not a {self.protocol.__name__}"
 
     def test_it_has_a_docstring(self) -> None:
         """The class has a docstring of its own, which ``fumishirube plugins`` shows."""
@@ -111,7 +111,9 @@ class StageContract(Generic[S]):
         stage = self.settings()
         for name in type(stage).model_fields:
             for changed in _with_another(stage, name):
-                assert changed.fingerprint != stage.fingerprint, f"{name!r} is not in it"
+                assert changed.fingerprint != stage.fingerprint, (
+                    f"the setting {name!r} does not change the fingerprint"
+                )
 
     def test_it_does_the_same_every_time(self, tmp_path: Path) -> None:
         """Neither an earlier use nor another copy of the stage changes its results."""
@@ -140,7 +142,7 @@ class StageContract(Generic[S]):
             save_record(request, outcome)
         else:
             assert other_process_record(request) == outcome, (
-                "another process says otherwise; is a set gone through?"
+                "another process has another result; does the stage iterate over a set?"
             )
 
     def test_it_does_the_same_in_several_threads(self, tmp_path: Path) -> None:
@@ -194,7 +196,7 @@ class StageContract(Generic[S]):
         """Texts, passages and queries belong to the caller, who uses them again."""
         before = record(_SAMPLES)
         self.exercise(self.make(), _folder(tmp_path, "own"))
-        assert record(_SAMPLES) == before, "it changed what it was given"
+        assert record(_SAMPLES) == before, "it changed its arguments"
 
     def _attempts(self, folder: Path) -> list[str]:
         stage = self.make()

@@ -45,7 +45,7 @@ class FuserContract(StageContract[Fuser]):
         corpus = self.corpus()
         for query in self._queries():
             names = [run.name for run in self.make().plan(query, corpus)]
-            assert names, f"{query.text!r}: no run, so nothing is ever found"
+            assert names, f"{query.text!r}: no run, so there are never hits"
             assert all(names), f"{query.text!r}: a run without a name"
             assert len(names) == len(set(names)), f"{query.text!r}: names repeat in {names}"
 
@@ -69,13 +69,13 @@ class FuserContract(StageContract[Fuser]):
         """A manual without sections is no error."""
         for query in self._queries():
             fused = _fused(self.make(), query, MemoryCorpus(), lambda _at: Ranking())
-            assert not fused.hits, f"{query.text!r}: hits out of nothing"
+            assert not fused.hits, f"{query.text!r}: hits without sections"
 
     def test_runs_without_hits_fuse_to_no_hits(self) -> None:
         """Runs without hits fuse to a ranking without hits."""
         for query in self._queries():
             fused = _fused(self.make(), query, self.corpus(), lambda _at: Ranking())
-            assert not fused.hits, f"{query.text!r}: hits out of nothing"
+            assert not fused.hits, f"{query.text!r}: hits without sections"
 
     def test_a_single_hit_comes_through(self) -> None:
         """One passage, returned by every run, is the ranking."""
@@ -154,7 +154,7 @@ class FuserContract(StageContract[Fuser]):
             outcomes = _outcomes(self.make(), query, self.corpus(), _turned)
             brought = {hit.passage.key for outcome in outcomes for hit in outcome.ranking.hits}
             lost = brought - there - named
-            assert not lost, f"{query.text!r}: {sorted(lost)} vanish; add a LeftOut each"
+            assert not lost, f"{query.text!r}: {sorted(lost)} are missing; add a LeftOut for each"
 
     def test_hits_left_out_by_runs_stay_left_out(self) -> None:
         """What all runs left out stays in ``left_out``, with its reason."""

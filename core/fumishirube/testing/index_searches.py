@@ -185,7 +185,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert corpus.count(Everything(), len(PASSAGES) + 1) == (len(PASSAGES), False)
             cap = len(PASSAGES) - 2
             capped = corpus.count(Everything(), cap)
-            assert capped.at_least, f"{capped} is not all, and does not say so"
+            assert capped.at_least, f"{capped} is below the number, but not marked at_least"
             assert capped.number >= cap, f"{capped} stopped before the cap"
 
     def test_long_texts_and_words_are_stored(self, folder: Root) -> None:
@@ -238,7 +238,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
 def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -> None:
     """Update an index, as its only writer."""
     with index.writing(Budget()) as is_writer:
-        assert is_writer, "nobody else writes, but it is not the writer"
+        assert is_writer, "there is no other writer, but it did not become the writer"
         index.sync(gone, batches)
 
 

@@ -119,7 +119,7 @@ class IndexContract(IndexSearchContract):
         with self.opened(folder) as index:
             sync(index, batches)
             answers(index.corpus("manual"))
-        assert record(batches) == before, "the index changed what it was given"
+        assert record(batches) == before, "the index changed its arguments"
 
 
 class _StopError(Exception):

@@ -46,7 +46,7 @@ class LoaderContract(StageContract[Loader]):
         sources = self._sources(manual)
         there = {entry.path for entry in manual.files()}
         paths = [source.path for source in sources]
-        assert paths, "it speaks for none of its files()"
+        assert paths, "it claims none of its files()"
         assert len(paths) == len(set(paths)), f"a path comes twice in {paths}"
         for source in sources:
             missing = {source.path, *source.governed_by} - there
@@ -262,6 +262,6 @@ def _check_nesting(document: Document) -> None:
         assert inner.level >= 1, f"{document.path}: {inner}"
         assert not around or inner.extent <= around[-1].extent, f"{document.path}: {inner}"
         assert inner.ancestors[len(inner.ancestors) - len(outer) :] == outer, (
-            f"{document.path}: {inner.title!r} stands in {outer}, but names {inner.ancestors}"
+            f"{document.path}: {inner.title!r} is in {outer}, but names {inner.ancestors}"
         )
         around.append(inner)

@@ -85,7 +85,7 @@ class RefinerContract(StageContract[Refiner]):
         for query in self._queries():
             before = _sample_ranking()
             self.make().refine(before, query, self.corpus())
-            assert before == _sample_ranking(), f"{query.text!r}: the ranking given has changed"
+            assert before == _sample_ranking(), f"{query.text!r}: the given ranking was changed"
 
     def test_any_limit_is_accepted(self) -> None:
         """A query may limit the hits to one, or to more than there are."""
@@ -163,4 +163,4 @@ def _check_accounted(before: Ranking, refined: Ranking) -> None:
         path, line = hit.passage.key
         if (path, line) not in remaining:
             reason = named.get((path, line)) or named.get((path, None))
-            assert reason, f"{path}:{line} is dropped without a word; add a LeftOut"
+            assert reason, f"{path}:{line} is dropped without a reason; add a LeftOut"

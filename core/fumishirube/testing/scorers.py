@@ -93,7 +93,7 @@ class ScorerContract(StageContract[Scorer]):
             for candidates in (NO_PASSAGES, some):
                 for hit in _scored(self.make(), query, corpus, candidates):
                     assert hit.passage.key in candidates, (
-                        f"it brings in {hit.passage.key}; set `generates: ClassVar[bool] = True`"
+                        f"it adds {hit.passage.key}; set `generates: ClassVar[bool] = True`"
                     )
 
     def test_shared_state_changes_no_result(self) -> None:
@@ -112,7 +112,9 @@ class ScorerContract(StageContract[Scorer]):
             forwards = _scored(self.make(), query, corpus, _by_key(PASSAGES))
             (again,) = with_new_state([query])
             backwards = _scored(self.make(), again, corpus, _by_key(PASSAGES[::-1]))
-            assert _scores(forwards) == _scores(backwards), f"{query.text!r}: the order matters"
+            assert _scores(forwards) == _scores(backwards), (
+                f"{query.text!r}: the order changes the result"
+            )
 
     def test_an_empty_corpus_has_no_hits(self) -> None:
         """A manual without sections is no error."""

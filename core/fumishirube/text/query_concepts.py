@@ -53,7 +53,7 @@ _REQUEST = re.compile(
     "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
 )
 """What a question ends in that asks to be answered, as 教えてください does."""
-_QUERIES_KEPT = 32
+_QUERIES_CACHED = 32
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 
 
@@ -75,7 +75,7 @@ class Chunk(NamedTuple):
     concepts: tuple[Concept, ...]
 
 
-@lru_cache(maxsize=_QUERIES_KEPT)
+@lru_cache(maxsize=_QUERIES_CACHED)
 def chunks(text: str) -> tuple[Chunk, ...]:
     """Divide a query at its spaces, and each part into concepts.
 
@@ -89,7 +89,7 @@ def chunks(text: str) -> tuple[Chunk, ...]:
     return tuple(Chunk(chunk.text, (_concept(chunk.text),)) for chunk in divided)
 
 
-@lru_cache(maxsize=_QUERIES_KEPT)
+@lru_cache(maxsize=_QUERIES_CACHED)
 def concepts(text: str) -> tuple[Concept, ...]:
     """Return the concepts of a query, each once, in order."""
     every_concept = [concept for chunk in chunks(text) for concept in chunk.concepts]

@@ -55,7 +55,7 @@ def check_tool(tool: Tool[Any, Any]) -> list[str]:
         problems.append(f"the name {tool.name!r} does not match {_NAME.pattern}")
     problems += [f"it has no {what}" for what in ("title", "summary") if _blank(tool, what)]
     if tool.read_only and tool.destructive:
-        problems.append("it says that it only reads, and that it destroys")
+        problems.append("it is marked both read-only and destructive")
     for side, shape in (("input", input_schema), ("output", output_schema)):
         try:
             schema = shape(tool)

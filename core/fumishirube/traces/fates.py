@@ -13,12 +13,12 @@ from fumishirube.traces.records import Span, Trace, TraceRow
 SectionKey = tuple[str, int]
 
 _WORDS = {
-    "candidate_cap": "it ranked below the number of hits that was asked for",
-    "dynamic_cutoff": "it scored far below the best, or below the last place there was",
-    "per_file_cap": "its file had enough better sections, and there was no room for more",
-    "pool_full": "enough sections of other files ranked above it, and there was no room for more",
-    "weak_match": "it held too little of the query once the required terms were let go",
-    "not_returned": "a stage dropped it without saying why",
+    "candidate_cap": "it ranked below the requested number of hits",
+    "dynamic_cutoff": "it scored far below the best hit, or below the last returned one",
+    "per_file_cap": "its file had enough better sections within the limit",
+    "pool_full": "enough sections of other files ranked above it within the limit",
+    "weak_match": "it contained too little of the query after the required terms were dropped",
+    "not_returned": "a stage dropped it without a reason",
 }
 
 
@@ -75,7 +75,9 @@ def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
         return None, "excluded_by_trace", "it was left out because an earlier search returned it"
     losing = _losing(trace.search, key)
     if losing is None:
-        explanation = "no stage nominated it: it holds too little of what was asked, or nothing"
+        explanation = (
+            "no stage generated it as a candidate: it contains too little of the query, or nothing"
+        )
         return None, "not_nominated", explanation
     name = _named(losing)
     reason = _reason(losing.left_out, key) or "not_returned"

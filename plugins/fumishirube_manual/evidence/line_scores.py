@@ -13,7 +13,7 @@ _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$)")
 """A link's definition, or a comment: nobody reads it."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
-_ASKS_FIGURE = re.compile(
+_WANTS_FIGURE = re.compile(
     r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"
     r"|既定|デフォルト|期限|how (?:many|much|long|often|high|far|large|big)|at most|at least"
     r"|default|limit|maximum|minimum",
@@ -44,7 +44,7 @@ class LineScores:
         self._heading = bool(lines) and fold(lines[0].strip("# \t")) in {
             fold(title) for title in self._titles
         }
-        self._figures = bool(_ASKS_FIGURE.search(query))
+        self._figures = bool(_WANTS_FIGURE.search(query))
 
     def hidden(self, at: int) -> bool:
         """Tell whether a line holds nothing to show: blank, a link's definition, or the title."""

@@ -138,7 +138,7 @@ def compact(
         terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
         manuals=trace.manuals or None,
         coverage=coverage_of(account, diagnosis.cutoff_reason)
-        if _tells_of_coverage(account, diagnosis, extras)
+        if _reports_coverage(account, diagnosis, extras)
         else None,
         degraded=trace.degraded,
         unread_files=unread_rows(context, settings, *(trace.manuals or (trace.manual_id,))),
@@ -170,9 +170,7 @@ def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Seque
     )
 
 
-def _tells_of_coverage(
-    account: CoverageReport, diagnosis: Diagnosis, extras: Sequence[str]
-) -> bool:
+def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Sequence[str]) -> bool:
     """Tell whether the account joins: always, or only when something was not searched."""
     if "coverage" in extras:
         return True

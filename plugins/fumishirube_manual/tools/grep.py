@@ -21,7 +21,7 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
-from fumishirube_manual.cited_places import place_in, tells_places
+from fumishirube_manual.cited_places import has_places, place_in
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -111,7 +111,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         answer = grep_answer(texts, chars, now, scope, page, account, counting=counting)
         if tally is not None:
             return tally_answer(answer, chars, (offset, now), scope, tally)
-        return _with_places(context, scope, answer) if tells_places(settings) else answer
+        return _with_places(context, scope, answer) if has_places(settings) else answer
 
     return Tool(
         name="manual_grep",

@@ -26,7 +26,7 @@ from fumishirube.disk import clean_path
 from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, LeanAnswer, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
-from fumishirube_manual.cited_places import tells_places
+from fumishirube_manual.cited_places import has_places
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
@@ -241,7 +241,7 @@ def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettin
 
 
 def _heading(document: Document, section: Section, settings: ManualSettings) -> TocHeading:
-    places = document.places if tells_places(settings) else ()
+    places = document.places if has_places(settings) else ()
     place = place_range(places, section.start_line, section.end_line)
     return TocHeading(
         title=section.title,

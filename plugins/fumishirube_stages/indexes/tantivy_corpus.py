@@ -200,7 +200,7 @@ class TantivyCorpus(Translator):
         )
         return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
 
-    def _stands(self, field: str, term: str) -> bool:
+    def _has_term(self, field: str, term: str) -> bool:
         return self._searcher.doc_freq(f"in_{field}", term) > 0
 
     def _holding(self, text: str) -> Query:

@@ -132,7 +132,7 @@ class Translator(ABC):
         return _joined(pieces, Occur.Must)
 
     @abstractmethod
-    def _stands(self, field: str, term: str) -> bool:
+    def _has_term(self, field: str, term: str) -> bool:
         """Tell whether a field of any section has a term, or may have had it."""
 
     @abstractmethod
@@ -152,7 +152,7 @@ class Translator(ABC):
             if type(clause) is not Term
             or clause.field is None
             or clause.field not in self._names
-            or self._stands(clause.field, clause.term)
+            or self._has_term(clause.field, clause.term)
         ]
         parts += [(Occur.Must, self._query(clause)) for clause in must]
         if must_not and not should and not must:

@@ -85,7 +85,7 @@ def _facts(block: str) -> dict[str, JsonValue]:
     for key, value in node.value:
         name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
         if name in facts:
-            raise ValueError(f"the key {name[:40]!r} stands there twice")
+            raise ValueError(f"the key {name[:40]!r} occurs twice")
         facts[name] = _title(value) if name == "title" else _value(value, 0)
     return facts
 

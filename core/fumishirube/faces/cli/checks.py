@@ -86,7 +86,7 @@ def leftovers(current: Path, subject: str, command: str) -> Iterator[Check]:
         size = sum(file.stat().st_size for folder in others for file in folder.rglob("*"))
         number = counted(len(others), "folder")
         finding = f"{number} with an index of other settings, or of another version"
-        remedy = f"if nobody uses that any more, run '{command}'"
+        remedy = f"if it is no longer used, run '{command}'"
         yield Check("warn", subject, f"{finding}, {size / 1e6:.1f} MB", remedy)
 
 

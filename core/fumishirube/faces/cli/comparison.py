@@ -40,7 +40,7 @@ def _query_lines(before: Trace, after: Trace) -> Iterator[str]:
         after.required,
         after.manual_id,
     ):
-        yield "they do not ask the same"
+        yield "their queries differ"
     if before.origin.corpus != after.origin.corpus:
         yield "they saw the files at different times, or different files"
     if before.origin.recipe.makers != after.origin.recipe.makers:
@@ -68,7 +68,7 @@ def _ranking_lines(difference: TraceDifference) -> Iterator[str]:
     went = sum(row.after is None for row in rows)
     moved = sum(bool(row.ranks_gained) for row in rows)
     unmoved = sum(row.ranks_gained == 0 for row in rows)
-    yield f"ranking: {moved} moved, {came} came, {went} went, {unmoved} kept their rank"
+    yield f"ranking: {moved} moved, {came} came, {went} went, {unmoved} unchanged"
     head = ("  A", "B", "SCORE A", "B", "", "SECTION")
     yield from table([head, *(_hit_cells(row) for row in difference.changed)])
 

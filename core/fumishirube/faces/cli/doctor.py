@@ -108,9 +108,9 @@ def _application(application: Application) -> Iterator[Check]:
         remedy = "" if "; " in warning else "leave it out"
         yield Check("warn", "configuration", warning, remedy)
     for finding in application.rejected_folders():
-        yield Check("warn", "manuals", finding, "rename or move it, if it is meant to be one")
+        yield Check("warn", "manuals", finding, "rename or move it, if it is to be one")
     for name in application.loose_files():
-        finding = f"{name} lies directly in the folder, and so in no manual"
+        finding = f"{name} is directly in the folder, and so in no manual"
         yield Check("warn", "manuals", finding, "make a folder for it there, and move it in")
     application.drop_faulty_tools()
     catalog = application.catalog
@@ -166,8 +166,11 @@ def _fault_checks(faults: Sequence[Fault]) -> Iterator[Check]:
 
 def _servers(application: Application) -> Iterator[Check]:
     for server in refused_reloads(application.state.path):
-        finding = f"process {server.process} stays with what was in force; it refused: {server.why}"
-        yield Check("warn", "server", finding, "mend that, and it is taken in")
+        finding = (
+            f"process {server.process} still serves the former configuration; "
+            f"it refused: {server.why}"
+        )
+        yield Check("warn", "server", finding, "repair that, and the server reloads")
 
 
 def _state(application: Application) -> Iterator[Check]:
@@ -205,7 +208,9 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
         yield Check("FAIL", subject, str(error), "let this user read it")
         return
     if not manuals:
-        yield Check("warn", subject, "it holds no manuals", "make a folder in it for each manual")
+        yield Check(
+            "warn", subject, "it contains no manuals", "make a folder in it for each manual"
+        )
         return
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
@@ -299,7 +304,7 @@ _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",
     "too_large": "divide it, or raise limits.file_bytes or its loader's parse_steps",
-    "loader_failed": "check the file; --verbose shows what its loader said",
+    "loader_failed": "check the file; --verbose shows the error of its loader",
     "damaged": "open it in its own program, and save it again",
     "encrypted": "save it without a password",
     "needs_ocr": "let a program for OCR add the text",

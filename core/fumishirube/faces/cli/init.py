@@ -39,11 +39,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="where clients look that keep a file in each project (default: the current folder)",
+        help="the project folder, for clients with a file in each (default: the current folder)",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--write", action="store_true", help="make the change; else it is shown")
-    what.add_argument("--remove", action="store_true", help="take the server out again")
+    what.add_argument(
+        "--write", action="store_true", help="make the change; otherwise only show it"
+    )
+    what.add_argument("--remove", action="store_true", help="remove the server")
     add_json(parser)
 
 

@@ -175,11 +175,11 @@ def add_common(parser: Parser, default: str | None) -> None:
     common.add_argument("--config", metavar="FILE", type=Path, default=default, help=help_text)
     help_text = "start with the built-ins alone"
     common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
-    help_text = "tell on standard error what goes on, stack traces included"
+    help_text = "log to standard error, stack traces included"
     common.add_argument("--verbose", action="store_true", default=flag, help=help_text)
-    help_text = "print control characters as they are; else they are printed as escapes"
+    help_text = "print control characters unescaped"
     common.add_argument("--raw", action="store_true", default=flag, help=help_text)
-    help_text = "let the configuration lead out of the workspace, this time; see 'trust'"
+    help_text = "allow the configuration to lead out of the workspace, this time; see 'trust'"
     common.add_argument("--trust", action="store_true", default=flag, help=help_text)
     parser.known += ["--raw", "--trust", "--workspace", "--config", "--no-plugins", "--verbose"]
 

@@ -27,7 +27,7 @@ def file_schema(registry: StageRegistry) -> dict[str, Any]:
     properties = schema["properties"]
     properties["pipelines"] = {
         "type": "object",
-        "description": "By the name of a surface; a kind that is not named keeps its default.",
+        "description": "By the name of a surface; a kind that is not set has its default.",
         "additionalProperties": {"$ref": "#/$defs/pipeline"},
     }
     properties["surfaces"] = {"type": "array", "items": {"$ref": "#/$defs/surface"}}

@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def add_log_level(parser: ArgumentParser) -> None:
     """Add ``--log-level``, as every command has it that serves."""
-    help_text = f"what the log tells on standard error (default: {QUIET_LEVEL}, over HTTP info)"
+    help_text = f"the level of the log on standard error (default: {QUIET_LEVEL}, over HTTP info)"
     parser.add_argument("--log-level", choices=LEVELS, help=help_text)
 
 

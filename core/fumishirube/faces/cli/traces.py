@@ -56,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         add_json(added)
         return added
 
-    new("ls", run, "list the kept traces, newest first")
+    new("ls", run, "list the stored traces, newest first")
     added = new("export", _export, "write a trace as one file, for others or for later")
     added.add_argument("trace", metavar="TRACE", help="its id, as 'trace ls' lists it")
     help_text = "where to write it (default: standard output)"
@@ -83,7 +83,7 @@ def run(options: Namespace) -> int:
     for line in table([_cells(trace) for trace in traces]):
         print(clipped(line, columns))
     if not traces:
-        print("no traces are kept; 'fumishirube find QUERY' makes one")
+        print("no traces are stored; 'fumishirube find QUERY' makes one")
     return 0
 
 
@@ -109,7 +109,7 @@ def _export(options: Namespace) -> int:
         export = describe_recorded(application, application.traces.get(options.trace.strip()))
     data = encode_export(export)
     for name in withheld_coordinates(withhold_paths(export.trace.origin.recipe.stages)):
-        complain(f"note: {name} holds an absolute path, which is not exported")
+        complain(f"note: {name} contains an absolute path, which is not exported")
     if export.content is None:
         complain("note: the files have changed since; a replay can tell that, but not what")
     if options.output is None:

@@ -14,7 +14,7 @@ from fumishirube.host.application import Application
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
-    parser.add_argument("--remove", action="store_true", help="trust the workspace no longer")
+    parser.add_argument("--remove", action="store_true", help="revoke the trust")
     add_json(parser)
 
 

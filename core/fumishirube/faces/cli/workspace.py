@@ -50,7 +50,7 @@ def folder(options: Namespace) -> Path:
         # Clients start the command without a shell, so that ~ is not expanded yet.
         chosen = Path(name).expanduser()
     except RuntimeError as error:
-        raise ConfigError(f"{source}: nobody knows the home folder in {name!r}") from error
+        raise ConfigError(f"{source}: there is no home folder for {name!r}") from error
     try:
         there = chosen.is_dir()
         if there:
@@ -184,7 +184,7 @@ def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
     known = list(context.manuals())
     if not known:
         loose = context.loose_files()
-        lying = f" ({', '.join(loose[:_NAMED])} lie in none: move them into one)" if loose else ""
+        lying = f" ({', '.join(loose[:_NAMED])} are in none: move them into one)" if loose else ""
         raise NotFound(
             "there are no manuals; make a folder for each in the folder of manuals, "
             f"such as manuals/<manual>/, and put .md, .json or chapter .txt files into it{lying}"

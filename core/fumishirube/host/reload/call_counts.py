@@ -64,7 +64,7 @@ class CallCounter:
         """
         with self._lock:
             if self._over:
-                raise Conflict("the configuration has changed since the call came in; call again")
+                raise Conflict("the configuration changed during the call; call again")
             self._calls += 1
         try:
             yield

@@ -135,7 +135,7 @@ class Reloader:
                 self._close_spent()
                 self._look()
             except Exception:
-                _log.exception("reloading failed; what is in force stays")
+                _log.exception("reload failed; the current configuration stays in force")
 
     def _close_spent(self) -> None:
         for edition in [candidate for candidate in self._spent if candidate.spent()]:
@@ -181,7 +181,7 @@ class Reloader:
             self._notice.clear()
 
     def _refuse(self, why: str) -> None:
-        write_error_line(f"reload refused: {why}; what was in force stays")
+        write_error_line(f"reload refused: {why}; the former configuration stays in force")
         self._notice.put(self.application.state.path, why)
 
     def _replace(self) -> None:

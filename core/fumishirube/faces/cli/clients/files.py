@@ -35,11 +35,13 @@ class ClientFile:
         except ValueError as error:
             plain = "plain JSON, without comments" if client.form == "json" else "TOML"
             raise ConfigError(
-                f"{path.name}: it is not {plain} ({error}); mend it, or change it by hand"
+                f"{path.name}: it is not {plain} ({error}); repair it, or change it by hand"
             ) from error
         servers = self._content.get(client.key, {})
         if not isinstance(servers, MutableMapping):
-            raise ConfigError(f"{path.name}: {client.key} is not a table of servers; mend it first")
+            raise ConfigError(
+                f"{path.name}: {client.key} is not a table of servers; repair it first"
+            )
         self._servers = servers
 
     def knows(self, name: str) -> bool:
@@ -74,7 +76,7 @@ class ClientFile:
         try:
             current = target.read_bytes() if target.exists() else None
             if (current or b"").decode("utf-8-sig") != self.before:
-                raise ConfigError(f"{self.path.name}: somebody has changed it; try again")
+                raise ConfigError(f"{self.path.name}: another process changed it; try again")
             target.parent.mkdir(parents=True, exist_ok=True)
             backup = None if current is None else _backup(target, current)
             _replace(target, text.encode(), None if current is None else target.stat().st_mode)
@@ -108,7 +110,7 @@ def _read(client: ClientSpec, text: str) -> MutableMapping[str, Any]:
         return tomlkit.parse(text)
     content = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
     if not isinstance(content, dict):
-        raise ValueError("it holds no object")  # noqa: TRY004 - the file is wrong, not a type
+        raise ValueError("it contains no object")  # noqa: TRY004 - the file is wrong, not a type
     return content
 
 
@@ -117,7 +119,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) != len(pairs):
         twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
-        raise ValueError(f"the key {twice!r} stands there twice")
+        raise ValueError(f"the key {twice!r} occurs twice")
     return unique
 
 

@@ -69,11 +69,11 @@ CLIENTS: Mapping[str, ClientSpec] = {
         key="servers",
         typed=True,
     ),
-    "codex": ClientSpec("Codex", _codex, "start codex anew", key="mcp_servers", form="toml"),
+    "codex": ClientSpec("Codex", _codex, "restart codex", key="mcp_servers", form="toml"),
     "gemini": ClientSpec(
         "Gemini CLI",
         lambda places: places.home / ".gemini" / "settings.json",
-        "start gemini anew; /mcp lists the server",
+        "restart gemini; /mcp lists the server",
     ),
 }
 """Clients by the names that ``fumishirube init --client`` takes."""

@@ -93,12 +93,12 @@ def _class(stage: str, kind: StageKind) -> str:
     """Return a class name that neither Python nor the template uses."""
     name = "".join(part.capitalize() for part in stage.split("-"))
     texts = [_text(f"{kind.noun}.{what}") for what in ("py", "test")]
-    while keyword.iskeyword(name) or name.startswith("Test") or _stands(name, texts):
+    while keyword.iskeyword(name) or name.startswith("Test") or _occurs(name, texts):
         name = f"A{name}" if name.startswith("Test") else f"{name}{kind.noun.capitalize()}"
     return name
 
 
-def _stands(name: str, texts: list[str]) -> bool:
+def _occurs(name: str, texts: list[str]) -> bool:
     return any(re.search(rf"\b{name}\b", text) for text in texts)
 
 
