@@ -1,4 +1,4 @@
-"""Statistics of searches, one line each, and the thresholds that follow from them."""
+"""Statistics of searches, one line each, and thresholds tuned by them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fumishirube.traces.records import SearchAssessment, Thresholds, Trace
 
 DAY = 24 * 60 * 60
 LEAST, MOST = 20, 200
-"""How many searches of the last day a change of the thresholds rests on."""
+"""The least and most searches of the last day that a change of the thresholds uses."""
 
 _OFTEN_SHORT, _SELDOM_SHORT = 0.2, 0.05
 _LOW_STEP, _BIAS_STEP = 1, 0.03
@@ -33,7 +33,7 @@ _DIGITS = 4
 
 
 class PastSearch(NamedTuple):
-    """What the tuning knows of one search: when, whether it fell short, whether it was right."""
+    """A past search for the tuning: when, whether it fell short, whether it was right."""
 
     at: float
     short: bool
@@ -41,10 +41,10 @@ class PastSearch(NamedTuple):
 
 
 class Tuner:
-    """Moves the thresholds by a step a day at most, and never far from their base.
+    """Changes the thresholds by at most one step a day, within bounds around their base.
 
-    When many searches fall short the thresholds are loosened, when hardly any does they are
-    tightened; when the best rows too often lack the requested terms they return to the base.
+    If many searches fall short the thresholds are loosened, if hardly any does they are tightened;
+    if the best rows too often lack the requested terms they return to the base.
     """
 
     def __init__(self, base: Thresholds, min_recall: float) -> None:
@@ -55,9 +55,9 @@ class Tuner:
         self._past: deque[PastSearch] = deque(maxlen=MOST)
 
     def recall(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take up where the searches of earlier processes left off, oldest first.
+        """Replay the searches of earlier processes, oldest first.
 
-        Thresholds that no step leads to are from another base, and are passed over.
+        Thresholds that no step leads to have another base, and are skipped.
         """
         for row in rows:
             at = _time(row.get("ts"))
@@ -72,7 +72,7 @@ class Tuner:
         self._tune(time.time())
 
     def learn(self, now: float, cutoff_reason: object, recall_ok: object) -> None:
-        """Take in one search, and change the thresholds when it is time to."""
+        """Add one search, and change the thresholds if it is time."""
         self._note(now, cutoff_reason, recall_ok)
         self._tune(now)
 
@@ -108,8 +108,8 @@ class Tuner:
 class SearchStatistics:
     """Observes every search, and writes one line of JSON about it: never the query itself.
 
-    A line waits for the verdict of the surface that asked; without one it is written when the
-    application closes, or when too many wait.
+    A line waits for the assessment of the surface; without one it is written when the application
+    closes, or when too many lines wait.
     """
 
     def __init__(self, base: Thresholds, file: Path, *, tuning: bool, min_recall: float) -> None:
@@ -123,7 +123,7 @@ class SearchStatistics:
 
     @property
     def thresholds(self) -> Thresholds:
-        """The thresholds in force."""
+        """The current thresholds."""
         if not self._tuning:
             return self._base
         with self._tuner_lock:
@@ -141,7 +141,7 @@ class SearchStatistics:
             self._journal.put(row)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
-        """Complete the line of one search, queue it, and learn from it."""
+        """Complete the line of one search, queue it, and add it to the tuning."""
         with self._lock:
             row = self._waiting.pop(trace_id, None)
         if row is None:
@@ -152,7 +152,7 @@ class SearchStatistics:
                 self._tuner.learn(time.time(), assessment.cutoff_reason, assessment.recall_ok)
 
     def close(self) -> None:
-        """Write what is still waiting."""
+        """Write the waiting lines."""
         with self._lock:
             rows, self._waiting = [*self._waiting.values()], OrderedDict()
         for row in rows:
@@ -161,14 +161,14 @@ class SearchStatistics:
 
     @cached_property
     def _tuner(self) -> Tuner:
-        """Read what earlier processes wrote, once, when the thresholds are first needed."""
+        """Read the lines of earlier processes, once, on first use of the thresholds."""
         tuner = Tuner(self._base, self._min_recall)
         tuner.recall(self._journal.tail())
         return tuner
 
 
 def _row(trace: Trace) -> dict[str, JsonValue]:
-    """Return the line of a search as far as its trace tells."""
+    """Return the line of a search, as far as its trace determines it."""
     return {
         "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "query_hash": hashlib.sha256(fold(trace.text).encode("utf-8", "surrogatepass")).hexdigest()[
@@ -200,7 +200,7 @@ def _judged(assessment: SearchAssessment) -> dict[str, JsonValue]:
 
 
 def _scoring_mode(trace: Trace) -> str:
-    """Name the outermost fusion that had a part in the final rows."""
+    """Return the outermost fuser that affected the final rows."""
     if trace.cache.hit:
         return "cache"
     labels: set[str] = set().union(*(row.labels for row in trace.search.rows))
@@ -208,7 +208,7 @@ def _scoring_mode(trace: Trace) -> str:
 
 
 def _time(stamp: object) -> float | None:
-    """Return a time as seconds, whichever way a line spells it."""
+    """Return a time in seconds, in either notation of a line."""
     if isinstance(stamp, str):
         try:
             return datetime.fromisoformat(stamp).timestamp()
@@ -230,5 +230,5 @@ def _is_step(thresholds: Thresholds, other: Thresholds) -> bool:
 
 
 def _clamped(value: float, least: float, most: float, base: float) -> float:
-    """Keep a value in a range, which is widened to hold the base."""
+    """Return a value within a range, which is widened to contain the base."""
     return max(min(least, base), min(max(most, base), value))

@@ -1,4 +1,4 @@
-"""Indexing that goes on when no call waits for it any more."""
+"""Indexing in the background, between calls."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from fumishirube.query import Budget
 _log = logging.getLogger("fumishirube")
 
 _MIN_TURN_SECONDS = 0.1
-"""Seconds that a turn has, whoever calls, so that calls without end do not stop the indexing."""
+"""Seconds that a turn runs in any case, so that constant calls do not stop the indexing."""
 _MAX_TURN_SECONDS = 1.0
-"""Seconds after which a turn ends, so that what it found is committed."""
+"""Seconds after which a turn ends, so that its results are committed."""
 _IDLE_WAIT_SECONDS = 0.25
-"""Seconds that a turn waits for calls to end before it begins beside them."""
+"""Seconds that a turn waits for calls to end before it runs beside them."""
 _YIELD_SECONDS = 0.001
-"""Seconds between two files, in which any other thread gets on."""
+"""Seconds between two files, for other threads."""
 _FIRST_SECONDS = 1.0
-"""Seconds that a client has to greet the server before anything is begun that nobody asked for."""
+"""Seconds for the client's handshake before work begins that no call requested."""
 _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
 
 class BackgroundIndexer:
-    """One thread that indexes, in short turns, what calls had no time for; it gives way to them.
+    """One thread that indexes in short turns, and yields to calls.
 
-    Only what serves has one: a command that ends would take it along.
+    Only servers have one: a command would end it early.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class BackgroundIndexer:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Hold the indexing back for as long as a call is answered."""
+        """Pause the indexing while a call is answered."""
         with self._changed:
             self._calls += 1
         try:
@@ -55,7 +55,7 @@ class BackgroundIndexer:
                 self._changed.notify_all()
 
     def begin(self, ahead: Callable[[], Iterable[FolderIndex]]) -> None:
-        """Take up, once a client has been greeted, what no call has asked for yet."""
+        """Index ahead of the calls, after the client's handshake."""
 
         def warm_up() -> None:
             if self._closing.wait(_FIRST_SECONDS):
@@ -73,7 +73,7 @@ class BackgroundIndexer:
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
 
     def take_up(self, indexed: FolderIndex) -> None:
-        """Bring an index up to date as soon as there is time."""
+        """Queue an index for an update."""
         with self._changed:
             if indexed not in self._waiting:
                 self._waiting.append(indexed)
@@ -83,7 +83,7 @@ class BackgroundIndexer:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End the turn under way; what it has not committed is left to the next call."""
+        """End the running turn; uncommitted work is left to the next call."""
         self._closing.set()
         with self._changed:
             self._changed.notify_all()
@@ -97,7 +97,7 @@ class BackgroundIndexer:
             except Cancelled:
                 return
             except Exception:
-                # The next call meets the same trouble, and tells its caller.
+                # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
                 continue
             if state.unfinished:
@@ -125,7 +125,7 @@ class BackgroundIndexer:
 
 @dataclass(frozen=True)
 class _TurnBudget(Budget):
-    """The budget of one turn: no deadline, but an end when calls come in."""
+    """The budget of one turn: without a deadline, but it ends when calls come in."""
 
     over: Callable[[], bool] = field(kw_only=True)
 

@@ -1,4 +1,4 @@
-"""Answers that may be given again, as long as neither manual, pipeline nor thresholds change."""
+"""Cached answers, valid while manual, pipeline and thresholds are unchanged."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from fumishirube.traces.records import CacheMode, SearchAssessment, Span, Thresh
 _log = logging.getLogger("fumishirube")
 
 UNLIMITED = -1
-"""A guard that is off."""
+"""Disables a guard."""
 
 _VECTORS = 16
-"""How many vectors wait between the question and its answer."""
+"""Vectors cached between a query and its answer."""
 
 
 class CacheScope(NamedTuple):
-    """All that decides an answer, but the words of the query."""
+    """Everything that decides an answer, except the words of the query."""
 
     manual_id: str
     corpus: str
@@ -39,7 +39,7 @@ class CacheScope(NamedTuple):
 
 
 class CacheKey(NamedTuple):
-    """A query as the cache knows it: its scope, and its text in the one spelling."""
+    """The cache's key of a query: its scope, and its text in normal form."""
 
     scope: CacheScope
     text: str
@@ -48,7 +48,7 @@ class CacheKey(NamedTuple):
     def of(
         cls, query: Query, manual_id: str, corpus: str, pipeline: str, thresholds: Thresholds
     ) -> CacheKey:
-        """Return the key of a query; how much time it was granted counts here too."""
+        """Return the key of a query; its time budget is part of it."""
         text, rest = query.key()
         milliseconds = query.budget.milliseconds
         scope = CacheScope(manual_id, corpus, pipeline, thresholds, milliseconds, rest)
@@ -56,7 +56,7 @@ class CacheKey(NamedTuple):
 
 
 class CachedSearch(NamedTuple):
-    """What a search did, and how many milliseconds it took; and the trace it is from."""
+    """The result of a search, its duration in milliseconds, and its trace's id."""
 
     trace_id: str
     search: Span
@@ -65,7 +65,7 @@ class CachedSearch(NamedTuple):
 
 
 class CacheLookup(NamedTuple):
-    """What came of looking a question up; ``kept`` is there when it was a hit."""
+    """The result of a lookup; ``cached_search`` is set for a hit."""
 
     mode: CacheMode
     cached_search: CachedSearch | None = None
@@ -82,13 +82,13 @@ class _CacheEntry:
 
 @dataclass(frozen=True)
 class CacheGuards:
-    """How many gaps and conflicts a kept answer may have; with more it is searched anew."""
+    """The most gaps and conflicts of a cached answer; with more, the search is repeated."""
 
     gaps: int = UNLIMITED
     conflicts: int = UNLIMITED
 
     def let(self, assessment: SearchAssessment | None) -> bool:
-        """Tell whether an answer may be given again; one of which nothing is known may."""
+        """Tell whether an answer may be used; one without an assessment may."""
         if assessment is None:
             return True
         return _within(assessment.gaps, self.gaps) and _within(assessment.conflicts, self.conflicts)
@@ -99,10 +99,10 @@ def _within(number: int, most: int) -> bool:
 
 
 class SearchCache:
-    """Keeps the searches that were last asked for, in memory, each for as long as it may live.
+    """Caches the most recently used searches in memory, each for a limited time.
 
-    Without an embedder, or with one whose vectors have no dimensions, only the same question is a
-    hit; otherwise one of the same scope that is similar enough is, too.
+    Without an embedder, or with one whose vectors have no dimensions, only an equal query is a hit;
+    otherwise one of the same scope that is similar enough is too.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class SearchCache:
         self._lock = Lock()
 
     def look_up(self, question: CacheKey) -> CacheLookup:
-        """Return the kept answer to a question: to the same one, or else to the most similar."""
+        """Return the cached answer to an equal query, or else to the most similar."""
         with self._lock:
             surveyed = self._exact(question)
         if surveyed.mode != "miss":
@@ -139,7 +139,7 @@ class SearchCache:
             return self._similar(question.scope, vector)
 
     def keep(self, question: CacheKey, search: CachedSearch) -> None:
-        """Keep a search; those not asked for the longest go when there are too many."""
+        """Cache a search; drop the least recently used ones beyond the limit."""
         entry = _CacheEntry(search, self._vector(question.text), self._now() + self._seconds)
         with self._lock:
             self._drop(question)
@@ -149,7 +149,7 @@ class SearchCache:
                 self._drop(next(iter(self._entries)))
 
     def judge(self, trace_id: str, assessment: SearchAssessment) -> None:
-        """Remember what a surface made of a search, if that is kept here."""
+        """Store the assessment of a cached search."""
         with self._lock:
             question = self._questions.get(trace_id)
             if question is not None:
@@ -194,11 +194,11 @@ class SearchCache:
             self._questions.pop(entry.cached_search.trace_id, None)
 
     def close(self) -> None:
-        """End what the embedder needs to run."""
+        """Release the embedder's resources."""
         self._begun.close()
 
     def _vector(self, text: str) -> Sequence[float]:
-        """Return the vector of a text; a failing embedder costs the similar hits, never a find."""
+        """Return the vector of a text, or ``None`` if the embedder fails."""
         try:
             return self._embedded(text)
         except Exception:
@@ -215,7 +215,7 @@ def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
 
 
 def _cosine(vector: Sequence[float], other: Sequence[float]) -> float:
-    """Return the cosine of two vectors of unit length, never more than 1."""
+    """Return the cosine of two vectors of unit length, at most 1."""
     if len(vector) != len(other):
         return 0.0
     dot: float = sum(map(mul, vector, other))

@@ -1,4 +1,4 @@
-"""The files of a folder against the pages of an index: one rule for whoever keeps an index."""
+"""Claimed files of a folder, compared with the pages of an index."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fumishirube.engine.library import ManualFolder
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 
 UNSURE = "?"
-"""What stands in a stamp before the hash of a young file."""
+"""Precedes the hash of a young file in a stamp."""
 
 
 class ClaimedFiles:
-    """Which files there are, and which of them an index does not hold as they are now."""
+    """The claimed files, and which of them an index lacks or has in another version."""
 
     def __init__(self, folder: ManualFolder) -> None:
         self._folder = folder
@@ -24,15 +24,15 @@ class ClaimedFiles:
         ) = None
 
     def sweep(self) -> Mapping[str, ClaimedFile]:
-        """Look at the folder now, and return every file that a loader speaks for, by path."""
+        """Survey the folder now, and return every claimed file by path."""
         return self._folder.sweep()
 
     def changes(
         self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]
     ) -> IndexChanges:
-        """Return which pages are gone, and which files are not in as they are now.
+        """Return the removed pages, and the new or changed files.
 
-        What was found out holds until index or folder changes, unless time stamps are in doubt.
+        The result is cached until index or folder changes, unless time stamps are uncertain.
         """
         if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
             return self._compared[2]
@@ -49,7 +49,7 @@ class ClaimedFiles:
     def is_current(self, page: IndexedFile, file: ClaimedFile) -> bool:
         """Compare stamps; a file indexed within two seconds of its change is read once more.
 
-        The clock of a file system may be too coarse to tell two quick changes apart.
+        The clock of a file system may be too coarse to separate two quick changes.
         """
         if page.stamp == file.stamp:
             return True
@@ -65,17 +65,17 @@ class ClaimedFiles:
         return True
 
     def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
-        """Read a file; with its links where its loader can tell them.
+        """Read a file; with its links if its loader finds them.
 
         Raises:
-            Unreadable: when its text cannot be had, or its loader fails.
+            Unreadable: when its text cannot be read, or its loader fails.
         """
         return self._folder.load(file, links=links)
 
     def stamp(self, file: ClaimedFile) -> str:
         """Return the stamp for the page of a file that is about to be read.
 
-        Of a young file it holds a hash, by which it is compared later.
+        The stamp of a young file contains a hash for a later comparison.
         """
         if is_settled(file.modified_ns):
             return file.stamp

@@ -1,4 +1,4 @@
-"""Bringing a manual's index up to date with its files."""
+"""The index of one manual, which follows its files."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ from fumishirube.tools.definitions import Progress
 _log = logging.getLogger("fumishirube")
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
-"""Seconds that an update reads before its first commit; each takes twice as long, up to the last.
+"""Seconds that an update reads before its first commit; each next takes twice as long, up to the
+last.
 
 Others see what is committed; but many small commits cost the index more than a few large ones.
 """
-_FRUITLESS = 3
-"""How often a process that waits for another one's commit is told that there is none."""
+_MOST_ATTEMPTS = 3
+"""How often a process that waits for another one's commit finds none before it gives up."""
 
-_PATIENCE = 0.05
+_WAIT_SECONDS = 0.05
 
 
 class IndexState(NamedTuple):
-    """A manual's corpus, how many files it covers, what they lack, and why it may be stale.
+    """A manual's corpus, the number of files in it, what is missing, and why it may be stale.
 
     ``pages`` are the files in the corpus, by path.
 
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
-    says that there is more to index, and that nobody in this process is at it. ``manuals`` names
-    those of a state that is of several.
+    means that more is to be indexed, and that no thread of this process does it. ``manuals`` are
+    the ids if the state is of several.
     """
 
     corpus: Corpus
@@ -59,7 +60,7 @@ class IndexState(NamedTuple):
 
 
 class SearchExtent(NamedTuple):
-    """What a search was to search: files, sections, files that hold none, and what lay aside."""
+    """The scope of a search: files, sections, files without sections, and what is unsearchable."""
 
     files: int
     sections: int
@@ -80,7 +81,7 @@ class SearchExtent(NamedTuple):
 
 
 class _CommitSummary(NamedTuple):
-    """What there is to tell of the pages of one commit."""
+    """A summary of the pages of one commit."""
 
     pages: Mapping[str, IndexedFile]
     skipped: tuple[LeftOut, ...]
@@ -97,7 +98,7 @@ class _CommitSummary(NamedTuple):
 
 
 class FolderIndex:
-    """A manual and its index. Calls from several threads take turns at updating."""
+    """A manual and its index. Calls from several threads update it one after the other."""
 
     def __init__(self, manual: ManualFolder, open_index: Callable[[], OpenIndex]) -> None:
         self._manual = manual
@@ -110,14 +111,14 @@ class FolderIndex:
     def bring_up_to_date(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
     ) -> IndexState:
-        """Index what has changed on disk, and return the corpus that results.
+        """Index what changed on disk, and return the resulting corpus.
 
-        Only changed files are read, those first whose names speak of what is wanted. When another
-        call or process is writing, or the deadline passes, the last committed state is returned,
-        and ``degraded`` says so. An index that is gone or damaged is built anew; that is said once.
+        Only changed files are read, those whose names contain wanted terms first. If another call
+        or process is writing, or the deadline passes, the last committed state is returned, and
+        ``degraded`` says so. A missing or damaged index is rebuilt, which is reported once.
 
         Raises:
-            Cancelled: when the caller has gone; nothing is left of what was not committed.
+            Cancelled: when the caller has gone; uncommitted work is dropped.
         """
         state = self.catch_up(budget, progress, wanted)
         rebuilt, self._index.rebuilt = self._index.rebuilt, ""
@@ -128,7 +129,7 @@ class FolderIndex:
     def catch_up(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
     ) -> IndexState:
-        """Do the same when no call is to be answered with it."""
+        """Update the index without a call that waits for it."""
         with self._turn(budget) as mine:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
@@ -161,11 +162,11 @@ class FolderIndex:
 
     @contextmanager
     def _turn(self, budget: Budget) -> Iterator[bool]:
-        """Wait until no other call is updating; gives ``False`` when the deadline comes first."""
+        """Wait until no other call is updating; yield ``False`` if the deadline comes first."""
         mine = self._lock.acquire(blocking=False)
         while not mine and not budget.late:
             budget.check()
-            left = _PATIENCE if budget.left is None else min(_PATIENCE, budget.left)
+            left = _WAIT_SECONDS if budget.left is None else min(_WAIT_SECONDS, budget.left)
             mine = self._lock.acquire(timeout=left)
         try:
             yield mine
@@ -174,7 +175,7 @@ class FolderIndex:
                 self._lock.release()
 
     def _publish(self) -> None:
-        """Let calls that do not get their turn answer from the last commit."""
+        """Make the last commit the answer for calls that cannot update."""
         pages = self._index.pages()
         if self._summary.pages is not pages:
             self._summary = _CommitSummary.of(pages)
@@ -190,7 +191,7 @@ class FolderIndex:
         return IndexState(corpus, files, skipped, degraded, fingerprint, aside, pages=pages)
 
     def close(self) -> None:
-        """Let go of the index, once no update is under way."""
+        """Close the index, after a running update."""
         with self._lock:
             self._index.close()
 
@@ -201,8 +202,8 @@ class FolderIndex:
         progress: Progress | None,
         wanted: str,
     ) -> str | None:
-        """Update as the writer, or wait for another one as long as it gets on with new files."""
-        known, patience = -1, _FRUITLESS
+        """Update as the writer, or wait for another one while it commits new files."""
+        known, attempts = -1, _MOST_ATTEMPTS
         while True:
             with self._index.writing(budget) as mine:
                 if mine:
@@ -210,8 +211,8 @@ class FolderIndex:
             self._index.refresh()
             self._publish()
             pages = self._index.pages()
-            patience = patience - 1 if len(pages) == known else _FRUITLESS
-            if budget.late or not patience or claimed.keys() <= pages.keys():
+            attempts = attempts - 1 if len(pages) == known else _MOST_ATTEMPTS
+            if budget.late or not attempts or claimed.keys() <= pages.keys():
                 return "another process is updating the index; this is the state before"
             known = len(pages)
 
@@ -237,7 +238,7 @@ class FolderIndex:
 
 
 def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:
-    """Put files ahead whose paths hold some of the terms: time may run out before the others."""
+    """Put files first whose paths contain some of the terms: time may run out before the others."""
     several = {term for term in terms if len(term) > 1}
 
     def rank(file: ClaimedFile) -> int:
@@ -248,7 +249,7 @@ def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[
 
 
 class _CommitBatches:
-    """Changed files on their way into the index, as many at a time as one commit takes."""
+    """Changed files on their way into the index, in batches of one commit each."""
 
     def __init__(
         self,
@@ -268,11 +269,11 @@ class _CommitBatches:
 
     @property
     def left(self) -> int:
-        """How many files are not read yet."""
+        """The number of files not read yet."""
         return len(self._changed) - self._done
 
     def batch(self) -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
-        """Yield pages until it is time to commit: one at least, whatever the time."""
+        """Yield pages until it is time to commit: at least one."""
         until = time.monotonic() + self._seconds
         self._seconds = min(2 * self._seconds, _LAST_COMMIT)
         for file in self._changed[self._done :]:

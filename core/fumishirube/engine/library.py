@@ -1,4 +1,4 @@
-"""What is on disk: the manuals of a root, their files, and which loader speaks for each."""
+"""The manuals of a root, their files, and the loader that claims each file."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from fumishirube.text.folding import nfc
 _log = logging.getLogger("fumishirube")
 
 SWEPT_FILES = 25
-"""Up to how many files are looked at on every call, which costs less than a watch is worth."""
+"""The most files that are looked at on every call, which is cheaper than a watch."""
 
 _FEW = 32
-"""Up to how many touched files are looked at one by one, and not all of them together."""
+"""The most touched files that are looked at one by one, instead of a survey."""
 
 _DOCUMENT_CACHE_SIZE = 32
 
 
 class ManualFolder:
-    """One manual: a folder whose files are loaders' sources."""
+    """One manual: a folder whose files loaders claim."""
 
     def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
         self.id = manual_id
@@ -53,7 +53,7 @@ class ManualFolder:
         return self._root
 
     def follow(self, *, on: bool) -> None:
-        """Keep a watch on the folder if it is large, or end that; what serves does so."""
+        """Watch the folder if it is large, or stop watching; servers do this."""
         with self._lock:
             self._followed = on
             if self._watch is not None and not on:
@@ -61,10 +61,10 @@ class ManualFolder:
                 self._watch = None
 
     def sweep(self) -> Mapping[str, ClaimedFile]:
-        """Look at the folder now, and return every file that a loader speaks for, by path.
+        """Survey the folder now, and return every claimed file by path.
 
-        Of a large folder only those files are looked at that a watch says something happened to.
-        The first loader in order that speaks for a path keeps it.
+        Of a watched folder only files with events are looked at. The first loader in order that
+        claims a path gets it.
         """
         with self._lock:
             touched = self._watch.touched() if self._watch is not None else None
@@ -85,10 +85,10 @@ class ManualFolder:
             return self._claimed
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and the loaders' files of one folder, sorted by name.
+        """Return the folders and the claimed files of one folder, sorted by name.
 
         Raises:
-            NotFound: when there is no such folder, or it is hidden or ignored.
+            NotFound: when the folder does not exist, or is hidden or ignored.
         """
         with self._lock:
             files, folders = self.sweep(), frozenset(self._survey.folders)
@@ -99,15 +99,15 @@ class ManualFolder:
         return [entry for entry in entries if entry.path in listed.get(entry.kind, ())]
 
     def paths(self) -> Sequence[str]:
-        """Return every file that a loader speaks for, sorted."""
+        """Return every file that a loader claims, sorted."""
         return sorted(self.sweep())
 
     def document(self, path: str) -> Document:
         """Read one of those files.
 
         Raises:
-            NotFound: when it is absent, or no loader speaks for it.
-            Unreadable: when its text cannot be had.
+            NotFound: when it does not exist, or no loader claims it.
+            Unreadable: when its text cannot be read.
         """
         claimed = self.sweep().get(path)
         if claimed is None:
@@ -133,39 +133,39 @@ class ManualFolder:
         return document
 
     def places(self, path: str) -> Sequence[Place]:
-        """Return where people see the lines of a file; nothing for one that is text itself.
+        """Return where people see the lines of a file; empty for plain text.
 
         Raises:
-            NotFound: when it is absent, or no loader speaks for it.
-            Unreadable: when its text cannot be had.
+            NotFound: when it does not exist, or no loader claims it.
+            Unreadable: when its text cannot be read.
         """
-        # Whose file it is, the last look knows; to look again takes longer than a search.
+        # The last survey knows the loader; another survey takes longer than a search.
         claimed = self._claimed.get(path) or self.sweep().get(path)
         if claimed is not None and not getattr(claimed.loader, "placed", False):
             return ()
         return self.document(path).places
 
     def unlisted(self) -> Sequence[UnlistedEntry]:
-        """Return what the last look at the folder met that is not listed, and why."""
+        """Return the unlisted entries of the last survey, with reasons."""
         with self._lock:
             return self._unlisted
 
     def unread(self) -> Sequence[str]:
-        """Return the listed files that no loader speaks for, by the last look, sorted."""
+        """Return the listed files of the last survey that no loader claims, sorted."""
         if not any(self._survey):  # nobody has looked yet, or there is nothing to look at
             self.sweep()
         return sorted(entry.path for entry in self.unlisted() if entry.reason == "no_loader")
 
     def aside(self) -> OutsideSearch:
-        """Count it by reason."""
+        """Return the counts of what is not searchable, by reason."""
         counts = Counter((entry.reason, entry.unit) for entry in self.unlisted())
         return OutsideSearch(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
 
     def load(self, claimed: ClaimedFile, *, links: bool = False) -> Document:
-        """Read a file anew, whatever is remembered of it; with its links where that can be had.
+        """Read a file without any cache; with its links if its loader finds them.
 
         Raises:
-            Unreadable: with the reason ``loader_failed``, whatever a loader raises of its own.
+            Unreadable: with the reason ``loader_failed`` for any other error of a loader.
         """
         loader, source = claimed.loader, claimed.source
         read = loader.load_with_links if links and isinstance(loader, LinkLoader) else loader.load
@@ -184,7 +184,7 @@ class ManualFolder:
         return document
 
     def content_hash(self, claimed: ClaimedFile) -> str:
-        """Return a hash of the bytes that decide what a file says; empty if it cannot be read."""
+        """Return a hash of the bytes that affect a file's content; empty if it cannot be read."""
         content = hashlib.sha256()
         try:
             for path in (claimed.source.path, *claimed.source.governed_by):
@@ -219,7 +219,7 @@ class ManualFolder:
 
 @dataclass(frozen=True)
 class _ListedRoot(Root):
-    """A root whose files have just been listed: each loader asks, and once is enough."""
+    """A root with listed files, so that several loaders need only one survey."""
 
     listed: tuple[FolderEntry, ...] = ()
 
@@ -234,7 +234,7 @@ def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int, int]:
 
 
 def _unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[UnlistedEntry]:
-    """Return what the survey passed over, and the files that no loader speaks for, nor heeds."""
+    """Return the unlisted entries of a survey, and the files that no loader claims or uses."""
     known = {*claimed}.union(*(file.source.governed_by for file in claimed.values()))
     unclaimed = (entry.path for entry in survey.files if entry.path not in known)
     return [*survey.unlisted, *(UnlistedEntry(path, "no_loader", "file") for path in unclaimed)]
@@ -252,14 +252,14 @@ class Library:
         self._lock = RLock()
 
     def follow(self, *, on: bool) -> None:
-        """Keep a watch on large manuals, or end that."""
+        """Watch large manuals, or stop watching."""
         with self._lock:
             self._followed = on
             for manual in self._manuals.values():
                 manual.follow(on=on)
 
     def manuals(self) -> Sequence[str]:
-        """Return the ids of the manuals, sorted: folders that are no links and have no dot-name."""
+        """Return the ids of the manuals, sorted: folders that are neither links nor hidden."""
         if not self._root.exists:
             return []
         entries = self._root.entries()
@@ -271,7 +271,7 @@ class Library:
         """Return one manual.
 
         Raises:
-            NotFound: when there is none of this id.
+            NotFound: when no manual has this id.
             Forbidden: when it is a symlink.
         """
         manual_id = nfc(manual_id)
@@ -291,12 +291,12 @@ class Library:
             return known
 
     def loose_files(self) -> Sequence[str]:
-        """Return the files that lie beside the manuals, and so in none of them."""
+        """Return the files beside the manuals, which belong to none of them."""
         entries = self._root.entries() if self._root.exists else []
         return [e.name for e in entries if e.kind == "file" and not e.name.startswith(".")]
 
     def rejected_folders(self) -> Sequence[tuple[str, str]]:
-        """Return the folders that are no manuals because of what they are called or are."""
+        """Return the folders whose names or kinds prevent them from being manuals."""
         entries = self._root.entries() if self._root.exists else []
         named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
         links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
@@ -306,7 +306,7 @@ class Library:
         return not self._fault(name)
 
     def _fault(self, name: str) -> str:
-        """Return why a folder of this name is no manual; nothing if it is one."""
+        """Return why a folder of this name is not a manual; empty if it is one."""
         if name.startswith("."):
             return "its name begins with a dot"
         if "::" in name:

@@ -1,4 +1,4 @@
-"""Reading the files of a manual through, but for those that the index rules out."""
+"""The texts of a manual's files, except those that the index excludes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fumishirube.text.readings import Reading
 
 _LATE = "time_budget"
 _NAVIGATION = "navigation_file"
-"""Files that are not searched, but are read."""
+"""Files that are not searched, but read."""
 
 
 def manual_texts(
@@ -61,7 +61,7 @@ def manual_texts(
 
 
 def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool:
-    """Tell whether a page is of the file as it is; of a young file the update has seen to that."""
+    """Tell whether a page is that of the current file; the update has checked young files."""
     if page.stamp == file.stamp:
         return True
     stamp, young, _ = page.stamp.partition(UNSURE)
@@ -69,7 +69,7 @@ def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is this one, or in this folder; part of a name is neither."""
+    """Tell whether a path is this one, or in this folder."""
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
@@ -102,10 +102,10 @@ def _text(
     matching: Sequence[Passage],
     corpus: Corpus,
 ) -> FileText | UnreadFile:
-    """Return a file's text: without its loader where the index knows that it is as it is written.
+    """Return a file's text, without its loader if the index knows that it is plain text.
 
     Raises:
-        ToolError: when the text cannot be had.
+        ToolError: when the text cannot be read.
     """
     path = file.source.path
     if page is not None and page.skipped not in (None, _NAVIGATION):
@@ -119,7 +119,7 @@ def _text(
 
 
 def _as_written(manual: ManualFolder, path: str) -> str | None:
-    """Return a file's own text; nothing when only its loader can make one of its bytes."""
+    """Return a file's own text, or ``None`` if only its loader can read it."""
     data = manual.root.read_bytes(path)
     try:
         return decode(data)
@@ -133,7 +133,7 @@ def file_text(document: Document) -> FileText:
 
 
 class _IndexedHeadings:
-    """The headings of an indexed file: of the sections that matched, or of all if need be."""
+    """The headings of an indexed file: of the sections that matched, or of all if needed."""
 
     def __init__(self, matching: Sequence[Passage], every: Callable[[], Sequence[Passage]]) -> None:
         self._matching = matching

@@ -1,4 +1,4 @@
-"""What surely matches a query: the sections that hold a term it requires, or a whole concept."""
+"""Sure matches of a query: sections with a required term or a whole concept."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fumishirube.text.word_forms import mentions
 SectionKey = tuple[str, int]
 
 _MOST_TEXTS = 64
-"""Up to how many concepts of a query are looked for: a longer query is a text of its own."""
+"""The most concepts that are searched: a longer query is a text of its own."""
 
 
 class SureMatches:
-    """The sections of a corpus that match a query for sure; what shares less is only counted."""
+    """The sections of a corpus that surely match a query; others are only counted."""
 
     def __init__(self, query: Query, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -29,23 +29,23 @@ class SureMatches:
         self._clause = query.inside(Bool(should=tuple(map(Holds, self.texts))))
 
     def count(self) -> Count:
-        """Count them, those without a text of their own left out."""
+        """Count them, except sections without a body."""
         if not self.texts:
             return Count(0)
         return self._corpus.count(self._clause, searched=True)
 
     def texts_in(self, passage: Passage) -> tuple[str, ...]:
-        """Return the required terms and concepts that a passage holds; it matches if any."""
+        """Return the required terms and concepts of a passage; it matches if there are any."""
         whole = "\n".join(passage.fields.values())
         return tuple(text for text in self.texts if mentions(whole, text))
 
     def match(self, passage: Passage) -> bool:
-        """Tell whether a passage holds any of them."""
+        """Tell whether a passage contains any of them."""
         whole = "\n".join(passage.fields.values())
         return any(mentions(whole, text) for text in self.texts)
 
     def among(self, keys: Iterable[SectionKey]) -> set[SectionKey]:
-        """Return those of some sections that match."""
+        """Return the matches among some sections."""
         wanted = set(keys)
         pages = {path for path, _ in wanted}
         return {
@@ -58,7 +58,7 @@ class SureMatches:
     def further(self, known: Collection[SectionKey], room: int, highest: float) -> Sequence[Hit]:
         """Return up to ``room`` matches that are not known, below the ``highest`` score.
 
-        They are scored by the share of required terms and concepts that they hold.
+        Their score is the share of required terms and concepts that they contain.
         """
         if not self.texts or room < 1:
             return ()

@@ -1,4 +1,4 @@
-"""What slow loaders made of files, by the files' content, so that each is parsed once."""
+"""A cache of documents from slow loaders, by the content of their files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fumishirube.stages import Loader
 
 FOLDER = "parsed"
 MOST_BYTES = 1024**3
-"""How much is kept; what was not used for longest goes first."""
+"""The size of the cache; the least recently used documents are dropped first."""
 
 _VERSION = 1
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("fumishirube")
 
 
 class ParsedDocuments:
-    """The documents that are kept, below the state folder."""
+    """The cached documents, below the state folder."""
 
     def __init__(self, state: Root) -> None:
         self._state = state
@@ -37,7 +37,7 @@ class ParsedDocuments:
         self._pruned = False
 
     def document(self, key: str, path: str) -> Document | None:
-        """Return what is kept under a key; nothing when it is absent or damaged."""
+        """Return the document of a key, or ``None`` if it is missing or damaged."""
         file = self._file(key)
         try:
             document = document_of(json.loads(gzip.decompress(file.read_bytes())), path)
@@ -47,7 +47,7 @@ class ParsedDocuments:
         return document
 
     def put(self, key: str, document: Document) -> None:
-        """Keep a document, if the disk lets it be written."""
+        """Store a document; ignore write errors."""
         data = gzip.compress(json.dumps(document_record(document)).encode(), compresslevel=3)
         try:
             self._state.make(FOLDER)
@@ -59,7 +59,7 @@ class ParsedDocuments:
 
     @contextmanager
     def _written(self, file: Path) -> Iterator[Path]:
-        """Give a file beside, which takes the place of the other one when it is complete."""
+        """Yield a temporary file, which replaces the target when it is complete."""
         handle, name = tempfile.mkstemp(dir=file.parent)
         os.close(handle)
         part = Path(name)
@@ -71,7 +71,7 @@ class ParsedDocuments:
                 part.unlink()
 
     def _prune(self) -> None:
-        """Once a process, make room by dropping what was not used for longest."""
+        """Drop the least recently used documents, once in a process."""
         with self._lock:
             if self._pruned:
                 return
@@ -90,9 +90,9 @@ class ParsedDocuments:
 
 
 class RememberingLoader:
-    """A loader whose documents are kept by the content of their files.
+    """A loader whose documents are cached by the content of their files.
 
-    Those of such loaders may have places.
+    Documents of such loaders may have places.
     """
 
     placed = True
@@ -103,7 +103,7 @@ class RememberingLoader:
         self._documents = documents
 
     def sources(self, root: Root) -> Iterable[Source]:
-        """Return what the loader claims."""
+        """Return the files that the loader claims."""
         return self._loader.sources(root)
 
     def load(self, root: Root, source: Source) -> Document:
@@ -115,7 +115,7 @@ class RememberingLoader:
         content = hashlib.sha256(f"{_VERSION}{self._fingerprint}".encode())
         for path in (source.path, *source.governed_by):
             content.update(hashlib.sha256(root.read_bytes(path)).digest())
-        # A document may be called by the stem of its file.
+        # A document may be named after the stem of its file.
         content.update(source.path.rpartition("/")[2].encode("utf-8", "surrogatepass"))
         key = content.hexdigest()[:40]
         document = self._documents.document(key, source.path)

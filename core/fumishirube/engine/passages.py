@@ -1,4 +1,4 @@
-"""Passages: the sections of a document in the form in which an index keeps them."""
+"""Passages: the sections of a document in the form that an index stores."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def digest(text: str) -> str:
 
 
 def passages(document: Document) -> list[Passage]:
-    """Return the sections of a document as an index keeps them."""
+    """Return the sections of a document as an index stores them."""
     stem = document.path.rpartition(".")[0] or document.path
     path = fold(stem)
     return [_passage(document, section, path) for section in document.sections]
 
 
 def _above(document: Document, section: Section) -> str:
-    """Return what stands above a section: the title of the page, and the headings around it."""
+    """Return the titles above a section: that of the page, and the headings around it."""
     title = document.title
     known = {fold(heading) for heading in (section.title, *section.ancestors)}
     above = section.ancestors if fold(title) in known else (title, *section.ancestors)

@@ -9,11 +9,11 @@ from fumishirube.model import Hit, LeftOut, Ranking
 from fumishirube.query import Outcome
 
 RRF_K = 60
-"""The constant of the paper, which the engine merges with when a fuser has failed."""
+"""The constant of the paper, used when a fuser fails."""
 
 
 class FusedHit(NamedTuple):
-    """A hit with its fused score, and the best score that a single run gave it."""
+    """A hit with its fused score, and the best score of a single run."""
 
     hit: Hit
     score: float
@@ -21,7 +21,7 @@ class FusedHit(NamedTuple):
 
 
 def merge_rankings(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
-    """Return every hit once, best fused score first; labels and matches are united.
+    """Return every hit once, best fused score first; marks and matches are united.
 
     Cormack, Clarke and Buettcher (2009): every ranking adds ``weight / (k + rank)``.
     """
@@ -41,7 +41,7 @@ def merge_rankings(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
 
 
 def united_hit(first: Hit, second: Hit) -> Hit:
-    """Return the better scored of two hits of one passage, with the labels and matches of both."""
+    """Return the better scored of two hits of one passage, with the marks and matches of both."""
     if first is second:
         return first
     better, worse = (first, second) if first.score >= second.score else (second, first)
@@ -56,9 +56,9 @@ def united_hit(first: Hit, second: Hit) -> Hit:
 
 
 def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
-    """Return a ranking of these hits, in order, with what the runs left out and say of themselves.
+    """Return a ranking of these hits, with what the runs left out and report.
 
-    A section that is among the hits is not left out, whichever run left it out.
+    A section that is among the hits is not left out, even if a run left it out.
     """
     left: dict[LeftOut, None] = {}
     returned = {hit.passage.key for hit in hits}
@@ -73,7 +73,7 @@ def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
 
 
 def merge_by_rank(outcomes: Sequence[Outcome], k: int = RRF_K) -> Ranking:
-    """Return the runs merged by rank alone; a single ranking stays as it is."""
+    """Return the runs merged by rank alone; a single ranking is unchanged."""
     if len(outcomes) == 1:
         return outcomes[0].ranking
     return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes, k)], outcomes)

@@ -1,4 +1,4 @@
-"""Writing down what the stages of one search do, while they do it."""
+"""The recorder of a search: it writes the spans of the stages while they run."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ SpanKind = Literal["search", "run", "scorer", "fuser", "refiner"]
 class Recorder:
     """Collects the spans of one search. A span is made when its work is done.
 
-    ``current`` is the stage that is at work, and since when by :func:`time.monotonic`; another
-    thread may look at it.
+    ``current`` is the running stage, and its start by :func:`time.monotonic`; another thread may
+    read it.
     """
 
     def __init__(self) -> None:
         self.current: tuple[StageCall, float] | None = None
-        self._left = False
+        self._abandoned = False
         self._began = time.perf_counter()
         self._children: list[list[Span]] = [[]]
         self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
 
     @contextmanager
     def calling(self, call: StageCall) -> Iterator[None]:
-        """Say which stage is at work.
+        """Note the stage that is about to run.
 
         Raises:
-            Cancelled: when nobody waits for this search any more.
+            Cancelled: when this search was abandoned.
         """
-        if self._left:
+        if self._abandoned:
             raise Cancelled("the search was left behind")
         self.current = (call, time.monotonic())
         try:
@@ -46,11 +46,11 @@ class Recorder:
             self.current = None
 
     def leave(self) -> None:
-        """Let a search that nobody waits for end before its next stage."""
-        self._left = True
+        """Abandon the search: it ends before its next stage."""
+        self._abandoned = True
 
     def open(self) -> float:
-        """Begin a span, below the one that was begun last; return when."""
+        """Begin a span below the last open one; return its start."""
         self._children.append([])
         return time.perf_counter()
 
@@ -66,7 +66,7 @@ class Recorder:
         must: tuple[str, ...] = (),
         out_of_time: bool = False,
     ) -> Span:
-        """End the span that was begun last, with the ranking that it led to."""
+        """End the last open span with its ranking."""
         span = Span(
             name=name,
             kind=kind,
@@ -85,7 +85,7 @@ class Recorder:
         return span
 
     def _rows(self, hits: tuple[Hit, ...]) -> tuple[TraceRow, ...]:
-        """Write down a ranking once, however many stages hand it on unchanged."""
+        """Return the rows of a ranking, made once if several stages pass it on unchanged."""
         if id(hits) not in self._written:
             self._written[id(hits)] = (hits, tuple(_row(hit) for hit in hits))
         return self._written[id(hits)][1]
@@ -111,5 +111,5 @@ def _row(hit: Hit) -> TraceRow:
 
 @lru_cache(maxsize=1024)
 def _once(labels: frozenset[str]) -> frozenset[str]:
-    """Return the same object for the same labels: a hundred traces keep thousands of them."""
+    """Return the same object for equal marks: a hundred traces contain thousands of them."""
     return labels

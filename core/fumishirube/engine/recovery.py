@@ -1,4 +1,4 @@
-"""An index that is opened anew when what it keeps on disk is gone or damaged."""
+"""An index that is reopened when its files are missing or damaged."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fumishirube.model import Passage
 from fumishirube.query import Budget
 from fumishirube.stages import IndexedFile, OpenIndex
 
-REBUILT = "the index on disk was removed or damaged; it has been built anew"
+REBUILT = "the index on disk was removed or damaged; it has been rebuilt"
 
 _log = logging.getLogger("fumishirube")
 
 
 class RecoverableIndex:
-    """An open index. ``refresh`` replaces it by an empty one when its files cannot be used.
+    """An open index. ``refresh`` replaces it by an empty one if its files cannot be used.
 
-    ``rebuilt`` is then a sentence for an answer, until somebody empties it.
+    ``rebuilt`` is then a sentence for an answer, until the caller empties it.
     """
 
     def __init__(self, open_index: Callable[[], OpenIndex]) -> None:
@@ -29,22 +29,22 @@ class RecoverableIndex:
         self.rebuilt = ""
 
     def pages(self) -> Mapping[str, IndexedFile]:
-        """Return what the last commit holds, by path: the same object until that changes."""
+        """Return the files of the last commit, by path: the same object until that changes."""
         return self._index.pages()
 
     def refresh(self) -> None:
-        """Take in what other processes have committed, or begin anew."""
+        """Read what other processes have committed, or reopen the index."""
         try:
             self._index.refresh()
         except IndexDamaged as error:
-            _log.warning("an index has to be built anew: %s", error)
+            _log.warning("an index has to be rebuilt: %s", error)
             self._index.close()
             self._index = self._open_index()
             self.rebuilt = REBUILT
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
-        """Become the writer; gives ``False`` when another one stays busy until the deadline."""
+        """Become the writer; yield ``False`` if another one stays busy until the deadline."""
         with self._index.writing(budget) as mine:
             yield mine
 
@@ -59,5 +59,5 @@ class RecoverableIndex:
         return self._index.corpus(manual_id)
 
     def close(self) -> None:
-        """Let go of files and memory."""
+        """Close files and free memory."""
         self._index.close()

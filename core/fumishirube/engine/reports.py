@@ -1,4 +1,4 @@
-"""Counting what a search claims: by the corpus and the rows, never by what stages say."""
+"""Counts behind the claims of an answer, made from the corpus and the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHARE_DIGITS = 4
 
 @dataclass
 class SearchCounts:
-    """What is counted while a search goes on.
+    """Counts made during a search.
 
     ``candidates`` are the sections that any run ranked, by path and first line.
     """
@@ -33,7 +33,7 @@ class SearchCounts:
     out_of_time: bool = False
 
     def count_matches(self, matched: MatchCount | None, run: Query, whole: Query) -> None:
-        """Take a scorer's count, if it is of the whole query and not of a part of it."""
+        """Use a scorer's count if it is of the whole query, not of a part."""
         if matched is not None and self.matched is None:
             same = run.text == whole.text and run.must == whole.must
             self.matched = matched if same else None
@@ -91,7 +91,7 @@ def report_search(
 
 
 def report_for_query(report: SearchReport, query: Query) -> SearchReport:
-    """Return a kept report with its terms in the order in which this query names them."""
+    """Return a cached report with its terms in the order of this query."""
     places = {name: place for place, name in enumerate(dict.fromkeys(query.required))}
     terms = sorted(report.terms, key=lambda term: places.get(term.term, len(places)))
     return replace(report, terms=tuple(terms))
@@ -129,7 +129,7 @@ def _unranked(
     passages: Mapping[tuple[str, int], Passage],
     places: Collection[tuple[str, int]],
 ) -> Count:
-    """Count the sections that surely match, and that are neither ranked nor named nor excluded."""
+    """Count the sure matches that are neither ranked nor left out nor excluded."""
     if query.budget.spent:
         return Count(0, at_least=True)
     matches = SureMatches(query, corpus)
@@ -140,7 +140,7 @@ def _unranked(
 
 
 def _gated(query: Query, search: Span) -> bool:
-    """Tell whether a run that required more than the query does brought hits."""
+    """Tell whether a run that required more than the query returned hits."""
     return any(
         span.rows and not set(span.must) <= set(query.must)
         for span in search.children

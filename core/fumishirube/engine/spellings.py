@@ -1,4 +1,4 @@
-"""Near spellings: what a manual writes instead of a term that stands nowhere in it."""
+"""Near spellings: what a manual writes instead of a term that it does not contain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fumishirube.model import Passage
 from fumishirube.text.folding import fold, is_cjk, runs, words
 
 NEAR = 3
-"""How many spellings are named at most."""
+"""The most spellings that are returned."""
 
 _SECTIONS = 30
 _CHARACTERS = 4000
@@ -24,8 +24,8 @@ _HIRAGANA = re.compile(r"[\u3041-\u309f]")
 def near_spellings(term: str, corpus: Corpus) -> list[str]:
     """Return folded texts of the corpus that are spelled nearly like a term, the nearest first.
 
-    They are looked for in the sections that share characters or parts of words with it. A spelling
-    begins and ends where a word or a script does, or with the term's own first and last character.
+    They are searched in sections that share characters or parts of words with it. A spelling begins
+    and ends at a border of a word or a script, or with the term's own first and last character.
     """
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few searches need it: 10 ms
     from rapidfuzz.process import extract  # noqa: PLC0415 - the same
@@ -52,13 +52,13 @@ def _sharing(wanted: str, corpus: Corpus) -> Clause | None:
 
 
 def _pieces(word: str) -> set[str]:
-    """Return the thirds of a word, of which a slip of the pen leaves one as it is."""
+    """Return the thirds of a word: a typing error leaves one of them unchanged."""
     size = max(_PIECE, len(word) // 3)
     return {word[at : at + size] for at in range(0, len(word) - size + 1, size)}
 
 
 def _candidates(passage: Passage, wanted: str) -> Iterator[str]:
-    """Yield the texts of a passage that may be another spelling, by where they begin and end."""
+    """Yield the texts of a passage that may be another spelling, by their borders."""
     slack = 1 if len(wanted) <= _SHORT else 2
     lengths = range(max(_SHORTEST, len(wanted) - slack), len(wanted) + slack + 1)
     for text in passage.fields.values():
@@ -74,14 +74,14 @@ def _candidates(passage: Passage, wanted: str) -> Iterator[str]:
 
 
 def _is_worded(text: str, wanted: str) -> bool:
-    """Tell whether a text is a word, or words: no mark at an end, no particle at the beginning."""
+    """Tell whether a text is a word or words: no mark at an end, no particle at the beginning."""
     if not (text[0].isalnum() and text[-1].isalnum()):
         return False
     return not _HIRAGANA.match(text) or bool(_HIRAGANA.match(wanted))
 
 
 def _places(text: str, character: str) -> set[int]:
-    """Return where a Japanese character stands; letters begin and end nothing by themselves."""
+    """Return the positions of a Japanese character; letters are no borders by themselves."""
     if not is_cjk(character):
         return set()
     return {place for place, letter in enumerate(text) if letter == character}

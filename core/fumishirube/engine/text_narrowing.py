@@ -1,4 +1,4 @@
-"""Ruling files out by the index, so that a search through their texts reads few of them."""
+"""Excludes files by the index, so that a search through texts reads few of them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from fumishirube.text.readings import Reading
 
 _TEXT, _BESIDE = "text", "beside"
 _SHORTEST = 3
-"""Shorter parts of words stand in too many terms for the index to look through."""
+"""Shorter parts of words are in too many terms for the index to search."""
 _SECTIONS = 500
 _SHARE = 0.05
-"""Where more sections match, and more than this share of all, reading every file costs less."""
+"""If more sections, and more than this share of all, match, reading every file costs less."""
 
 
 def text_record(document: Document, passages: Sequence[Passage]) -> JsonValue:
-    """Return what an index keeps of a file, so that it can later be ruled out, or read unparsed.
+    """Return what an index stores of a file, to exclude it later or to read it unparsed.
 
-    That is a digest of its text, and the words that stand in the file and not in its passages:
-    in headings as they are written, front matter, escapes, and sections that are not searched.
+    That is a digest of its text, and the words of the file that are not in its passages: in
+    headings as written, front matter, escapes, and sections that are not searched.
     """
     beside: dict[str, None] = {}
     for section, passage in zip(document.sections, passages, strict=True):
@@ -45,7 +45,7 @@ def text_record(document: Document, passages: Sequence[Passage]) -> JsonValue:
 
 
 def is_text_of(page: IndexedFile, text: str) -> bool:
-    """Tell whether a text is that of an indexed file, letter by letter."""
+    """Tell whether a text equals that of an indexed file."""
     return isinstance(page.about, dict) and page.about.get(_TEXT) == digest(text)
 
 
@@ -62,9 +62,9 @@ def candidates(
     tokenizer: Tokenizer | None,
     pages: Mapping[str, IndexedFile],
 ) -> Candidates:
-    """Return the indexed files in which one of the readings may match; surely in no other one.
+    """Return the indexed files in which one of the readings may match, and no others do.
 
-    Where the index cannot tell, those are all.
+    If the index cannot decide, all are returned.
     """
     if tokenizer is None or not readings:
         return Candidates(pages.keys())
@@ -81,19 +81,19 @@ def candidates(
 
 
 def _may_hold(page: IndexedFile, stems: Collection[str]) -> bool:
-    """Tell whether a stem stands in a file beside its passages; of an older record nobody knows."""
+    """Tell whether a file may contain a stem outside its passages; with an older record it may."""
     beside = page.about.get(_BESIDE) if isinstance(page.about, dict) else None
     return not isinstance(beside, str) or any(stem in beside for stem in stems)
 
 
 def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Passage] | None:
-    """Return the sections that match all clauses of a reading; ``None`` where there are many."""
+    """Return the sections that match all clauses of a reading; ``None`` if there are many."""
     if not all(readings):
         return None
     most = max(_SECTIONS, int(corpus.size * _SHARE))
     clause = Bool(should=tuple(Bool(must=clauses) for clauses in readings))
     try:
-        # To count them first takes as long as to search.
+        # Counting them first takes as long as the search.
         matches = corpus.search(clause, most + 1)
     except IndexDamaged:  # the next search builds it anew; this one reads the files
         return None
@@ -101,7 +101,7 @@ def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Pa
 
 
 def _clauses(reading: Reading, tokenizer: Tokenizer) -> Iterator[tuple[str, Clause]]:
-    """Yield the stems that the index can look for, each with what holds wherever it stands."""
+    """Yield the stems that the index can search, each with a clause that is necessary for it."""
     for stem in map(fold, reading.stems):
         if all(map(is_cjk, stem)) or getattr(tokenizer, "inside", False):
             yield stem, tokenizer.narrow(stem)[0]

@@ -1,6 +1,6 @@
-"""Several manuals searched as one: below each one's id stand its files, and statistics are shared.
+"""Several manuals searched as one: paths begin with the manual's id, statistics are shared.
 
-All of them have an id too: ``*`` is every manual there is, and ids joined by slashes are those.
+A union has an id too: ``*`` is every manual, and ids joined by slashes are those.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def is_union(manual_id: str) -> bool:
 class UnionCorpus:
     """The sections of several manuals; a section's path begins with the id of its manual.
 
-    What is rare or common is so in all of them together, so that scores can be compared. An
-    index estimates by its own statistics; each is translated with the weights that make up for it.
+    Rarity is that in all of them together, so that scores can be compared. An index estimates by
+    its own statistics; clauses are translated with weights that compensate for it.
     """
 
     def __init__(self, manual_id: str, parts: Mapping[str, Corpus]) -> None:
@@ -63,7 +63,7 @@ class UnionCorpus:
         return own(text)
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
-        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        """Return a function that finds the words of a term, or ``None`` for literal matches."""
         own = getattr(self._parts[0].corpus, "form_finder", None)
         return own(term) if own else None
 
@@ -71,7 +71,7 @@ class UnionCorpus:
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
         """Return the best matches of all the manuals, best first, ties by path and line."""
-        # What is worth enough among all is worth enough in its own manual too.
+        # A match above the cut-off of all manuals is above that of its own manual too.
         matches = [
             part.named(match)
             for part, translated in zip(self._parts, self._for_parts(clause), strict=True)
@@ -92,7 +92,7 @@ class UnionCorpus:
         return Count(number)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return how many sections have each term, in whatever field."""
+        """Return how many sections contain each term, in any field."""
         if unknown := {term for term in terms if term not in self._frequencies}:
             of_parts = [part.frequencies(unknown) for part in self._parts]
             self._frequencies |= {term: sum(of[term] for of in of_parts) for term in unknown}
@@ -113,7 +113,7 @@ class UnionCorpus:
         return [self._translate(clause, part) for part in self._parts]
 
     def _translate(self, clause: Clause, part: _UnionPart) -> Clause:
-        """Return a clause in the paths of a part, with weights by what is rare in the union."""
+        """Return a clause in the paths of a part, with weights by rarity in the union."""
         match clause:
             case Bool():
                 return part.translated(clause, lambda inner: self._translate(inner, part))
@@ -149,7 +149,7 @@ class UnionCorpus:
 
 
 class _UnionPart:
-    """One manual of a union, and what is known of its terms."""
+    """One manual of a union, with cached statistics of its terms."""
 
     def __init__(self, name: str, corpus: Corpus) -> None:
         self.name = name
@@ -160,7 +160,7 @@ class _UnionPart:
         self._translated: dict[int, tuple[Bool, Bool]] = {}
 
     def translated(self, clause: Bool, inside: Callable[[Clause], Clause]) -> Bool:
-        """Translate a clause once: the runs of a search share most of theirs, as one object."""
+        """Translate a clause once: the runs of a search share most clauses, as one object."""
         known = self._translated.get(id(clause))
         if known is None:
             members = (clause.should, clause.must, clause.must_not)
@@ -192,7 +192,7 @@ class _UnionPart:
 def united_state(
     manual_id: str, states: Mapping[str, IndexState], failed: Mapping[str, Exception]
 ) -> IndexState:
-    """Return the state of several manuals as that of one; what is wrong with one names it."""
+    """Return the state of several manuals as one; problems name their manual."""
     stale = [f"{name}: {state.degraded}" for name, state in states.items() if state.degraded]
     unread = [f"{name}: not searched: {reason}" for name, reason in failed.items()]
     stamps = "\n".join(f"{name}/{state.fingerprint}" for name, state in sorted(states.items()))
@@ -224,7 +224,7 @@ def _united_outside(asides: Sequence[OutsideSearch]) -> OutsideSearch:
 
 
 class JoinedProgress:
-    """Passes on the progress of one manual after the other, as that of one piece of work."""
+    """Passes on the progress of one manual after the other, as that of one task."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -232,7 +232,7 @@ class JoinedProgress:
         self._done = 0
 
     def __call__(self, done: int, total: int, message: str) -> None:
-        """Pass it on, after what was done of the manuals before."""
+        """Pass on a step, counted after those of the manuals before."""
         self._done = done
         self._progress(self._before + done, self._before + total, message)
 

@@ -1,4 +1,4 @@
-"""Leaving a stage behind that is still at work when the time of the call is over."""
+"""Abandons a stage that still runs when the time of the call is over."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fumishirube.query import Budget
 T = TypeVar("T")
 
 GRACE_SECONDS = 0.5
-"""How long a stage may go on past the deadline: what is under way ends by itself, as a rule."""
+"""Seconds that a stage may run past the deadline: most work ends by itself."""
 _LOOK = 0.1
-"""Seconds between two looks at who has gone."""
+"""Seconds between two looks at the caller and the clock."""
 
 
 class StageCall(NamedTuple):
-    """A stage of one search: its kind and its name there, and how messages name it."""
+    """A stage of one search: its kind, its name, and its name in messages."""
 
     kind: str
     name: str
@@ -31,7 +31,7 @@ class StageCall(NamedTuple):
 
 
 class Overdue(Exception):
-    """A stage is at work past the deadline of its search."""
+    """A stage runs past the deadline of its search."""
 
     def __init__(self, call: StageCall, seconds: float) -> None:
         super().__init__(f"{call} has been at work for {seconds:.1f} s")
@@ -40,13 +40,13 @@ class Overdue(Exception):
 
 
 class Watched(Protocol):
-    """Work that says which stage is in turn, and since when by :func:`time.monotonic`."""
+    """Work that names its running stage, and its start by :func:`time.monotonic`."""
 
     current: tuple[StageCall, float] | None
 
 
 class _Worker(Generic[T]):
-    """Does the work on a thread of its own, which ends with the process at the latest."""
+    """Runs the work on a thread of its own, which ends with the process at the latest."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self.done = Event()
@@ -73,10 +73,10 @@ class _Worker(Generic[T]):
 
 
 def watched(work: Callable[[], T], progress: Watched, budget: Budget) -> T:
-    """Return what the work returns, on one thread for all its stages.
+    """Return the result of the work, run on one thread for all its stages.
 
     Raises:
-        Overdue: when a stage goes on past the deadline; its thread is left behind.
+        Overdue: when a stage runs past the deadline; its thread is abandoned.
         Cancelled: when the caller has gone, and a stage does not notice.
     """
     worker = _Worker(work)
