@@ -1,4 +1,4 @@
-"""Texts as they are read and compared: encodings, folding, forms, concepts, references."""
+"""Texts: encodings, folding, forms, concepts, references."""
 
 from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends

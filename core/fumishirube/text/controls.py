@@ -1,4 +1,4 @@
-"""Characters that nobody sees: what moves a cursor, turns the direction, or hides in a name."""
+"""Invisible characters: terminal controls, text direction, and hidden parts of names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import unicodedata
 # Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX #9, section 2).
 _BIDIRECTIONAL = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
-"""The flag of a region is a black flag, and tags that spell it."""
+"""The flag of a region is a black flag, followed by tags that spell it."""
 _UNPRINTABLE = re.compile(
     rf"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029{_BIDIRECTIONAL}"
     "\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -23,7 +23,7 @@ _JOINER = re.compile("[\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U
 
 
 def printable(text: str) -> str:
-    r"""Return a text that a terminal shows as it stands: controls are written as ``\x1b``.
+    r"""Return a text for terminals: control characters are written as ``\x1b``.
 
     Lines and tabs stay; so do joiners, which words and emoji need.
     """
@@ -38,14 +38,14 @@ def printable(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """Return the text of a JSON value with the same escaped as JSON has it: it stays equal."""
+    """Return the text of a JSON value with control characters as JSON escapes: it stays equal."""
     return _UNPRINTABLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def unseen_character(name: str) -> str | None:
-    """Return the first character of a name that nobody sees, as ``U+200B``; ``None`` if all show.
+    """Return the first invisible character of a name, as ``U+200B``, or ``None``.
 
-    A joiner or variation selector may stand after a letter, mark or symbol; a joiner, also before
+    A joiner or variation selector may follow a letter, mark or symbol; a joiner may also precede
     one.
     """
     for match in _UNSEEN.finditer(_FLAG.sub("🏴", name)):
@@ -59,7 +59,7 @@ def unseen_character(name: str) -> str | None:
 
 
 def without_unseen(name: str) -> str:
-    """Return a name as some file systems compare it: without all that nobody sees."""
+    """Return a name without invisible characters, as some file systems compare it."""
     return _JOINER.sub("", _UNSEEN.sub("", name))
 
 

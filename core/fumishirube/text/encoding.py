@@ -1,4 +1,4 @@
-"""Bytes to text and back: which encoding a file is in, and what its text is."""
+"""Decoding and encoding of files: which encoding a file has, and its text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAUSIBLE_UTF8 = 0.8
 _PLAUSIBLE_UTF16 = 0.5
 _SAMPLE = 1_000_000
 
-# Neither controls, private use, half-width kana nor rare scripts: what wrong readings abound in.
+# Excludes controls, private use, half-width kana and rare scripts, frequent in wrong readings.
 _PLAUSIBLE = (
     "[\t-\r -~\u00a0-\u1fff\u2010-\u27bf\u3000-\u33ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]"
 )
@@ -29,14 +29,14 @@ _KANA = "[\u3041-\u30fe]"
 
 
 class DecodedText(NamedTuple):
-    """The text of a file with its own line ends, and how it was written: encoding, and BOM."""
+    """The text of a file with its own line ends, its encoding, and whether it has a BOM."""
 
     text: str
     encoding: str
     bom: bytes = b""
 
     def encode(self, text: str) -> bytes:
-        """Return the bytes of a file with another text, written in the same way.
+        """Return the bytes of a file with another text, in the same encoding.
 
         Raises:
             UnicodeEncodeError: when the encoding lacks one of the characters.
@@ -48,7 +48,7 @@ def decode(data: bytes) -> str:
     """Return the text of a file: no byte order mark, CRLF and CR as LF, nothing else changed.
 
     Raises:
-        Unreadable: see :func:`decoded`.
+        Unreadable: see :func:`decode_with_encoding`.
     """
     return unify_line_ends(decode_with_encoding(data).text)
 
@@ -59,13 +59,13 @@ def unify_line_ends(text: str) -> str:
 
 
 def decode_with_encoding(data: bytes) -> DecodedText:
-    """Return the text of a file as it stands there.
+    """Return the text of a file with its encoding and line ends.
 
-    A byte order mark decides; else strict UTF-8 does, unless its NUL bytes betray UTF-16; else the
-    most plausible valid reading as UTF-16 (where there are NUL bytes), CP932 or EUC-JP.
+    A byte order mark decides; else strict UTF-8 does, unless NUL bytes suggest UTF-16; else the
+    most plausible valid reading as UTF-16 (with NUL bytes), CP932 or EUC-JP.
 
     Raises:
-        Unreadable: with the reason ``undecodable``, when none of these fits.
+        Unreadable: with the reason ``undecodable``, when none of these is valid.
     """
     for bom, name in _BOMS:
         if data.startswith(bom):
@@ -79,7 +79,7 @@ def decode_with_encoding(data: bytes) -> DecodedText:
 
 
 def _utf16(data: bytes) -> Iterator[DecodedText]:
-    """Yield what the bytes may say as UTF-16, when there are NUL bytes to suggest it."""
+    """Yield the readings as UTF-16, if there are NUL bytes."""
     for reading in _readings(data, *_UTF16) if b"\0" in data else ():
         if _plausibility(reading) >= _PLAUSIBLE_UTF16:
             yield reading
@@ -105,7 +105,7 @@ def _best(readings: Iterable[DecodedText]) -> DecodedText:
 
 
 def _plausibility(reading: DecodedText) -> float:
-    """Return the share of characters that texts are made of; kana, hard to hit, count twice."""
+    """Return the share of characters that texts consist of; kana, rare by chance, count twice."""
     sample = reading.text[:_SAMPLE]
     plausible = len(re.findall(_PLAUSIBLE, sample)) + len(re.findall(_KANA, sample))
     return plausible / max(1, len(sample))

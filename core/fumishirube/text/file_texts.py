@@ -1,4 +1,4 @@
-"""The texts of a manual's files, for who reads them through."""
+"""The texts of a manual's files, for reading from beginning to end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 class FileText(NamedTuple):
     """A file's text, as its loader reads it.
 
-    ``headings`` are those of the section that holds a line, the outermost first.
+    ``headings`` are those of the section that contains a line, the outermost first.
     """
 
     path: str
@@ -25,11 +25,11 @@ class UnreadFile(NamedTuple):
 
 
 class ManualTexts(NamedTuple):
-    """The files of a manual that may hold what is looked for; the others surely do not.
+    """The files of a manual that may contain a text; no other files do.
 
-    ``files`` and ``sections`` count all of them, read or ruled out. ``unlisted`` counts, by reason,
-    what lies in the folder and is no file of the manual; ``degraded`` says what was not as it
-    should be.
+    ``files`` and ``sections`` count all of them, read or excluded. ``unlisted`` counts, by reason,
+    entries of the folder that are no files of the manual; ``degraded`` describes a failure that
+    affects the result.
     """
 
     files: int

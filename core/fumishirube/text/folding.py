@@ -1,4 +1,4 @@
-"""Folding, occurrence and measuring of text: what counts as the same, and what stands where."""
+"""Folding, occurrences and measures of texts: which texts are equal, and where they occur."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 CJK = HAN + HIRAGANA + KATAKANA
 
 _DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")
-# It begins with what is rare, so that the engine need not look behind every character.
+# Rare characters come first, so that the engine need not look behind every character.
 _CJK_GAPS = re.compile(f"[\\s\u30fb](?<=[{CJK}][\\s\u30fb])[\\s\u30fb]*(?=[{CJK}])")
 _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
@@ -28,7 +28,7 @@ _BLOCK = 65_536
 _SHORT = 64
 _TINY = 2
 
-# Where one character is looked at, comparing is enough; such a class takes 3 ms to compile.
+# For single characters a comparison is enough; such a class takes 3 ms to compile.
 _LETTERS, _WIDE = (
     [(first, last or first) for first, last in re.findall("(.)(?:-(.))?", ranges)]
     for ranges in (CJK, f"{CJK}\u3000-\u303f\u30fb\uff00-\uffef")
@@ -40,7 +40,7 @@ def fold(text: str) -> str:
     """Return the one spelling under which texts are compared. Idempotent.
 
     NFKC and case folding; dashes become ``-``; runs of white space become one space; spaces and
-    middle dots between Japanese characters vanish. The result is a single line.
+    middle dots between Japanese characters are removed. The result is a single line.
     """
     return _folded(text) if len(text) > _SHORT else _folded_before(text)
 
@@ -54,7 +54,7 @@ def _folded(text: str) -> str:
 
 
 def nfkc(text: str) -> str:
-    """Return the compatibility composition of a text, in linear time and without a long breath."""
+    """Return the NFKC form of a text, in linear time and without blocking other threads."""
     if len(text) <= _PIECE:
         return unicodedata.normalize("NFKC", text)
     return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces(text))
@@ -63,8 +63,8 @@ def nfkc(text: str) -> str:
 def pieces(text: str) -> Iterator[str]:
     """Yield a text in short pieces, whose NFKC forms make up that of the text.
 
-    A row of a thousand combining marks, which no script has, is divided all the same: putting
-    such a row in order takes time that grows with its square, and lets no other thread run.
+    A sequence of a thousand combining marks, which no script has, is divided too: sorting it takes
+    quadratic time, and blocks other threads.
     """
     start = 0
     while start < len(text):
@@ -78,7 +78,7 @@ def pieces(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=16_384)
 def joins(before: str, character: str) -> bool:
-    """Tell whether NFKC may join a character to the two that stand before it."""
+    """Tell whether NFKC may join a character to the two before it."""
     if unicodedata.combining(unicodedata.normalize("NFKD", character)[:1] or "\0"):
         return True
     return nfkc(before + character) != nfkc(before) + nfkc(character)
@@ -86,12 +86,12 @@ def joins(before: str, character: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _folded_before(text: str) -> str:
-    """Fold what is asked for again and again, such as the terms of a query."""
+    """Fold texts that come repeatedly, such as the terms of a query."""
     return _folded(text)
 
 
 def nfc(text: str) -> str:
-    """Return the composed form: the form in which names and paths are answered."""
+    """Return the composed form, in which names and paths are answered."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -109,20 +109,20 @@ def words(folded: str) -> Iterator[tuple[str, bool]]:
 
 @lru_cache(maxsize=16384)
 def is_cjk(character: str) -> bool:
-    """Tell whether one character is written without spaces around it, as in Japanese."""
+    """Tell whether a character is written without spaces around it, as in Japanese."""
     return any(first <= character <= last for first, last in _WIDE)
 
 
 def occurs(folded_text: str, folded_term: str) -> bool:
-    """Tell whether the term stands in the text: words on word boundaries, Japanese anywhere.
+    """Tell whether the term occurs in the text: words at word boundaries, Japanese anywhere.
 
-    An empty term stands nowhere.
+    An empty term occurs nowhere.
     """
     return occurrences(folded_text, folded_term, 1) > 0
 
 
 def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> int:
-    """Count how often the term stands in the text, up to ``most`` if that is given."""
+    """Count how often the term occurs in the text, up to ``most`` if given."""
     place = folded_text.find(folded_term)
     if place < 0 or not folded_term:
         return 0  # most terms stand in few texts
@@ -130,7 +130,7 @@ def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> 
     if not first and not last:
         return 1 if most == 1 else folded_text.count(folded_term)
     if len(folded_term) <= _TINY and folded_text.isascii() and folded_term.isalnum():
-        # Such a word stands inside others thirty times a section.
+        # Such a word occurs inside others thirty times a section.
         pattern = _whole(folded_term)
         if most == 1:
             return int(pattern.search(folded_text) is not None)
@@ -147,7 +147,7 @@ def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> 
 
 @lru_cache(maxsize=2048)
 def _whole(word: str) -> re.Pattern[str]:
-    """Return what finds a word of ASCII; it begins with the word, which the engine looks for."""
+    """Return a pattern for a whole ASCII word, which begins with the word for speed."""
     return re.compile(f"{word}(?<![0-9A-Za-z]{word})(?![0-9A-Za-z])")
 
 
@@ -159,7 +159,7 @@ def _in_word(character: str) -> bool:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many model tokens a text costs: one a CJK character, one per four others."""
+    """Return an estimate of a text's model tokens: one a CJK character, one per four others."""
     wide = (
         0
         if text.isascii()
@@ -175,19 +175,19 @@ class Lines:
         self._text = text
         self.length = len(text)
         self.total = max(1, text.count("\n") + (not text.endswith("\n")))
-        """How many lines there are; an empty text has one."""
+        """The number of lines; an empty text has one."""
 
     def start(self, line: int) -> int:
         """Return the offset of a line's first character; the text's length for ``total + 1``."""
         return self._starts[line - 1] if line <= self.total else self.length
 
     def at(self, offset: int) -> int:
-        """Return the line that holds the character at ``offset``."""
+        """Return the line that contains the character at ``offset``."""
         return bisect_right(self._starts, offset)
 
     @cached_property
     def _starts(self) -> array[int]:
-        # In blocks: to divide a whole text at once would let no other thread run meanwhile.
+        # In blocks: dividing a whole text at once would block all other threads.
         starts = array("L", [0])
         for begin in range(0, self.length, _BLOCK):
             *lines, _ = self._text[begin : begin + _BLOCK].split("\n")

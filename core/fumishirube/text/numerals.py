@@ -9,7 +9,7 @@ _DIGITS = {kanji: digit for digit, kanji in enumerate("〇一二三四五六七�
 _POWERS = {"十": 10, "百": 100, "千": 1000}
 _KANJI = re.compile(f"[{''.join([*_DIGITS, *_POWERS])}]{{1,12}}")
 HYPHEN = "\\-\u2010-\u2015\u2043\u2212ーの"
-"""What stands between two digits like a hyphen, as the inside of a character class."""
+"""Hyphens between two digits, as the inside of a character class."""
 _BETWEEN = re.compile(f"(?<=[0-9])[{HYPHEN}](?=[0-9])")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _BLANKS = re.compile(r"\s+")

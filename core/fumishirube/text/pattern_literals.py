@@ -1,4 +1,4 @@
-"""Which texts a match of a regular expression surely holds, so that an index can rule files out."""
+"""Texts that every match of a regular expression contains, so that an index can exclude files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _ASSERTIONS = (codes.ASSERT,)
 
 
 def required_literals(pattern: str) -> tuple[str, ...]:
-    """Return texts of which every line with a match holds at least one; none where that is unknown.
+    """Return texts of which every line with a match contains at least one; empty if unknown.
 
-    Of several such sets that is the one whose shortest text is the longest. Case does not count.
+    Of several such sets it returns the one whose shortest text is longest. Case does not count.
     """
     return _best(_sets(_parsed(pattern)))
 
 
 def holds_newline(pattern: str) -> bool:
-    """Tell whether every match of a regular expression surely holds a line feed."""
+    """Tell whether every match of a regular expression contains a line feed."""
     return any(_item_holds_newline(code, value) for code, value in _parsed(pattern))
 
 
@@ -40,7 +40,7 @@ def _item_holds_newline(code: Any, value: Any) -> bool:
 
 
 def _parsed(pattern: str) -> Any:
-    """Return the syntax tree of a regular expression; an empty one when it is none."""
+    """Return the syntax tree of a regular expression; an empty one if it is invalid."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -54,7 +54,7 @@ def _best(sets: Iterator[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _sets(tree: Any) -> Iterator[tuple[str, ...]]:
-    """Yield sets of texts, one of each of which stands in every match of items in a row."""
+    """Yield sets of texts; every match of the items contains one text of each set."""
     for is_literal, items in groupby(tree, key=lambda item: item[0] is codes.LITERAL):
         if is_literal:
             yield ("".join(chr(value) for _, value in items),)
@@ -77,6 +77,6 @@ def _of_item(code: Any, value: Any) -> tuple[str, ...]:
 
 
 def _either(branches: Sequence[Any]) -> tuple[str, ...]:
-    """Return what stands in whichever branch matches, if each has something."""
+    """Return the texts of alternative branches, if each branch has some."""
     each = [_best(_sets(branch)) for branch in branches]
     return tuple(dict.fromkeys(text for texts in each for text in texts)) if all(each) else ()

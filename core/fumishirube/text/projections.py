@@ -1,4 +1,4 @@
-"""Projections: the forms of a text in which it is searched, and the way back to the text itself."""
+"""Projections: the forms of a text in which it is searched, with offsets of the original."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ SEPARATORS = (
     "/／\u2044\u2215"
     "\\-\u2010-\u2015\u2043\u2212\ufe58\ufe63\uff0d"  # hyphens and dashes; not ー, not 〜
 )
-"""What the loose form leaves out beside white space, as the inside of a character class."""
+"""Characters that the loose form omits besides white space, as the inside of a class."""
 
 _BLOCK = 65_536
 
-# The NFKC form of each of these is one character, and joins nothing that comes before it.
+# The NFKC form of each of these is one character, and joins nothing before it.
 _PLAIN = "\0-\x7f\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uff01-\uff5e"
 _PARTS = f"(?P<plain>[{_PLAIN}]+(?=[{_PLAIN}]|\\Z))|[{_PLAIN}]?[^{_PLAIN}]+"
 
 
 class TextRange(NamedTuple):
-    """A stretch of a text, in code points, and whether more was cut away on either side."""
+    """A range of a text, in code points, and whether the text was cut on either side."""
 
     start: int
     end: int
@@ -37,13 +37,13 @@ class TextRange(NamedTuple):
     cut_after: bool = False
 
     def shown(self, text: str) -> str:
-        """Return this stretch of the text without outer white space, ``…`` where it was cut."""
+        """Return this range of the text without outer white space, with ``…`` where it was cut."""
         before, after = "…" * self.cut_before, "…" * self.cut_after
         return f"{before}{text[self.start : self.end].strip()}{after}"
 
 
 class TextRanges(Sequence[TextRange]):
-    """Many stretches, of which each takes a few bytes and is made when it is asked for."""
+    """Many ranges, in a few bytes each; a range is made on access."""
 
     def __init__(self, ranges: Iterable[TextRange]) -> None:
         self._flat = array("L")
@@ -76,7 +76,7 @@ class TextRanges(Sequence[TextRange]):
 class TextForm(NamedTuple):
     """How a text is projected: NFKC always, then case folded, then without separators.
 
-    ``separators`` are the further characters left out of the loose form; ``None`` keeps all.
+    ``separators`` are the further characters omitted from the loose form; ``None`` keeps all.
     """
 
     fold: bool = True
@@ -90,17 +90,17 @@ LOOSE = TextForm(fold=False, separators="")
 
 
 class OffsetMap(NamedTuple):
-    """The way back from one text to the one it was made of.
+    """Maps offsets of a projected text back to its source.
 
-    ``here`` and ``there`` are the offsets at which pieces begin, in either text. Pieces take turns:
-    one that is the same in both, character by character, then one that only corresponds as a whole.
+    ``here`` and ``there`` are the offsets at which pieces begin, in either text. Pieces alternate:
+    one that is equal in both, character by character, then one that corresponds only as a whole.
     """
 
     here: array[int]
     there: array[int]
 
     def back(self, place: int, *, last: bool = False) -> int:
-        """Return where the character at a place began, or, as the ``last`` one, where it ended."""
+        """Return where the character at a place began, or, with ``last``, where it ended."""
         piece = bisect_right(self.here, place) - 1
         if piece % 2:
             return self.there[piece + last]
@@ -108,19 +108,19 @@ class OffsetMap(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """A projected text, and the ways back to the original, the last one taken first."""
+    """A projected text, and the maps back to the original, the last one applied first."""
 
     text: str
     offset_maps: tuple[OffsetMap, ...] = ()
 
     @property
     def weight(self) -> int:
-        """How many bytes it takes in memory."""
+        """The size in memory, in bytes."""
         arrays = (offsets for way in self.offset_maps for offsets in way)
         return sum(map(sys.getsizeof, arrays), sys.getsizeof(self.text))
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the original characters that a match covers, each of them whole."""
+        """Return the original characters of a match, each of them whole."""
         for way in reversed(self.offset_maps):
             began = way.back(start)
             start, end = began, way.back(end - 1, last=True) if end > start else began
@@ -148,7 +148,7 @@ def normal(text: str) -> Projection:
 
 
 def folded(below: Projection) -> Projection:
-    """Return a projection with its case folded; the same one when nothing changes."""
+    """Return a projection with its case folded; the same one if nothing changes."""
     text = "".join(block.casefold() for block in _blocks(below.text))
     if text == below.text:
         return below
@@ -178,14 +178,14 @@ def loose(below: Projection, extra: str = "") -> Projection:
 
 
 def form_of(query: str, form: TextForm) -> str:
-    """Return a query in a form; its own text, without the way back."""
+    """Return a query in a form, without the map back."""
     query = nfkc(query)
     query = query.casefold() if form.fold else query
     return query if form.separators is None else _separating(form.separators).sub("", query)
 
 
 class _ProjectionBuilder:
-    """A projection while it is written, piece by piece."""
+    """Builds a projection piece by piece."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -194,13 +194,13 @@ class _ProjectionBuilder:
         self._at = self._from = 0
 
     def same(self, part: str) -> None:
-        """Take over a part as it is, or with other characters, one for each."""
+        """Add a part as it is, or with other characters, one for each."""
         self._parts.append(part)
         self._at += len(part)
         self._from += len(part)
 
     def cluster(self, length: int, part: str) -> None:
-        """Write a part for that many characters, with which it corresponds as a whole."""
+        """Add a part for that many characters, to which it corresponds as a whole."""
         self._end_piece()
         self._parts.append(part)
         self._at += len(part)
@@ -208,7 +208,7 @@ class _ProjectionBuilder:
         self._end_piece()
 
     def clusters(self, part: str) -> None:
-        """Write the NFKC form of a part, divided where nothing joins."""
+        """Add the NFKC form of a part, divided where no characters join."""
         clusters = [*_clusters(part)]
         whole = nfkc(part)
         if "".join(new for _, new in clusters) != whole:
@@ -229,7 +229,7 @@ class _ProjectionBuilder:
 
 
 def _clusters(part: str) -> Iterator[tuple[int, str]]:
-    """Yield the length and the NFKC form of each row of characters that join."""
+    """Yield the length and the NFKC form of each sequence of characters that join."""
     start = 0
     for place in range(1, len(part) + 1):
         tail = part[max(start, place - 2) : place]
@@ -245,7 +245,7 @@ def _separating(extra: str) -> re.Pattern[str]:
 
 
 def _class_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of a class, in blocks that do not keep other threads waiting."""
+    """Yield the matches of a class, in blocks that do not block other threads for long."""
     for start in range(0, len(text), _BLOCK):
         yield from pattern.finditer(text, start, start + _BLOCK)
 
@@ -255,7 +255,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def places_of(spans: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
-    """Return where folded spans stand in a text, in order and apart from each other."""
+    """Return where folded spans occur in a text, in order and without overlaps."""
     projection = project(text, TextForm())
     places: list[tuple[int, int]] = []
     for span in spans:

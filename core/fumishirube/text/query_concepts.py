@@ -1,4 +1,4 @@
-"""What a query is about: its concepts, without the words that only hold a sentence together."""
+"""Concepts of a query: its words, without function words."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _KANJI = f"[{HAN}]"
 _COMPOUND = re.compile(
     f"(?<!{_KANJI}){_KANJI}(?:[いきぎしちびみりえけげせっねべめれ]{_KANJI}(?!{_KANJI}))+"
 )
-"""Single kanji joined by what ends the first part of a compound, as in 読み込む and 引っ越し."""
+"""Single kanji joined by the ending of a compound's first part, as in 読み込む and 引っ越し."""
 _ENDING = re.compile(
     "(?!から|まで|より|など|だけ|なら|なの|なが)[ぁ-ん](?<![はがをにへとものでやな])"
 )
-"""What goes on a single kanji as the ending of a verb or adjective, and is no particle."""
+"""The endings of verbs and adjectives after a single kanji that are no particles."""
 _RELATION = re.compile(
     "に(?:[関対](?:する|して|し)|応じ[てた]?|基づ(?:いて|いた|き|く)|従(?:って|い|う)|伴(?:って|い|う)"
     "|際(?:して|し)|於(?:いて|ける))|を通(?:じて|して)"
 )
-"""Particles that are written with a kanji; it says nothing of what is meant."""
+"""Particles that are written with a kanji; they carry no meaning of their own."""
 _REQUEST = re.compile(
     "(?:詳しく)?(?:(?:教え|見せ|聞かせ|書い)て|(?:知り|聞き)たい)"
     "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
 )
-"""What a question ends in that asks to be answered, as 教えてください does."""
+"""The ending of a question that requests an answer, such as 教えてください."""
 _QUERIES_CACHED = 32
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 
@@ -60,7 +60,7 @@ _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
 class Concept(NamedTuple):
     """One concept of a query: its folded text, and whether it is a single character.
 
-    ``stem`` says that it is the single character of a verb or adjective, such as 書 in 書いて.
+    ``stem`` means that it is the single character of a verb or adjective, such as 書 in 書いて.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Concept(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A part of a query between spaces, folded, with the concepts in it."""
+    """A part of a query between spaces, folded, with its concepts."""
 
     text: str
     concepts: tuple[Concept, ...]
@@ -79,9 +79,9 @@ class Chunk(NamedTuple):
 def chunks(text: str) -> tuple[Chunk, ...]:
     """Divide a query at its spaces, and each part into concepts.
 
-    A run of kanji, of katakana, or a word is a concept; a run of hiragana is one for as much of it
-    as does not consist of particles, endings and question words. When nothing else is left, the
-    parts themselves are the concepts.
+    A run of kanji, of katakana, or a word is a concept; a run of hiragana is one except for
+    particles, endings and question words. If nothing else is left, the parts themselves are the
+    concepts.
     """
     divided = [Chunk(fold(part), _concepts(fold(part))) for part in text.split() if fold(part)]
     if any(chunk.concepts for chunk in divided):
@@ -97,12 +97,12 @@ def concepts(text: str) -> tuple[Concept, ...]:
 
 
 def is_function(term: str) -> bool:
-    """Tell whether a term only holds a sentence together: hiragana, or a common English word."""
+    """Tell whether a term is a function word: hiragana, or a common English word."""
     return term in _ENGLISH or all("\u3041" <= character <= "\u309f" for character in term)
 
 
 def rarity(size: int, count: int) -> float:
-    """Return the inverse document frequency of a term that stands in ``count`` of ``size``."""
+    """Return the inverse document frequency of a term in ``count`` of ``size`` sections."""
     return math.log(1 + (size - min(count, size) + 0.5) / (count + 0.5))
 
 

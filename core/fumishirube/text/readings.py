@@ -1,4 +1,4 @@
-"""Readings: what a text is looked for as, so that it is matched as a reader would."""
+"""Readings: patterns that match a text as a reader would."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCRIPTS = {
     "letters": f"[^\\W{HAN}{HIRAGANA}{KATAKANA}]",
     "digits": f"[^\\W{HAN}{HIRAGANA}{KATAKANA}]",
 }
-"""What a whole word of a script does not stand beside."""
+"""Characters that must not be beside a whole word of a script."""
 _JAPANESE = ("han", "hiragana", "katakana")
 _WORDS = ("letters", "digits", *_JAPANESE)
 
@@ -35,18 +35,18 @@ _JAPANESE_GAP = "(?:[^\\S\\n]|\u30fb){0,3}"
 _GAP = r"(?:[^\S\n]|[_*`-])"
 _LINE_END = r"[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?"
 _BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
-"""What a line begins with that neither goes on in the next one nor from the one before."""
+"""The beginning of a line that neither continues the line before nor continues in the next."""
 _ROW_OR_HEADING = re.compile(r"\s*(?:#|\||```|~~~|$)")
 _WIDEST = 6
 _SHORTEST, _TOGETHER = 2, 5
-"""Words of so many letters, each and together, are also met as one: set up, setup; not is a."""
+"""Words of so many letters, each and together, also match when joined: set up, setup; not is a."""
 _BEFORE_NUMBER = r"(?<![0-9])(?<![0-9]\.)"
 _BEFORE_GROUP = r"(?<![0-9],)"
 """Three digits may be the end of 1,000."""
 _AFTER_NUMBER = r"(?![0-9])(?!\.[0-9]+(?!\.?[0-9]))"
 _GROUP = 3
 _NO_MARK = "(?![\u0300-\u036f\u3099\u309a])"
-"""A character with a mark is another one."""
+"""A character with a combining mark is another one."""
 
 
 class _Unit(NamedTuple):
@@ -55,11 +55,11 @@ class _Unit(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A text to look for, understood.
+    """A text to search, compiled to a pattern.
 
     ``pattern`` matches in :func:`reading_form` of a line, or in the line itself when it is
-    ``exact``. ``stems`` are words, digits and Japanese runs that stand in every line with a match,
-    folded; where there are none, any line may match.
+    ``exact``. ``stems`` are words, digits and Japanese runs that occur in every line with a match,
+    folded; without stems, any line may match.
     """
 
     text: str
@@ -70,8 +70,8 @@ class Reading(NamedTuple):
     def matching_lines(self, text: str, form: str) -> Iterator[tuple[int, int]]:
         """Yield the lines of a text in which a match begins, given the form of the text too.
 
-        Each comes with the line in which its first match ends, which is the next one where words
-        are divided by the end of a line; both are counted from 1.
+        Each comes with the line in which its first match ends, which is the next one if the end of
+        a line divides its words; both are counted from 1.
         """
         searched = text if self.exact else form
         line, place = 1, 0
@@ -96,7 +96,7 @@ class Reading(NamedTuple):
 
 
 def wraps(line: str, following: str) -> bool:
-    """Tell whether a reader reads on from a line into the next: not from a heading, or a row."""
+    """Tell whether running text continues from a line to the next: not from a heading, or a row."""
     return not _ROW_OR_HEADING.match(line) and not _BLOCK.match(following)
 
 
@@ -122,13 +122,13 @@ def _with_one_dash(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | None:
-    """Understand a text to look for; ``None`` when it holds nothing but white space.
+    """Compile a text to search; return ``None`` if it is only white space.
 
-    Exactly, it is what stands there, letter by letter. Else width and case do not count; numbers
-    are not cut (``5 秒`` is not in 15 秒); spaces, hyphens and underscores between words, and
-    between a number and its unit, may be others or none; a space may be the end of a line of
-    running text; English words stand for their plural and singular; and a space at either end
-    stands for the border of a word, which ``word`` asks for at both.
+    With ``exact`` it matches letter by letter. Else width and case are ignored; numbers are not cut
+    (``5 秒`` is not in 15 秒); spaces, hyphens and underscores between words, and between a number
+    and its unit, may be others or none; a space may be the end of a line of running text; English
+    words match their plural and singular; and a space at either end means the border of a word,
+    which ``word`` requires at both.
     """
     if not text.strip() or "\n" in text or "\r" in text:
         return None
@@ -163,14 +163,14 @@ def _divided(text: str) -> list[_Unit]:
 
 
 def _edges(units: Sequence[_Unit], *, before: bool, after: bool) -> tuple[str, str]:
-    """Return what keeps either end of a pattern from standing inside a word."""
+    """Return the conditions that prevent a pattern from matching inside a word."""
     first = _SCRIPTS.get(units[0].kind) if before else None
     last = _SCRIPTS.get(units[-1].kind) if after else None
     return f"(?<!{first})" if first else "", f"(?!{last})" if last else ""
 
 
 def _number_borders(units: Sequence[_Unit]) -> tuple[str, str]:
-    """Return what keeps the first and the last number of a pattern whole."""
+    """Return the conditions that prevent the first and the last number from being cut."""
     before = after = ""
     if units[0].kind == "digits":
         before = _BEFORE_NUMBER + _BEFORE_GROUP * (len(units[0].text) == _GROUP)
@@ -205,7 +205,7 @@ def _written(units: Sequence[_Unit], *, closed: bool) -> tuple[str, tuple[str, .
 
 
 def _separates(unit: _Unit, previous: _Unit | None, following: _Unit | None) -> bool:
-    """Tell whether white space or hyphens only separate: those at an end, or at a mark, count."""
+    """Tell whether white space or hyphens only separate; at an end, or at a mark, they do not."""
     if unit.text.isspace() or not unit.text:
         return True
     return bool(
@@ -214,7 +214,7 @@ def _separates(unit: _Unit, previous: _Unit | None, following: _Unit | None) -> 
 
 
 def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
-    """Return what may stand between two units of a pattern."""
+    """Return the pattern between two units."""
     if previous is None:
         return ""
     kinds = previous.kind, unit.kind
@@ -234,7 +234,7 @@ def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
 
 
 def _unit_pattern(unit: _Unit, *, last: bool, closed: bool) -> tuple[str, str]:
-    """Return the pattern of one unit, and the part of it that does not vary, if it is a word."""
+    """Return the pattern of one unit, and its constant part if it is a word."""
     text = _with_one_dash(unit.text.casefold())
     if unit.kind in _JAPANESE:
         return _JAPANESE_GAP.join(map(re.escape, text)), text
@@ -246,7 +246,7 @@ def _unit_pattern(unit: _Unit, *, last: bool, closed: bool) -> tuple[str, str]:
 
 
 def _word_pattern(word: str, *, last: bool, closed: bool) -> tuple[str, str]:
-    """Return the pattern of an English word in plural and singular, and what both begin with."""
+    """Return the pattern of an English word in plural and singular, and their common beginning."""
     stem, endings = inflected(word)
     if not endings:
         return re.escape(word), word
@@ -261,9 +261,9 @@ def _word_pattern(word: str, *, last: bool, closed: bool) -> tuple[str, str]:
 
 
 def _exact_stems(text: str) -> tuple[str, ...]:
-    """Return the folded runs of a text that is looked for letter by letter.
+    """Return the folded runs of a text that is searched letter by letter.
 
-    What stands beside it in a line may join its first and last characters, which are left out.
+    Neighbours in a line may join its first and last characters, which are left out.
     """
     form = reading_form(text)
     stems = []

@@ -1,4 +1,4 @@
-"""Bytes to text, whatever the bytes: what cannot be read is marked, the rest is kept."""
+"""Decoding of any bytes: unreadable ones are marked, the rest is decoded."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class LossyText(NamedTuple):
 
 
 def decode_lossy(data: bytes) -> LossyText:
-    """Return the text of a file whatever its bytes; what cannot be read becomes U+FFFD.
+    """Return the text of any bytes; unreadable ones become U+FFFD.
 
     A byte order mark decides; else strict UTF-8 does; else the reading as UTF-8, CP932 or EUC-JP
-    that holds the fewest replaced, control and private characters, half-width kana counting half.
+    with the fewest replaced, control and private characters, half-width kana counting half.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
@@ -50,7 +50,7 @@ def _read(data: bytes, name: str) -> LossyText:
 
 
 def _damage(read: LossyText) -> float:
-    # Block by block, because a search through a long text keeps all other threads waiting.
+    # Block by block, because a search in a long text blocks all other threads.
     blocks = [read.text[start : start + _BLOCK] for start in range(0, len(read.text), _BLOCK)]
     broken = sum(len(re.findall(_DAMAGE, block)) for block in blocks)
     return broken + sum(len(re.findall(_HALF_WIDTH_KANA, block)) for block in blocks) / 2

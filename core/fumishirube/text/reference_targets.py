@@ -1,4 +1,4 @@
-"""The entries of a manual by the numbers and labels that their titles begin with."""
+"""The entries of a manual, by the numbers and labels at the beginning of their titles."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _TITLE_LABEL = re.compile(LABELLED)
 
 
 class ReferenceTarget(NamedTuple):
-    """What can be pointed at: an id, and the title under which it is known."""
+    """A target of references: an id, and its title."""
 
     id: str
     title: str
 
 
 class ReferenceMatch(NamedTuple):
-    """Something that a reference may point at, and by which rule."""
+    """A possible target of a reference, and the rule that found it."""
 
     id: str
     title: str
@@ -58,7 +58,7 @@ class ReferenceTargets:
     titles: Sequence[tuple[ReferenceTarget, frozenset[str]]]
 
     def chapter(self, number: Number) -> tuple[list[ReferenceMatch], Rule]:
-        """Return what a number names: by title, by id, or its parts, or what it is a part of."""
+        """Return the targets of a number: by title, by id, its parts, or what it is a part of."""
         whole = number._replace(m=None)
         steps: tuple[tuple[Rule, Sequence[ReferenceTarget]], ...] = (
             ("number", self.titled.get(number, ())),
@@ -75,7 +75,7 @@ class ReferenceTargets:
 
 @lru_cache(maxsize=16)
 def targets_of(entries: tuple[ReferenceTarget, ...]) -> ReferenceTargets:
-    """Return the entries of a manual, sorted by what can name them."""
+    """Return the entries of a manual, by everything that can name them."""
     titled: dict[Number, list[ReferenceTarget]] = defaultdict(list)
     by_id: dict[Number, list[ReferenceTarget]] = defaultdict(list)
     children: dict[Number, list[ReferenceTarget]] = defaultdict(list)
@@ -104,5 +104,5 @@ def targets_of(entries: tuple[ReferenceTarget, ...]) -> ReferenceTargets:
 
 
 def number_of(match: re.Match[str]) -> Number:
-    """Return what a match of ``NUMBERED`` names."""
+    """Return the number of a match of ``NUMBERED``."""
     return Number(match["unit"], match["n"], match["inner"] or match["sub"])

@@ -1,4 +1,4 @@
-"""Where 第3章を参照 points: references by number, label, neighbourhood or title."""
+"""References in Japanese texts, such as 第3章を参照: by number, label, neighbourhood or title."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SECTION_LINE = re.compile(r"^[^\S\n]*第([^\n節]{1,12})節", re.MULTILINE)
 
 
 class ResolvedReference(NamedTuple):
-    """What a text points at, if that is one thing, and all that it may point at."""
+    """The target of a reference if it is unambiguous, and all possible targets."""
 
     target: str | None
     candidates: tuple[ReferenceMatch, ...]
@@ -47,17 +47,17 @@ Sections = Callable[[str], Collection[str]]
 
 
 class References:
-    """What a text points at among the entries of a manual, each an id and its title.
+    """References among the entries of a manual, each an id and its title.
 
-    ``current`` is the id of the entry that the text belongs to; ``sections`` returns, for an id,
-    the numbers of its own sections (``section_numbers`` of its text).
+    ``current`` is the id of the entry that contains the text; ``sections`` returns, for an id, the
+    numbers of its own sections (``section_numbers`` of its text).
     """
 
     def __init__(self, entries: Iterable[tuple[str, str]]) -> None:
         self._targets = targets_of(tuple(ReferenceTarget(*entry) for entry in entries))
 
     def resolve(self, text: str, current: str | None, sections: Sections) -> ResolvedReference:
-        """Return what the words of a reference point at, and all that they may point at."""
+        """Return the target of a reference, and all possible targets."""
         target: str | None = None
         candidates: dict[str, ReferenceMatch] = {}
         for reference in _references(normalised(text)):
@@ -70,9 +70,9 @@ class References:
         return ResolvedReference(target, tuple(chosen[:_MOST]))
 
     def mentioned(self, text: str, current: str, sections: Sections) -> list[ReferenceMatch]:
-        """Return what a running text surely points at, in its order, but for its own entry.
+        """Return the sure targets of a running text, in its order, except its own entry.
 
-        Quoted words count only where they are followed by を参照 or the like.
+        Quoted words count only if を参照 or the like follows.
         """
         results: dict[str, ReferenceMatch] = {}
         for reference in _references(normalised(text), running=True):
@@ -94,7 +94,7 @@ _Reference = Callable[[ReferenceTargets, str | None, Sections], _Resolution]
 
 
 def _references(text: str, *, running: bool = False) -> Iterator[_Reference]:
-    """Yield how each reference in a text is answered, in the order in which they stand there."""
+    """Yield the resolution of each reference in a text, in their order."""
     references: list[tuple[int, _Reference]] = []
     chapter: Number | None = None
     end = -1
@@ -115,13 +115,13 @@ def _references(text: str, *, running: bool = False) -> Iterator[_Reference]:
         words = _POINTING.sub("", phrase)
         if len(words) >= _SHORTEST:
             references.append((start, _TitleReference(words)))
-    # A number beats the words beside it.
+    # A number wins over the words beside it.
     references.sort(key=lambda row: (isinstance(row[1], _TitleReference), row[0]))
     return (reference for _, reference in references)
 
 
 def _phrases(text: str, *, running: bool) -> Iterator[tuple[int, str]]:
-    """Yield where words stand that may be a title, quoted or before を参照, and the words."""
+    """Yield the positions of words that may be a title, quoted or before を参照, and the words."""
     for match in _QUOTED.finditer(text):
         if not running or _POINTS.match(text, match.end()):
             yield match.start(), match[1] or match[2]
@@ -134,7 +134,7 @@ def _phrases(text: str, *, running: bool) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class _LabelReference:
-    """別表1 and the like."""
+    """A label such as 別表1."""
 
     name: str
 
@@ -147,7 +147,7 @@ class _LabelReference:
 
 @dataclass(frozen=True)
 class _RelativeReference:
-    """前章 and the like, seen from where the reference stands."""
+    """A relative reference such as 前章, resolved from its own entry."""
 
     where: str
 
@@ -167,7 +167,7 @@ class _RelativeReference:
 
 @dataclass(frozen=True)
 class _NumberReference:
-    """第3章, 第3章-1 or 第3章第2節; a section alone may also stand inside a chapter."""
+    """第3章, 第3章-1 or 第3章第2節; a section alone may also be inside a chapter."""
 
     number: Number
     section: Number | None

@@ -1,4 +1,4 @@
-"""English words in singular and plural: which forms a word has, and where one of them stands."""
+"""English words in singular and plural: their forms, and their occurrences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
-    """Tell whether a term, or its other number, stands in a text as :func:`occurs` decides."""
+    """Tell whether a term, or its other number, occurs in a text as :func:`occurs` decides."""
     if occurs(folded_text, folded_term):
         return True
     return any(occurs(folded_text, form) for form in term_forms(folded_term)[1:])
@@ -35,7 +35,7 @@ def term_forms(folded_term: str) -> tuple[str, ...]:
 
 
 def inflected(word: str) -> tuple[str, tuple[str, ...]]:
-    """Return what the forms of a word begin with, and their endings, the longest first."""
+    """Return the common beginning of a word's forms, and their endings, the longest first."""
     if not word.isascii() or len(word) < len("ins"):
         return word, ()
     if word.endswith("ies") and len(word) > len("ties"):
