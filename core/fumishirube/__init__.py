@@ -103,7 +103,7 @@ from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
 
 __version__ = "0.1.0"
 
-if not _typing.TYPE_CHECKING:  # a type checker would take every name for a good one
+if not _typing.TYPE_CHECKING:  # a type checker would accept every name
     __getattr__ = _former
 
 __all__ = [

@@ -291,7 +291,7 @@ class SequenceCorpus:
         """Return the best matches of a clause, best first, ties by path and line."""
         present = [section for section in self._searched if matches(clause, section)]
         matched = [IndexMatch(item.passage, self._estimate(clause, item)) for item in present]
-        matched.sort(key=lambda match: -match.estimate)  # they are by path and line already
+        matched.sort(key=lambda match: -match.estimate)  # already in the order of path and line
         return cutoff.apply(matched[:limit]) if cutoff else matched[:limit]
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:

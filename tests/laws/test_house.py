@@ -42,8 +42,8 @@ LONG_LINES = 300
 LONG = {
     "core/fumishirube/__init__.py": "the list of all that is public",
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
-    "core/fumishirube/corpus.py": "clauses, what they mean, and who answers them",
-    "core/fumishirube/engine/library.py": "what is on disk, and which loader speaks for it",
+    "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
+    "core/fumishirube/engine/library.py": "the manuals of a root, and the loader of each file",
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
@@ -52,7 +52,7 @@ LONG = {
     "core/fumishirube/host/fences.py": "the same fence around each door of a plugin",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",
-    "core/fumishirube/surfaces.py": "what a surface is given, and what it may offer",
+    "core/fumishirube/surfaces.py": "the capability of a surface, and its optional abilities",
     "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
     "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",
 }

@@ -209,7 +209,7 @@ def _set(rest: dict[str, Any], place: str, value: ClassicValue, file: str) -> No
     section, _, name = place.rpartition(".")
     inner = rest.setdefault(section, {})
     if not isinstance(inner, Mapping):
-        return  # it is refused where it is read
+        return  # the validation of the section refuses it
     if name in inner and not _same(place, inner[name], value.value):
         raise _conflict(place, ClassicValue(inner[name], file), value)
     rest[section] = {**inner, name: value.value}

@@ -189,7 +189,7 @@ def load_config(
         for name, folder in config.roots.model_dump().items():
             try:
                 names_file = (workspace / folder).resolve().is_file()
-            except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, links in a ring
+            except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, cyclic links
                 raise ConfigError(f"roots.{name}: no folder can have this name") from error
             if names_file:
                 raise ConfigError(f"roots.{name}: it names a file; a folder is needed")

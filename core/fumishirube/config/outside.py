@@ -33,7 +33,7 @@ def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
     coordinate = "adaptive.file"
     written = os.fspath(loaded.statistics())
     inside = Path(os.path.realpath(written)).is_relative_to(loaded.folder("vault"))
-    if coordinate not in loaded.origins and not inside:  # of a vault that is checked itself
+    if coordinate not in loaded.origins and not inside:  # the root of the vault is checked itself
         yield from _outside(loaded, written, coordinate)
 
 

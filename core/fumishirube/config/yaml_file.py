@@ -50,7 +50,7 @@ def read_yaml(file: Path) -> YamlDocument:
         raise ConfigError(f"{file.name}{line}: {problem}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file.name}: it is not valid YAML in UTF-8") from error
-    except ValueError as error:  # of a number or a date that nobody can write down
+    except ValueError as error:  # a number or a date that Python cannot represent
         raise ConfigError(f"{file.name}: a value is impossible: {str(error)[:_SHOWN]}") from error
     except OSError as error:
         raise ConfigError(f"{file.name}: it cannot be read; check its permissions") from error

@@ -122,7 +122,7 @@ class Root:
             except NotFound:
                 if known or any(unlisted_entry.path == path for unlisted_entry in before.unlisted):
                     return self.survey()
-                continue  # it has come and gone
+                continue  # created and deleted meanwhile
             except ToolError:
                 return self.survey()
             if now.kind != "file" or not _is_only_spelling(known, now):

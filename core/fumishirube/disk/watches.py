@@ -67,7 +67,7 @@ class Watch:
             ):
                 self._begin()
         except (FileNotFoundError, NotADirectoryError):
-            self.close()  # folders come and go; the next call tries again
+            self.close()  # a folder vanished; the next call tries again
         except OSError as error:
             self.close()
             self._retry = time.monotonic() + _RETRY
@@ -106,7 +106,7 @@ class Watch:
                 return
             for folder in folders:
                 mask = written | named | itself | flags.ONLYDIR | flags.DONT_FOLLOW
-                with suppress(PermissionError):  # it is not read either, until that changes
+                with suppress(PermissionError):  # unreadable folders have no files to watch
                     number = self._marks.add_watch(folder, mask)
                     below = os.path.relpath(folder, self._top)
                     self._prefixes[number] = "" if below == "." else f"{below}/"

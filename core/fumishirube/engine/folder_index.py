@@ -137,7 +137,7 @@ class FolderIndex:
             claimed = self._manual.sweep()
             try:
                 return self._refreshed(claimed, budget, progress, wanted)
-            except IndexDamaged as error:  # since it was opened or refreshed; that is tried again
+            except IndexDamaged as error:  # damaged after the refresh; reopen it and try again
                 _log.warning("an index turned out to be damaged: %s", error)
                 return self._refreshed(claimed, budget, progress, wanted)
 
@@ -154,7 +154,7 @@ class FolderIndex:
         if any(self._files.changes(self._index.pages(), claimed)):
             try:
                 degraded = self._update_alone(claimed, budget, progress, wanted)
-            except Forbidden as error:  # what is committed can still be searched
+            except Forbidden as error:  # the last commit can still be searched
                 degraded = f"{error}; this is the state before"
                 self._index.refresh()
                 self._publish()

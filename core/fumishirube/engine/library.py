@@ -152,7 +152,7 @@ class ManualFolder:
 
     def unread(self) -> Sequence[str]:
         """Return the listed files of the last survey that no loader claims, sorted."""
-        if not any(self._survey):  # nobody has looked yet, or there is nothing to look at
+        if not any(self._survey):  # no survey yet, or no folder
             self.sweep()
         return sorted(entry.path for entry in self.unlisted() if entry.reason == "no_loader")
 

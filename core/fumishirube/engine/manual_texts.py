@@ -159,5 +159,5 @@ def _headings(sections: Sequence[Section] | Sequence[Passage], line: int) -> Seq
 def _page(corpus: Corpus, manual: ManualFolder, file: ClaimedFile) -> Sequence[Passage]:
     try:
         return corpus.page(file.source.path)
-    except IndexDamaged:  # the next search builds it anew
+    except IndexDamaged:  # the next search rebuilds it
         return passages(manual.load(file))

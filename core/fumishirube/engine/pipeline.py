@@ -1,4 +1,4 @@
-"""One search: plan, score, fuse, refine. The runs inside it are the same shape at every depth."""
+"""One search: plan, score, fuse, refine. Runs inside it have the same shape at every depth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NamedStage(NamedTuple, Generic[S]):
 
 
 class PipelineResult(NamedTuple):
-    """What a search came to: the ranking, what each stage did, and what the engine counted."""
+    """The result of a search: the ranking, the span of each stage, and the engine's counts."""
 
     ranking: Ranking
     span: Span
@@ -64,16 +64,16 @@ class Pipeline:
     strict: bool = False
 
     def search(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span]:
-        """Answer a query, and tell what each stage did; see :meth:`run`."""
+        """Answer a query, and return the ranking with the spans; see :meth:`run`."""
         return self.run(query, corpus)[:2]
 
     def run(self, query: Query, corpus: Corpus) -> PipelineResult:
-        """Answer a query, tell what each stage did, and count what the answer claims.
+        """Answer a query, record each stage, and count what the answer claims.
 
         A scorer or refiner that fails is skipped, and the runs of a fuser that fails are merged by
-        rank, unless the pipeline is strict; the stage's span says so. A stage that is still at work
-        when the deadline has passed counts as failed: it is left behind on its thread, and the
-        search is done again without it in the time that finishing takes.
+        rank, unless the pipeline is strict; the stage's span says so. A stage that still runs after
+        the deadline counts as failed: it is abandoned on its thread, and the search is repeated
+        without it within the time for finishing.
 
         Raises:
             Cancelled: when the caller has gone.
@@ -97,7 +97,7 @@ class Pipeline:
 
 
 class _Search:
-    """One search by a pipeline, without the calls of stages that were abandoned before."""
+    """One search by a pipeline, without the stages that were abandoned before."""
 
     def __init__(
         self, pipeline: Pipeline, query: Query, corpus: Corpus, abandoned: Mapping[StageCall, str]
@@ -125,9 +125,9 @@ class _Search:
         return PipelineResult(ranking, span, report)
 
     def _continued(self, ranking: Ranking) -> Ranking:
-        """Let a follow-up, or a search that is left without hits, return what surely matches.
+        """Add sure matches to a follow-up, or to a search without hits.
 
-        Stages choose what is worth most, which may be nothing of what an earlier search left.
+        Stages return the best candidates, which may all be excluded in a follow-up.
         """
         query, hits = self.query, ranking.hits
         if (hits and not query.exclude) or query.budget.spent:
@@ -186,7 +186,7 @@ class _Search:
         hits: dict[SectionKey, Hit] = {}
         left_out: list[LeftOut] = []
         diagnostics: dict[str, object] = {}
-        # A scorer that starts from what the others brought comes after them, wherever it is named.
+        # A scorer that starts from the candidates of others runs after them, wherever it is named.
         for scorer in sorted(self.pipeline.scorers, key=lambda named: comes_last(named.stage)):
             query.budget.check()
             late = hits and query.budget.spent
@@ -226,7 +226,7 @@ class _Search:
     def _attempt(
         self, kind: str, named: NamedStage[Any], verb: Callable[[], T]
     ) -> tuple[T | None, str | None]:
-        """Call a stage; when it fails give nothing, and the message that its span carries."""
+        """Call a stage; if it fails return nothing, and the message for its span."""
         call = _call(kind, named)
         if call in self.abandoned:
             return None, self.abandoned[call]
@@ -242,7 +242,7 @@ class _Search:
 
 
 def _applicable(fusers: Sequence[NamedStage[Fuser]], query: Query) -> Sequence[NamedStage[Fuser]]:
-    """Return the fusers without the outermost ones that have nothing to do with a query."""
+    """Return the fusers without the outermost ones that do not apply to a query."""
     for place, named in enumerate(fusers):
         stage: object = named.stage
         if not isinstance(stage, ConditionalFuser) or stage.applies(query):
@@ -255,7 +255,7 @@ def _call(kind: str, named: NamedStage[Any]) -> StageCall:
 
 
 def _limited(ranking: Ranking, query: Query) -> Ranking:
-    """Return no more hits than the caller wants, whether or not a refiner has seen to it."""
+    """Return no more hits than the caller wants, whatever the refiners did."""
     if query.limit is None or len(ranking.hits) <= query.limit:
         return ranking
     beyond = [LeftOut(*hit.passage.key, "candidate_cap") for hit in ranking.hits[query.limit :]]
@@ -263,7 +263,7 @@ def _limited(ranking: Ranking, query: Query) -> Ranking:
 
 
 def _complete(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
-    """Name as left out what some stage dropped without a word."""
+    """Add hits that a stage dropped without a reason to what is left out."""
     named = {hit.passage.key for hit in ranking.hits}
     named.update((out.path, out.start_line or 0) for out in ranking.left_out)
     lost = [LeftOut(*key, "not_returned") for key in candidates if key not in named]
@@ -283,7 +283,7 @@ def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
 
 
 def failures(span: Span) -> list[str]:
-    """Return what failed anywhere below a span, in order, each once."""
+    """Return the failures below a span, in order, each once."""
     messages = [span.error] if span.error else []
     for child in span.children:
         messages += failures(child)
@@ -291,12 +291,12 @@ def failures(span: Span) -> list[str]:
 
 
 def generates(scorer: object) -> bool:
-    """Tell whether a scorer brings in sections, or only scores those that others bring in."""
+    """Tell whether a scorer generates candidates."""
     return getattr(scorer, "generates", False)
 
 
 def comes_last(scorer: object) -> bool:
-    """Tell whether a scorer starts from what all others brought."""
+    """Tell whether a scorer needs the candidates of all others."""
     return getattr(scorer, "last", False)
 
 
@@ -307,7 +307,7 @@ def _scored(
 
 
 def _plan(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Return a fuser's plan; one without runs, or of anything else, is none."""
+    """Return a fuser's plan; raise if it has no runs, or is no plan."""
     plan = tuple(runs)
     if not plan or not all(isinstance(run, Run) and isinstance(run.query, Query) for run in plan):
         raise TypeError("a fuser plans one run or more, and nothing else")
@@ -315,7 +315,7 @@ def _plan(runs: Iterable[Run]) -> tuple[Run, ...]:
 
 
 def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
-    """Return what a stage gave as a ranking; a stage that gives something else has failed."""
+    """Return a stage's result as a ranking; raise if it is of another type."""
     ranking = result if isinstance(result, Ranking) else Ranking(tuple(result))
     if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
         raise TypeError("a stage gives hits, and nothing else")
@@ -325,7 +325,7 @@ def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
 
 
 def _allowed(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
-    """Return the hits that a run may return, whatever its scorers nominate."""
+    """Return the hits that a run may return."""
     within, exclude = query.within, query.exclude
     if within is not None:
         hits = [hit for hit in hits if hit.passage.path in within]

@@ -95,7 +95,7 @@ def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Pa
     try:
         # Counting them first takes as long as the search.
         matches = corpus.search(clause, most + 1)
-    except IndexDamaged:  # the next search builds it anew; this one reads the files
+    except IndexDamaged:  # the next search rebuilds it; this one reads the files
         return None
     return None if len(matches) > most else [match.passage for match in matches]
 

@@ -171,7 +171,7 @@ class Application:
         """Return the files beside the manuals, each below the name of their root."""
         files: set[str] = set()
         for surface in (surface for surface in self.surfaces if surface.of_manuals):
-            with suppress(ToolError):  # a root that cannot be read has a finding of its own
+            with suppress(ToolError):  # an unreadable root is reported elsewhere
                 names = self.contexts[surface.name].loose_files()
                 files |= {f"{surface.surface.root}/{name}" for name in names}
         return sorted(files)
@@ -180,7 +180,7 @@ class Application:
         """Return why folders are not manuals that may be meant to be."""
         messages = set()
         for surface in (surface for surface in self.surfaces if surface.of_manuals):
-            with suppress(ToolError):  # a root that cannot be read has a finding of its own
+            with suppress(ToolError):  # an unreadable root is reported elsewhere
                 folders = self.contexts[surface.name].rejected_folders()
                 messages |= {
                     f"{surface.surface.root}/{name}: no manual: {why}" for name, why in folders
@@ -200,7 +200,7 @@ class Application:
             except Exception:
                 _log.exception("observer %r failed", name)
         if trace.degraded:
-            self._note_failures(trace)  # of stages that gave what is no answer, without raising
+            self._note_failures(trace)  # of stages that failed without raising
 
     @contextmanager
     def lifespan(self) -> Iterator[None]:
@@ -220,7 +220,7 @@ class Application:
                             stack.enter_context(configured.surface.lifespan(context))
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
-                            continue  # what this one takes the place of; it will let go
+                            continue  # the former application, which will release it
                         if len(self.surfaces) == 1:
                             raise
                         self.problems.append(f"{configured.name} only reads: {error}")
@@ -339,7 +339,7 @@ class Application:
 
     def _check_names(self) -> None:
         if self.loaded.alone_as:
-            return  # pipelines of the other surfaces are nobody's here
+            return  # other surfaces are ignored, and so are their pipelines
         known = [configured.pipeline_name for configured in self.surfaces]
         known += [use.name for use in self.config.surfaces if use.name not in self.contexts]
         for name in self.config.pipelines:
@@ -384,7 +384,7 @@ class Application:
         try:
             self.state.child("traces")
         except NotFound:
-            pass  # the first trace makes it
+            pass  # created with the first trace
         except ToolError as error:
             self.warnings.append(f"roots.state: traces are not written to files: {error}")
             return None

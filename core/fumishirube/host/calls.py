@@ -156,7 +156,7 @@ def _dumped(answer: object) -> dict[str, JsonValue]:
 def _written(answer: Answer) -> object:
     try:
         return answer.model_dump(mode="json", by_alias=True, warnings="error")
-    except UnicodeEncodeError:  # a key that is no Unicode text, which pydantic cannot write
+    except UnicodeEncodeError:  # pydantic cannot write keys with lone surrogates
         return answer.model_dump(mode="python", by_alias=True)
 
 

@@ -66,7 +66,7 @@ class CrashMarks:
         marks, free = self._map or self._opened(), self._free
         try:
             slot = free.pop()
-        except IndexError:  # more at a time than is worth a mark
+        except IndexError:  # all slots are in use
             marks = None
         if marks is None:
             yield
@@ -77,7 +77,7 @@ class CrashMarks:
             marks[begin : begin + len(record)] = record
             yield
         finally:
-            with suppress(ValueError):  # it has been closed meanwhile
+            with suppress(ValueError):  # closed meanwhile
                 marks[begin : begin + 1] = _FREE
             free.append(slot)
 
@@ -123,7 +123,7 @@ def crashed_work(state: Path) -> list[ForeignWork]:
             handle = os.open(file, os.O_RDWR)
             try:
                 if not take_lock(handle, 0):
-                    continue  # its process lives
+                    continue  # its process is alive
                 marks = file.read_bytes()
             finally:
                 os.close(handle)

@@ -199,7 +199,7 @@ def describe_recorded(application: Application, trace: Trace) -> ExportedTrace:
 
 
 def content_fingerprint(manual: ManualFolder) -> str:
-    """Return a fingerprint of the texts of a manual's files, whatever their times and paths."""
+    """Return a fingerprint of a manual's files, whatever their times and their folder."""
     content = hashlib.sha256()
     for path, claimed in sorted(manual.sweep().items()):
         content.update(f"{path}\0{manual.content_hash(claimed)}\n".encode("utf-8", "surrogatepass"))
@@ -247,7 +247,7 @@ def _restored(
     for name, value in exported_settings.items():
         here = current.get(name)
         if value == WITHHELD and here is None:
-            continue  # the stage's default counts
+            continue  # the stage's default is used
         restored[name] = _restored_value(value, here)
     return restored
 

@@ -53,7 +53,7 @@ def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
         return {"unreadable": error.reason, "message": str(error)}
     except MemoryError:
         return {"unreadable": "parser_memory", "message": ""}
-    except Exception as error:  # whatever a library meets in a broken file
+    except Exception as error:  # libraries raise anything on damaged files
         return {"unreadable": "damaged", "message": "", "fault": type(error).__name__}
 
 

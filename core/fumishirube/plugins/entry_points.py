@@ -70,6 +70,6 @@ def of_other_versions() -> Iterator[tuple[InstalledPlugin, str]]:
         for point in every.select(group=group):
             dist = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
             if dist[0] in served:
-                continue  # it has something for this version, too
+                continue  # it has a plugin for this version too
             remedy = f"update {dist[0]}" if int(version) < current else "update fumishirube"
             yield InstalledPlugin(point.name, point, *dist), remedy

@@ -1,4 +1,4 @@
-"""The contract tests that a plugin author inherits, and the corpora to write further tests with.
+"""Contract tests for plugin authors to inherit, and corpora for further tests.
 
 ::
 
@@ -9,7 +9,7 @@
     class TestBorda(FuserContract):
         stage = Borda()
 
-It needs pytest, which the extra ``testing`` brings.
+It needs pytest, which the extra ``testing`` installs.
 """
 
 from fumishirube.testing.contexts import MemoryContext

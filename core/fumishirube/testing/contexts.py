@@ -161,7 +161,7 @@ class MemoryContext:
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Find the sections with a term of the query, and store the trace."""
-        del progress  # a search in memory is over before anybody could watch it
+        del progress  # a search in memory is too short to report
         corpus = _corpus(self.manual(manual_id))
         ranking = Ranking(tuple(_TermScorer().score(query, corpus, {})))
         trace = Trace(

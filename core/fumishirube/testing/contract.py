@@ -127,7 +127,7 @@ class StageContract(Generic[S]):
         stage = self.make()
         if (
             isinstance(stage, ResourceStage) and self.protocol is not Index
-        ):  # an index is opened otherwise
+        ):  # an index is opened with other arguments
             expected = self.exercise(stage, _folder(tmp_path, "stage"))
             with stage.open() as running:
                 got = self.exercise(running, _folder(tmp_path, "running"))

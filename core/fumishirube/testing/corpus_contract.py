@@ -109,13 +109,13 @@ def clauses(terms: Collection[str]) -> st.SearchStrategy[Clause]:
 class CorpusContract:
     """Random sections and random clauses: a corpus finds exactly what the clauses match.
 
-    The heir says how its corpus is filled; the contract of indexes does so already::
+    A subclass defines how its corpus is filled; the contract of indexes does so already::
 
         class TestNotes(CorpusContract):
             def filled(self, passages):
                 return nullcontext(Notes(passages))
 
-    It needs hypothesis, which ``fumishirube[testing]`` brings.
+    It needs hypothesis, which ``fumishirube[testing]`` installs.
     """
 
     examples: ClassVar[int] = _EXAMPLES

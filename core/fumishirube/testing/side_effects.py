@@ -60,7 +60,7 @@ class SideEffectMonitor:
         A host is named with its port, such as ``127.0.0.1:9200``.
         """
         bytecode = sys.dont_write_bytecode
-        sys.dont_write_bytecode = True  # a late import is the interpreter's business
+        sys.dont_write_bytecode = True  # imports may write bytecode
         self._attempts = []
         self._hosts = hosts
         self._folder = folder.resolve()
@@ -85,13 +85,13 @@ class SideEffectMonitor:
 
     def _called(self, event: str, arguments: tuple[object, ...]) -> None:
         address = arguments[1] if len(arguments) > 1 and event != "socket.getaddrinfo" else None
-        if isinstance(address, str | bytes):  # a socket of this machine's file system
+        if isinstance(address, str | bytes):  # a socket of the file system
             return
         place = address if isinstance(address, tuple) else arguments
         if ":".join(map(str, place[:2])) in self._hosts:
             return
         if sys.platform == "win32" and isinstance(address, tuple) and address[0] in _LOOPBACK:
-            return  # there, a pair of sockets is made of a connection
+            return  # there, socketpair() connects over loopback
         self._refuse(f"{event} {address if address is not None else arguments[0]}")
 
     def _written(self, path: object, folder: Path) -> None:

@@ -50,7 +50,7 @@ def _folded(text: str) -> str:
         return " ".join(text.lower().split())
     text = nfkc(nfkc(text).casefold())
     text = " ".join(_CJK_GAPS.sub("", _DASHES.sub("-", text)).split())
-    return nfkc(text)  # what a gap kept apart may compose now
+    return nfkc(text)  # characters may compose after a gap is removed
 
 
 def nfkc(text: str) -> str:
@@ -125,7 +125,7 @@ def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> 
     """Count how often the term occurs in the text, up to ``most`` if given."""
     place = folded_text.find(folded_term)
     if place < 0 or not folded_term:
-        return 0  # most terms stand in few texts
+        return 0  # most terms are in few texts
     first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
     if not first and not last:
         return 1 if most == 1 else folded_text.count(folded_term)

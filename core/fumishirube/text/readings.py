@@ -115,7 +115,7 @@ def reading_form(text: str) -> str:
 
 
 def _with_one_dash(text: str) -> str:
-    for dash in _DASHES:  # a translation takes a thousand times as long
+    for dash in _DASHES:  # str.translate takes a thousand times as long
         text = text.replace(dash, "-")
     return text
 
@@ -252,7 +252,7 @@ def _word_pattern(word: str, *, last: bool, closed: bool) -> tuple[str, str]:
         return re.escape(word), word
     if not last or closed:
         return f"{re.escape(stem)}(?:{'|'.join(endings)})", stem
-    # At the end of the pattern a word may go on, as that which was asked for; another form may not.
+    # At the end of the pattern the given form may continue in a longer word; other forms may not.
     own = word[len(stem) :]
     if not own:
         return re.escape(stem), stem

@@ -29,7 +29,7 @@ def term_forms(folded_term: str) -> tuple[str, ...]:
     begin, endings = inflected(word)
     forms = [f"{begin}{ending}" for ending in endings]
     if word.endswith(_SILENT):
-        forms.append(word[:-1])  # caches are of cache, as boxes are of box
+        forms.append(word[:-1])  # caches is the plural of cache, boxes of box
     numbers = (form for form in forms if form.endswith("ss") or not _NO_PLURAL.fullmatch(form))
     return tuple(dict.fromkeys((folded_term, *(f"{before}{form}" for form in numbers))))
 

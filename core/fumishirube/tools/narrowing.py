@@ -36,6 +36,6 @@ def narrowed_params(
     for name in withheld:
         setattr(narrowed, name, params.model_fields[name].default)
     for name, member in vars(params).items():
-        if isinstance(member, property):  # what a tool's body reads of them, as of any argument
+        if isinstance(member, property):  # the tool reads the defaults of withheld parameters
             setattr(narrowed, name, member)
     return cast("type[P]", narrowed)

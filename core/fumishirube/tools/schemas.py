@@ -172,7 +172,7 @@ def arguments_shape(params: type[BaseModel]) -> Schema:
 @lru_cache(maxsize=256)
 def _answer_shape(answer: type[Answer]) -> Schema:
     def plain(schema: Schema) -> Schema:
-        # Neither word tells a reader of an answer anything.
+        # Neither key means anything to readers of an answer.
         return _rebuilt({k: v for k, v in schema.items() if k not in _UNREAD}, plain)
 
     return plain(_generate(answer, "serialization"))

@@ -80,7 +80,7 @@ class TraceFiles:
                 except _DAMAGED:
                     yield entry.name, None
                 except OSError:
-                    continue  # it has just gone
+                    continue  # removed meanwhile
                 else:
                     if trace.id != trace_id:
                         yield entry.name, None
@@ -92,7 +92,7 @@ class TraceFiles:
         try:
             self._file(trace_id).unlink(missing_ok=True)
         except OSError:
-            return  # somebody is reading it; it goes when the folder is tidied
+            return  # in use; removed by a later tidy()
 
     def tidy(self) -> None:
         """Delete expired and surplus traces of all processes, the oldest first."""
@@ -102,7 +102,7 @@ class TraceFiles:
             try:
                 written = entry.stat().st_mtime
             except OSError:
-                continue  # another process was quicker
+                continue  # removed by another process
             if entry.name.endswith(_SUFFIX) and written >= now - self._seconds:
                 remaining.append((written, entry.path))
             elif entry.name.endswith(_SUFFIX) or written < now - _UNFINISHED_SECONDS:
@@ -125,7 +125,7 @@ def _delete(path: str) -> None:
     try:
         os.unlink(path)  # noqa: PTH108 - scandir gives plain paths
     except OSError:
-        return  # gone already, or in use; the next round takes it
+        return  # removed already, or in use; a later tidy() removes it
 
 
 # --- the document ---------------------------------------------------------------------------
@@ -171,7 +171,9 @@ def encode_trace(trace: Trace) -> bytes:
     }
     try:
         return to_json(document, fallback=_plain)
-    except PydanticSerializationError:  # a lone surrogate, which only a caller in-process can send
+    except (
+        PydanticSerializationError
+    ):  # a lone surrogate, possible only from callers in the process
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_plain)
         return text.encode("utf-8", "surrogatepass")
 

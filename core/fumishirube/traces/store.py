@@ -142,7 +142,7 @@ class TraceStore:
                 return
             self._traces.popitem(last=False)
             if self._files:
-                self._dropped.add(first.id)  # the thread that writes removes its file
+                self._dropped.add(first.id)  # the writer thread removes its file
 
 
 class _TraceWriter:

@@ -71,7 +71,7 @@ def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
         _LOG.debug("a command", exc_info=True)
         complain(f"error: {error}")
         return FAILURE
-    except BaseException:  # an engine's own panic is no Exception
+    except BaseException:  # panics of extensions in Rust are no Exception
         failure = InternalError()
         _LOG.debug("error_id %s", failure.error_id, exc_info=True)
         hint = "--verbose shows the details"

@@ -79,7 +79,7 @@ def _differences(
     if a == b:
         return
     if isinstance(a, dict) and isinstance(b, dict):
-        # A surface of one side alone brings its pipeline along, which is no difference of its own.
+        # The pipeline of a surface that only one side has is no further difference.
         for key in {**a, **b} if at != "pipelines" else [key for key in a if key in b]:
             here, there = (f"{where}.{key}" if where else key for where in (at, bt))
             yield from _differences(a.get(key), b.get(key), here, there, sources)

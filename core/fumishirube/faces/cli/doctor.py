@@ -139,7 +139,7 @@ def _writes(application: Application, pipeline_surface: ConfiguredSurface) -> bo
     context = application.contexts[pipeline_surface.name]
     with suppress(PluginError), application.fences.building(application.work(pipeline_surface)):
         return any(not tool.read_only for tool in pipeline_surface.surface.tools(context))
-    return False  # it is left out, which has a line of its own
+    return False  # a surface that fails has a line of its own
 
 
 def _diagnostics(application: Application, pipeline_surface: ConfiguredSurface) -> Iterator[Check]:
@@ -255,7 +255,7 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
 
 
 def _index_remedy(error: Exception, manual: str) -> str:
-    if "os error 28" in str(error):  # the engine tells in its own words that nothing is left
+    if "os error 28" in str(error):  # the message of the index when the disk is full
         return "free some space where the state folder is"
     return f"run 'fumishirube index {manual} --rebuild'"
 

@@ -120,7 +120,7 @@ def reloading(
     """Publish an application, and yield what replaces it after changes of the configuration."""
     from fumishirube.faces.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
 
-    edition = ServedApplication(application, through)  # what this raises ends the command
+    edition = ServedApplication(application, through)  # errors here end the command
     watched = InputWatcher(application.loaded.inputs, strangers=not options.no_plugins)
     reloader = Reloader(edition, watched, partial(reopen, options), through)
     try:

@@ -54,7 +54,7 @@ def folder(options: Namespace) -> Path:
     try:
         there = chosen.is_dir()
         if there:
-            (chosen / FILE).is_file()  # as everything that is looked at below it
+            (chosen / FILE).is_file()  # fails if the folder may not be entered
     except PermissionError as error:
         raise ConfigError(
             f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
@@ -77,7 +77,7 @@ def early_plugins(words: Sequence[str]) -> Plugins:
     known.add_argument("--trust", action="store_true")
     try:
         options, _ = known.parse_known_args(words)
-    except (ArgumentError, SystemExit):  # the command itself will say what is wrong
+    except (ArgumentError, SystemExit):  # the command itself reports the error
         return load_plugins(strangers="--no-plugins" not in words)
     return plugins_for(options)
 
@@ -87,7 +87,7 @@ def plugins_for(options: Namespace) -> Plugins:
     try:
         loaded = load_config(folder(options), options.config, trusted=options.trust)
         return load_plugins_of(loaded, strangers=not options.no_plugins)
-    except ConfigError:  # whoever opens the workspace says so
+    except ConfigError:  # reported when the workspace is opened
         return load_plugins(strangers=not options.no_plugins)
 
 

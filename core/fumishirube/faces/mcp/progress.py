@@ -58,7 +58,7 @@ class _Steps:
             if done <= last or (now - self._at < PACE and not complete):
                 return
             self._done, self._at = done, now
-        # A client that left, or reads too slowly, misses a step; the tool goes on.
+        # A client that left, or reads too slowly, misses a step; the tool continues.
         with suppress(
             anyio.WouldBlock,
             anyio.ClosedResourceError,

@@ -172,7 +172,7 @@ class Reloader:
             self._replace()
         except FumishirubeError as error:
             self._refuse(str(error))
-        except BaseException as error:  # an engine's own panic is no Exception
+        except BaseException as error:  # panics of extensions in Rust are no Exception
             failure = InternalError()
             _log.debug("error_id %s", failure.error_id, exc_info=True)
             message = f"something unexpected happened, {type(error).__name__}"

@@ -72,7 +72,7 @@ class ClientFile:
         Raises:
             ConfigError: when writing fails, or another process changed the file meanwhile.
         """
-        target = self.path.resolve()  # people keep such files elsewhere, and link to them
+        target = self.path.resolve()  # such files are often links to other folders
         try:
             current = target.read_bytes() if target.exists() else None
             if (current or b"").decode("utf-8-sig") != self.before:

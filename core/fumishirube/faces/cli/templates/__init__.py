@@ -79,7 +79,9 @@ def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) ->
     if not module.isidentifier() or keyword.iskeyword(module):
         return f"a module cannot be called {module!r}"
     spec = find_spec(module)
-    if spec is not None and spec.origin is not None:  # a folder that happens to be here has none
+    if (
+        spec is not None and spec.origin is not None
+    ):  # a namespace: any folder of the current directory
         return f"a module {module!r} is installed already"
     if not NAME.fullmatch(stage):
         return f"a stage cannot be called {stage!r}"
