@@ -6,7 +6,7 @@ from fumishirube_manual.surface import ManualSurface
 
 @hook
 def register_surfaces(register: DefaultRegister[Surface]) -> None:
-    """Offer the tools over manuals."""
+    """Register the surface ``manual``."""
     register("manual", ManualSurface, default=True)
 
 
@@ -64,6 +64,6 @@ _COMMANDS = (
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Offer the verbs that list, find, read and check."""
+    """Register the commands that list, find, read and check."""
     for command in _COMMANDS:
         register(command)

@@ -1,4 +1,4 @@
-"""What to do after a search: read everything, look at the hits, or ask again."""
+"""The next actions after a search: read everything, page through the hits, or search again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TERMS = 2
 
 
 class Action(Answer):
-    """A call that may come next. ``params`` are its arguments; null where they need thought."""
+    """A call that may come next; ``params`` is null if the caller must choose the arguments."""
 
     type: Literal["manual_hits", "manual_read", "manual_find", "manual_scan"]
     confidence: float | None
@@ -36,13 +36,13 @@ class Action(Answer):
 
 
 def is_exhaustive(query: str) -> bool:
-    """Tell whether a query asks for everything, in Japanese or English."""
+    """Return whether a query asks for everything, in Japanese or English."""
     folded = fold(query)
     return bool(_JAPANESE.search(folded) or _ENGLISH.search(folded))
 
 
 def marginal_gain(trace: Trace) -> float | None:
-    """Return the share of new rows among all of the searches that this one follows up."""
+    """Return the share of new rows among all rows of this search and of those it follows up."""
     new, before = len(trace.search.rows), len(trace.excluded)
     return round(new / (new + before), 4) if before else None
 
@@ -54,7 +54,7 @@ def next_actions(
     paths: Sequence[str],
     least_gain: float,
 ) -> tuple[Action, ...]:
-    """Return what to do next, the most useful first; ``paths`` are the manual's files."""
+    """Return the next actions, the most useful first; ``paths`` are the manual's files."""
     actions = [_read_action(trace, diagnosis, paths)]
     gain = marginal_gain(trace)
     weak = diagnosis.status in ("term_dropped_or_weakened", "required_none_matched")
@@ -80,13 +80,13 @@ def _read_action(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Ac
 
 
 def _search_action(trace: Trace, account: CoverageReport) -> Action:
-    """Propose other terms: near spellings first, then those that stand there, then the query's."""
-    known = {fold(item.term): item for item in account.terms}
+    """Propose other terms: near spellings first, then terms that occur, then the query's."""
+    required = {fold(item.term): item for item in account.terms}
     near = [item.near[0] for item in account.terms if item.near]
     present = [item.term for item in account.terms if item.sections]
-    others = [item.text for item in concepts(trace.text) if item.text not in known]
+    others = [item.text for item in concepts(trace.text) if item.text not in required]
     terms = list(dict.fromkeys([*near, *present, *others]))[:_TERMS]
-    if not terms or {fold(term) for term in terms} == set(known):
+    if not terms or {fold(term) for term in terms} == set(required):
         return Action(type="manual_find", confidence=_DOUBTFUL, params=None)
     params: dict[str, JsonValue] = {
         "query": trace.text,

@@ -1,4 +1,4 @@
-"""What tells that a text speaks to an agent: orders to it, its roles, its tools, and hiding."""
+"""The cues of text that addresses an agent: orders, roles, tools, and concealment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
 class Cue(NamedTuple):
-    """A pattern over a folded sentence, and how much it says by itself, from 0 to 1."""
+    """A pattern over a folded sentence, and its weight on its own, from 0 to 1."""
 
     reason: Reason
     weight: float
@@ -20,7 +20,7 @@ class Cue(NamedTuple):
 
     @property
     def japanese(self) -> bool:
-        """Whether only a text with Japanese characters can match."""
+        """Whether the pattern matches only text with Japanese characters."""
         return not self.pattern.pattern.isascii()
 
 
@@ -280,10 +280,10 @@ HIDING: tuple[Cue, ...] = tuple(
         ),
     )
 )
-"""Patterns over a text as it stands: ways to keep words from a person's eyes."""
+"""Patterns over the original text: ways to hide words from people."""
 
 REPORTING = re.compile(
     r"\battack|\binject|\bmalicious|\badversar|\bjailbreak|\bred team|\bresearchers?\b|\bindicator"
     "|攻撃|インジェクション|注入|悪意|脱獄|兆候|検証班|報告してください"
 )
-"""Words of a sentence that tells of such texts."""
+"""Words of sentences about attacks."""

@@ -1,4 +1,4 @@
-"""Passages that address the agent that reads them; they are told of, and never changed."""
+"""Detects passages that address the agent; they are reported, and never changed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from fumishirube_manual.addressed_cues import (
 )
 
 LEAST = 0.5
-"""The score from which on a passage counts as addressing the agent."""
+"""The score from which a passage is reported."""
 MOST = 20
-"""So many passages are told of one text; the last then reaches to the end of what was found."""
+"""The most passages reported for a text; the last one then extends to the end of all."""
 
 _LONGEST = 1000
-"""Characters of a passage; the work on each is bounded."""
+"""The most characters of a passage, which limits the work."""
 _REACH = 2000
-"""How far around a page its first and last passage are looked for."""
+"""The most characters before and after a page in which its first and last passage may lie."""
 _REPORTING_FACTOR = 0.4
 _LEFT = 6
 _LINE = re.compile(rf"[^\n]{{0,{_LONGEST}}}(?:\n|\Z)|[^\n]{{1,{_LONGEST}}}")
@@ -41,7 +41,7 @@ _LATIN = re.compile("[a-z]{2}")
 
 
 class Addressed(Answer):
-    """Lines that speak to the agent, how surely (0.5 to 1), and what tells so."""
+    """Lines that address the agent, the score (0.5 to 1), and the reasons."""
 
     start_line: int
     end_line: int
@@ -50,7 +50,7 @@ class Addressed(Answer):
 
 
 class _Block(NamedTuple):
-    """A paragraph, an item of a list, or a part of a long one."""
+    """A paragraph, a list item, or a part of a long one."""
 
     start: int
     end: int
@@ -59,8 +59,8 @@ class _Block(NamedTuple):
 def addressed(text: str, start: int = 0, end: int | None = None) -> list[Addressed]:
     """Return the passages that touch ``text[start:end]``, in order, at most ``MOST``.
 
-    Takes time that grows with the length of that part, whatever stands in it. A text is data: who
-    is told of nothing has no promise that nothing addresses it.
+    Takes time linear in the length of that part. An empty result does not guarantee that no text
+    addresses the agent.
     """
     end = len(text) if end is None else min(end, len(text))
     passages: list[Addressed] = []
@@ -77,55 +77,55 @@ def addressed(text: str, start: int = 0, end: int | None = None) -> list[Address
 
 
 def judged(passage: str) -> tuple[float, tuple[Reason, ...]]:
-    """Return how surely a short passage addresses an agent, from 0 to 1, and what tells so."""
-    said = {cue: cue.weight for cue in HIDING if cue.pattern.search(passage)}
+    """Return the score of a short passage, from 0 to 1, and the reasons."""
+    weights = {cue: cue.weight for cue in HIDING if cue.pattern.search(passage)}
     plain = _INVISIBLE.sub("", passage).translate(_TAGS)
     for sentence in _sentences(plain):
         doubt = _REPORTING_FACTOR if REPORTING.search(sentence) else 1.0
         for cue in _fitting(sentence):
-            if said.get(cue, 0.0) < cue.weight * doubt and cue.pattern.search(sentence):
-                said[cue] = cue.weight * doubt
-    return _score(said.values()), _reasons(said)
+            if weights.get(cue, 0.0) < cue.weight * doubt and cue.pattern.search(sentence):
+                weights[cue] = cue.weight * doubt
+    return _score(weights.values()), _reasons(weights)
 
 
 def at_most(most: int, passages: Sequence[Addressed]) -> list[Addressed]:
-    """Return no more than ``most`` passages; what is over them is held by the last."""
+    """Return at most ``most`` passages; the last one includes all further ones."""
     if len(passages) <= most:
         return [*passages]
     return [*passages[: most - 1], _merged(passages[most - 1 :])]
 
 
 def _fitting(sentence: str) -> Sequence[Cue]:
-    """Return the cues that the scripts of a sentence allow."""
+    """Return the cues for the scripts in a sentence."""
     if sentence.isascii():
         return LATIN
     return CUES if _LATIN.search(sentence) else JAPANESE
 
 
 def _score(weights: Iterable[float]) -> float:
-    """Return the weights as independent grounds: one minus the product of their complements."""
+    """Combine weights as independent evidence: one minus the product of their complements."""
     doubt = 1.0
     for weight in weights:
         doubt *= 1.0 - weight
     return round(1.0 - doubt, 2)
 
 
-def _reasons(said: Iterable[Cue]) -> tuple[Reason, ...]:
-    present = {cue.reason for cue in said}
+def _reasons(weights: Iterable[Cue]) -> tuple[Reason, ...]:
+    present = {cue.reason for cue in weights}
     return tuple(reason for reason in REASONS if reason in present)
 
 
 def _sentences(plain: str) -> Iterator[str]:
-    """Yield folded sentences, without what they only quote."""
+    """Yield the folded sentences, without quoted parts."""
     folded = fold(plain)
     unquoted = _QUOTED.sub(" … ", folded)
     if len(re.sub(r"\W", "", unquoted)) < _LEFT:
-        unquoted = folded  # a text that is nothing but a quotation speaks for itself
+        unquoted = folded  # a text that is only a quotation is judged itself
     yield from filter(None, (match.group().strip() for match in _SENTENCE.finditer(unquoted)))
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a part to the empty lines around it, as far as those are near."""
+    """Widen a range to the nearest empty lines, within ``_REACH``."""
     low = text.rfind("\n\n", max(0, start - _REACH), start)
     high = text.find("\n\n", end, end + _REACH)
     return (
@@ -135,7 +135,7 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _blocks(text: str, start: int, end: int) -> Iterator[_Block]:
-    """Divide a part of a text into passages, each of at most ``_LONGEST`` characters."""
+    """Divide a range of a text into passages of at most ``_LONGEST`` characters."""
     first = place = start
     for line in _LINE.finditer(text, start, end):
         empty = not line.group().strip()
@@ -149,7 +149,7 @@ def _blocks(text: str, start: int, end: int) -> Iterator[_Block]:
 
 
 def _joined(passages: Sequence[Addressed]) -> list[Addressed]:
-    """Make one passage of those that follow each other without a line between."""
+    """Join passages on adjacent lines."""
     if not passages:
         return []
     groups: list[list[Addressed]] = [[passages[0]]]

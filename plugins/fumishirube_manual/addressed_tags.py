@@ -1,4 +1,4 @@
-"""Tags on what the manual tools answer: lines of documents that address the agent."""
+"""Tags the lines in answers that address the agent."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Tags = Annotated[
 
 
 def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
-    """Note in a trace which lines of its best hits address the agent."""
+    """Store in a trace which lines of its best hits address the agent."""
     rows = trace.search.rows[:_LOOKED_AT]
     lines: dict[str, list[int]] = {}
     for row in rows:
         lines.setdefault(row.path, []).append(row.start_line)
     tagged_lines: dict[str, JsonValue] = {}
-    for path, wanted in lines.items():
-        for line, passages in _sections(context, trace, path, wanted):
+    for path, starts in lines.items():
+        for line, passages in _sections(context, trace, path, starts):
             if passages:
                 tagged_lines[_key(path, line)] = [
                     passage.model_dump(mode="json") for passage in passages
@@ -41,14 +41,14 @@ def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
 
 
 def tags(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
-    """Return the lines of a row's section that address the agent, as the tools answer them."""
-    noted = trace.annotations.get(ANNOTATION)
-    lines = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
+    """Return the tagged lines of a row's section, in the format of the answers."""
+    stored = trace.annotations.get(ANNOTATION)
+    lines = stored.get(_key(row.path, row.start_line)) if isinstance(stored, dict) else None
     return lines if isinstance(lines, list) else []
 
 
 def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addressed, ...] | None:
-    """Return the lines of a page that address the agent; ``None`` if none do, or none asked."""
+    """Return the tagged lines of a page, if any; ``None`` without the extra ``addressed``."""
     if "addressed" not in settings.extras:
         return None
     end = read.next_offset
@@ -56,14 +56,14 @@ def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addres
 
 
 def _sections(
-    context: SurfaceContext, trace: Trace, path: str, wanted: Sequence[int]
+    context: SurfaceContext, trace: Trace, path: str, starts: Sequence[int]
 ) -> Iterator[tuple[int, Sequence[Addressed]]]:
     try:
         document = document_of(context, trace, path)
     except ToolError:
-        return  # it has just gone; who reads it will be told
+        return  # deleted meanwhile; reading the file reports that
     for section in document.sections:
-        if section.start_line in wanted:
+        if section.start_line in starts:
             passages = addressed(document.text, section.start, section.end)
             yield section.start_line, at_most(_A_HIT, passages)
 

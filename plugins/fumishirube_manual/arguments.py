@@ -1,4 +1,4 @@
-"""Arguments that several manual tools share, and what is checked before any of them."""
+"""Arguments that several manual tools share, and their checks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fumishirube.tools import FailsWith
 ROOT_ID = "manuals"
 
 CANDIDATES = 20
-"""How many ids a refusal names."""
+"""The most ids listed in an error."""
 
 
-def _one_folder(value: str) -> str:
+def _checked_folder(value: str) -> str:
     return clean_name(value, "manual_id")
 
 
 ManualId = Annotated[
     str,
-    AfterValidator(_one_folder),
+    AfterValidator(_checked_folder),
     Field(description="From manual_ls.", min_length=1),
 ]
 
@@ -35,8 +35,8 @@ FilePath = Annotated[
 
 
 def after_discovery(call: Call, arguments: object) -> None:
-    """Refuse a session that has not yet called ``manual_ls``; no session, nothing to refuse."""
-    del arguments  # it is refused whatever they are
+    """Refuse a call before ``manual_ls`` in its session; calls without a session are allowed."""
+    del arguments  # their values do not matter
     if call.session is not None and not call.session.discovered:
         raise InvalidParameter(
             "call manual_ls first, then use the ids it returns",
@@ -45,7 +45,7 @@ def after_discovery(call: Call, arguments: object) -> None:
 
 
 def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
-    """Return a manual by its id; the root's own id is refused, with the ids that would do."""
+    """Return a manual by its id; for the root's own id raise an error that lists valid ids."""
     if manual_id == ROOT_ID:
         candidates: Any = list(context.manuals()[:CANDIDATES])
         raise InvalidParameter(

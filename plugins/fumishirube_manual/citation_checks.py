@@ -1,4 +1,4 @@
-"""Whether citations still hold: valid, moved, changed or gone."""
+"""Checks whether citations still hold: valid, moved, changed or gone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fumishirube_manual.cited_places import cited_place
 
 CitationState = Literal["valid", "moved", "changed", "gone"]
 
-# With lines a citation ends where they do; without, at a sign that is rarely part of a path.
+# A citation with lines ends after them; one without ends at a character that is rare in paths.
 _CITED = re.compile(
     r"manual://(?:(?!manual://)[^\s#\"<>`{|}\\^])+?"
     r"#(?:L[1-9]\d*(?:-L[1-9]\d*)?|([ps])[1-9]\d*(?:-\1[1-9]\d*)?"
@@ -24,7 +24,7 @@ _TRAILING = ".,;:!?'*_"
 
 
 class CheckedCitation(NamedTuple):
-    """A citation, what became of it, and in a few words why; ``now`` is where it moved to."""
+    """A citation, its state, and a short explanation; ``now`` is the new place of a moved one."""
 
     text: str
     state: CitationState
@@ -33,9 +33,9 @@ class CheckedCitation(NamedTuple):
 
 
 class CitationChecker:
-    """Checks citations against manuals as they are now; each file is read once.
+    """Checks citations against the present manuals; reads each file once.
 
-    ``manual`` returns a manual by its id, or raises ``ToolError`` when there is none.
+    ``manual`` returns a manual by its id, or raises ``ToolError``.
     """
 
     def __init__(self, manual: Callable[[str], Manual]) -> None:
@@ -43,7 +43,7 @@ class CitationChecker:
         self._places: dict[str, dict[str, list[Citation]]] = {}
 
     def check(self, text: str) -> CheckedCitation:
-        """Say what became of one citation."""
+        """Check one citation."""
         try:
             cited = Citation.parse(text)
         except InvalidParameter as error:
@@ -69,23 +69,25 @@ class CitationChecker:
         return CheckedCitation(text, "changed", "the text of these lines is another one now")
 
     def _elsewhere(self, manual: Manual, cited: Citation) -> Citation | None:
-        """Return where the cited text stands now, the same file first."""
+        """Return the present place of the cited text, first in the same file, or ``None``."""
         if cited.digest is None:
             return None
-        known = self._places.get(manual.id)
-        if known is None:
-            known = self._places[manual.id] = {}
+        by_digest = self._places.get(manual.id)
+        if by_digest is None:
+            by_digest = self._places[manual.id] = {}
             for place in _sections(manual):
-                known.setdefault((place.digest or "")[:6], []).append(place)
+                by_digest.setdefault((place.digest or "")[:6], []).append(place)
         same = [
-            place for place in known.get(cited.digest[:6], ()) if _alike(place.digest, cited.digest)
+            place
+            for place in by_digest.get(cited.digest[:6], ())
+            if _alike(place.digest, cited.digest)
         ]
         same.sort(key=lambda place: (place.path != cited.path, place.path, place.start_line or 0))
         return same[0] if same else None
 
 
 def find_citations(text: str) -> list[str]:
-    """Return the citations that stand in a text, in order, each once."""
+    """Return the distinct citations in a text, in order."""
     citations = [match.group().rstrip(_TRAILING) for match in _CITED.finditer(text)]
     return list(dict.fromkeys(citations))
 
@@ -98,7 +100,7 @@ def _opened(manual: Manual, path: str) -> tuple[Document | None, str]:
 
 
 def _holds(document: Document, cited: Citation) -> bool:
-    """Tell whether the cited lines hold the cited text; without a hash, whether they are there."""
+    """Return whether the lines contain the cited text; without a hash, whether they exist."""
     if cited.digest is None:
         return _has_lines(document, cited)
     if cited.place is not None and cited.start_line and cited.end_line:
@@ -134,7 +136,7 @@ def _placed(document: Document, manual_id: str) -> Iterator[Citation]:
 
 
 def _alike(digest_start: str | None, other: str) -> bool:
-    """Compare two beginnings of hashes, as far as both go."""
+    """Compare the common length of two hash prefixes."""
     return digest_start is not None and (
         digest_start.startswith(other) or other.startswith(digest_start)
     )

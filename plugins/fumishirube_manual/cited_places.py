@@ -1,4 +1,4 @@
-"""Where people see what a tool shows: its page, its slide, its rows; and the citation of that."""
+"""The pages, slides and rows of lines, and their citations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fumishirube_manual.settings import ManualSettings
 
 
 class CitedPlace(NamedTuple):
-    """A place, the label that is printed on its page if that is no number, and a hash of its text.
+    """A place, the printed label of its page if that is not its number, and a hash of its text.
 
     The text is that of the whole page or slide, or of the rows.
     """
@@ -24,7 +24,7 @@ class CitedPlace(NamedTuple):
     digest: str
 
     def keys(self) -> dict[str, JsonValue]:
-        """Return what an answer says of it."""
+        """Return the place as keys of an answer."""
         label: dict[str, JsonValue] = {} if self.label is None else {"label": self.label}
         return {"place": str(self.place), **label}
 
@@ -34,7 +34,7 @@ class CitedPlace(NamedTuple):
 
 
 def cited_place(document: Document, first: int, last: int) -> CitedPlace | None:
-    """Return the place of some lines of a document; nothing where people see only lines."""
+    """Return the place of some lines of a document; ``None`` for a document with lines only."""
     place = place_range(document.places, first, last)
     if place is None:
         return None
@@ -46,7 +46,7 @@ def cited_place(document: Document, first: int, last: int) -> CitedPlace | None:
 
 
 def place_in(manual: Manual, path: str, first: int, last: int) -> CitedPlace | None:
-    """Return the place of some lines of a file; nothing too where it cannot be read now."""
+    """Return the place of some lines of a file; ``None`` also when it cannot be read."""
     try:
         placed = bool(manual.places(path))
         return cited_place(manual.document(path), first, last) if placed else None
@@ -57,7 +57,7 @@ def place_in(manual: Manual, path: str, first: int, last: int) -> CitedPlace | N
 def place_of_section(
     context: SurfaceContext, manual_id: str, path: str, first: int, own_digest: str
 ) -> CitedPlace | None:
-    """Return the place of a section that a search returned, unless its text is another one now."""
+    """Return the place of a section that a search returned; ``None`` if its text has changed."""
     try:
         manual = context.manual(manual_id)
         if not manual.places(path):
@@ -73,5 +73,5 @@ def place_of_section(
 
 
 def has_places(settings: ManualSettings) -> bool:
-    """Tell whether answers name places beside lines."""
+    """Return whether answers include places."""
     return "documents" in settings.extras

@@ -1,4 +1,4 @@
-"""The graph of claims, as the tools answer it and as a trace keeps it."""
+"""The graph of claims, in the tools' format and as stored in a trace."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fumishirube import Answer, Trace
 from fumishirube_manual.facets import Facet
 
 ANNOTATION = "claim_graph"
-"""The name under which a trace keeps its graph."""
+"""The name of the graph in a trace."""
 
 Relation = Literal["supports", "contradicts", "requires_followup"]
 ClaimStatus = Literal["supported", "conflicted", "unresolved"]
 
 
 class Claim(Answer):
-    """A sentence that stands in a hit; ``confidence`` is its share of what was asked."""
+    """A sentence of a hit; ``confidence`` is the share of the query that it covers."""
 
     claim_id: str
     facet: Facet
@@ -25,7 +25,7 @@ class Claim(Answer):
 
 
 class EvidenceRef(Answer):
-    """The section that is the evidence."""
+    """The section of the evidence."""
 
     target: Literal["manual"]
     manual_id: str
@@ -34,7 +34,7 @@ class EvidenceRef(Answer):
 
 
 class Evidence(Answer):
-    """A hit that bears on a claim, with the start of the SHA-256 of its own text."""
+    """A hit related to a claim, with the start of the SHA-256 of its own text."""
 
     evidence_id: str
     ref: EvidenceRef
@@ -44,7 +44,7 @@ class Evidence(Answer):
 
 
 class ClaimEdge(Answer):
-    """How evidence bears on a claim; ``confidence`` is how much of the claim it speaks of."""
+    """A relation of evidence to a claim; ``confidence`` is the share of the claim covered."""
 
     from_claim_id: str
     to_evidence_id: str
@@ -53,7 +53,7 @@ class ClaimEdge(Answer):
 
 
 class FacetRow(Answer):
-    """How well the claims of one facet are borne out."""
+    """How well the claims of one facet are supported."""
 
     facet: Facet
     claim_count: int
@@ -64,7 +64,7 @@ class FacetRow(Answer):
 
 
 class ClaimGraph(Answer):
-    """Claims, the evidence for and against them, and how they are related; empty by default."""
+    """Claims, the evidence for and against them, and their relations; empty by default."""
 
     claims: tuple[Claim, ...] = ()
     evidences: tuple[Evidence, ...] = ()
@@ -73,5 +73,5 @@ class ClaimGraph(Answer):
 
 
 def graph_of(trace: Trace) -> ClaimGraph:
-    """Return the graph that a trace keeps; an empty one when none was drawn."""
+    """Return the graph in a trace; an empty one if it has none."""
     return ClaimGraph.model_validate(trace.annotations.get(ANNOTATION, {}))

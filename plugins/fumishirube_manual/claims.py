@@ -1,4 +1,4 @@
-"""What the hits of a search say, word for word, and what bears it out: the graph is drawn."""
+"""Extracts claims from the hits of a search, verbatim, and relates evidence to them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _THRESHOLDS: Mapping[Relation, float] = {
     "contradicts": 0.8,
     "requires_followup": 0.8,
 }
-"""The least share of a claim's concepts that a sentence holds which bears on it so."""
+"""The least share of a claim's concepts that a sentence must contain for each relation."""
 _DIGEST_DIGITS = 16
 _COMPARABLE = 2
 
 
 class _Statement(NamedTuple):
-    """A sentence, as it stands and as it is compared."""
+    """A sentence, as written and folded."""
 
     text: str
     folded: str
@@ -49,7 +49,7 @@ class _Statement(NamedTuple):
 
 
 class _HitStatements(NamedTuple):
-    """A hit, what its own text says, and the hash of that text."""
+    """A hit, the sentences of its own text, and the hash of that text."""
 
     row: TraceRow
     digest: str
@@ -57,7 +57,7 @@ class _HitStatements(NamedTuple):
 
 
 class _RankedStatement(NamedTuple):
-    """A statement that became a claim, its share of what was asked, and its own concepts."""
+    """A sentence chosen as a claim, the share of the query that it covers, and its concepts."""
 
     statement: _Statement
     share: float
@@ -65,7 +65,7 @@ class _RankedStatement(NamedTuple):
 
 
 class _ClaimRelation(NamedTuple):
-    """A claim and a hit, by their places, and how the one bears on the other."""
+    """A claim and a hit, by index, and the relation between them."""
 
     claim: int
     hit: int
@@ -74,7 +74,7 @@ class _ClaimRelation(NamedTuple):
 
 
 def with_claim_graph(context: SurfaceContext, trace: Trace, budget: Budget) -> Trace:
-    """Draw the graph of a search from its hits, and return the trace that keeps it."""
+    """Build the graph of a search from its hits, and return the trace with it."""
     hits = list(_hit_statements(context, trace, budget))
     claims = _chosen(hits, _query_spans(trace))
     relations = [
@@ -90,7 +90,7 @@ def with_claim_graph(context: SurfaceContext, trace: Trace, budget: Budget) -> T
 def _hit_statements(
     context: SurfaceContext, trace: Trace, budget: Budget
 ) -> Iterator[_HitStatements]:
-    """Read the hits, best first, as they were when they were found; without time only the first."""
+    """Read the hits, best first, if unchanged since the search; without time only the first."""
     documents = dict[str, Document | None]()
     for place, row in enumerate(trace.search.rows):
         budget.check()
@@ -106,7 +106,7 @@ def _hit_statements(
 def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | None:
     try:
         document = document_of(context, trace, path)
-    except ToolError:  # it has gone since it was found
+    except ToolError:  # deleted since the search
         return None
     return None if document.scan_only else document
 
@@ -118,8 +118,10 @@ def _statements(document: Document, row: TraceRow) -> Iterator[_HitStatements]:
             digest = hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()
             if digest.startswith(row.digest):
                 body = document.text[section.body : section.end]
-                said = tuple(_statement(sentence, section.title) for sentence in sentences(body))
-                yield _HitStatements(row, digest[:_DIGEST_DIGITS], said)
+                statements = tuple(
+                    _statement(sentence, section.title) for sentence in sentences(body)
+                )
+                yield _HitStatements(row, digest[:_DIGEST_DIGITS], statements)
 
 
 def _statement(sentence: str, title: str) -> _Statement:
@@ -129,16 +131,16 @@ def _statement(sentence: str, title: str) -> _Statement:
 
 
 def _query_spans(trace: Trace) -> frozenset[str]:
-    """Return, folded, what was asked and what of that stands in the hits."""
+    """Return the folded query concepts, and their forms in the hits."""
     spans = {concept.text for concept in concepts(trace.text)}
     spans |= {fold(span) for row in trace.search.rows for span in row.matched}
     return frozenset(spans | {fold(term) for term in trace.required})
 
 
 def _chosen(hits: Sequence[_HitStatements], spans: frozenset[str]) -> list[_RankedStatement]:
-    """Return the claims by facet: the sentences that hold most of what was asked, best hit first.
+    """Return the claims by facet: the sentences that cover most of the query, best hit first.
 
-    What two sections say in the same words is one claim.
+    Equal sentences of several sections are one claim.
     """
     best: dict[str, tuple[_Statement, float]] = {}
     for statement in (item for hit in hits for item in hit.statements):
@@ -159,7 +161,7 @@ def _chosen(hits: Sequence[_HitStatements], spans: frozenset[str]) -> list[_Rank
 
 
 def _relations(claim: _RankedStatement, hit: _HitStatements) -> dict[Relation, float]:
-    """Return how a hit bears on a claim, and of how much of the claim its sentence speaks."""
+    """Return the relations of a hit to a claim, with the share of the claim covered."""
     relations: dict[Relation, float] = {}
     for statement in hit.statements:
         relation, share = _relation(claim.statement, statement), _shared(claim, statement)
@@ -169,7 +171,7 @@ def _relations(claim: _RankedStatement, hit: _HitStatements) -> dict[Relation, f
 
 
 def _relation(claim: _Statement, other: _Statement) -> Relation | None:
-    """Return what another sentence would be to a claim; an exception does not deny the rule."""
+    """Return the relation of another sentence to a claim; an exception does not deny the rule."""
     if other.denies != claim.denies:
         return "contradicts" if other.facet == claim.facet else None
     return "requires_followup" if other.defers else "supports"

@@ -1,4 +1,4 @@
-"""The coverage account of a search, as the tools answer it."""
+"""The coverage account of a search, in the tools' format."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ UnreadReason: TypeAlias = Literal[
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
 _UNLISTED = frozenset(get_args(UnlistedReason)) - {"symlink"}
 _COUNTED: dict[str, SkipReason] = {"unranked": "unranked", "partial": "partial"}
-"""What is counted, and named by place nowhere."""
+"""Reasons that are counted, but not listed by place."""
 _UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
     "pool_full": "candidate_cap"
 }
@@ -66,7 +66,7 @@ class SkippedRow(Answer):
 
 
 class TermRow(LeanAnswer):
-    """In how many sections a required term stands; spellings near it when it stands in none."""
+    """How many sections contain a required term; near spellings when none does."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"sections", "near"})
 
@@ -76,14 +76,13 @@ class TermRow(LeanAnswer):
 
 
 class Coverage(LeanAnswer):
-    """How much of the manual a search saw.
+    """How much of the manual a search covered.
 
-    ``scope`` is all of the manual's files and sections; ``scanned`` is what the index ruled out or
-    ranked. Of those ``matched`` hold something of what was asked, and ``returned`` are in the
-    answer, and ``skipped`` says what became of the others: each by the reason that ``unscanned``
-    names it with, ``unranked`` ones that a follow-up returns, ``partial`` ones that hold no whole
-    word of the query. It also counts what was not searched; symlinks and ignored files are not in
-    scope at all.
+    ``scope`` is all files and sections of the manual; ``scanned`` is what the index ruled out or
+    ranked. Of those ``matched`` match the query, ``returned`` are in the answer, and ``skipped``
+    counts the others by reason: the reasons listed by ``unscanned``, ``unranked`` ones that a
+    follow-up returns, and ``partial`` ones without a whole word of the query. It also counts what
+    was not searched; symlinks and ignored files are not in scope.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset({"matched_at_least"})
@@ -99,7 +98,7 @@ class Coverage(LeanAnswer):
 
 
 def coverage_of(account: CoverageReport, cutoff: CutoffReason | None) -> Coverage:
-    """Return an account as the tools answer it."""
+    """Return an account in the tools' format."""
     return Coverage(
         scope=Extent(files=account.files, sections=account.sections),
         scanned=Extent(files=account.scanned_files, sections=account.scanned_sections),
@@ -113,10 +112,10 @@ def coverage_of(account: CoverageReport, cutoff: CutoffReason | None) -> Coverag
 
 
 def unread_reason(reason: str, *, whole_file: bool) -> UnreadReason:
-    """Return why something was not returned, in the words of the contract.
+    """Return the contract's reason why something was not returned.
 
-    A file that could not be read, for whatever reason, counts as undecodable. What a stage
-    dropped, for whatever reason, ended at the cap of a stage.
+    A file that could not be read, for whatever reason, is undecodable. Anything dropped by a
+    stage, for whatever reason, is at the cap of a stage.
     """
     return _UNREAD.get(reason, "undecodable" if whole_file else "stage_cap")
 

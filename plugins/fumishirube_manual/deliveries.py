@@ -1,4 +1,4 @@
-"""What a session has already been given to read, so that a follow-up can leave it out."""
+"""Records what a session has read, so that a follow-up search can leave it out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fumishirube.tools import DeliveredRanges, Session, TextPage
 
 
 def record(session: Session | None, manual_id: str, document: Document, page: TextPage) -> None:
-    """Remember which characters of a file have been given."""
+    """Record the characters of a file that were returned."""
     if session is None:
         return
     text_hash = hash(document.text)
@@ -22,16 +22,18 @@ def record(session: Session | None, manual_id: str, document: Document, page: Te
 def delivered(
     context: SurfaceContext, session: Session | None, manual_id: str
 ) -> frozenset[tuple[str, int]]:
-    """Return the sections of a manual whose own text has been given whole, by path and line."""
+    """Return the sections of a manual whose own text was read completely, by path and line."""
     if session is None:
         return frozenset()
     with session.lock:
-        known = [(p, d) for (manual, p), d in session.deliveries.items() if manual == manual_id]
+        deliveries = [
+            (p, d) for (manual, p), d in session.deliveries.items() if manual == manual_id
+        ]
     sections = set()
-    for path, delivery in known:
+    for path, delivery in deliveries:
         try:
             document = context.manual(manual_id).document(path)
-        except ToolError:  # it is gone, so there is nothing of it to leave out
+        except ToolError:  # deleted, so there is nothing to leave out
             continue
         if hash(document.text) == delivery.text_hash:
             sections |= {

@@ -1,4 +1,4 @@
-"""What a finished search says of itself: status, gaps, and where it stopped. All from its trace."""
+"""Diagnoses a finished search from its trace: status, gaps, and why it ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ABSENT, _TOGETHER = 0.5, 0.8
 
 
 class Diagnosis(NamedTuple):
-    """The verdict on one search."""
+    """The diagnosis of one search."""
 
     status: Status
     failure_reason: str | None
@@ -42,15 +42,15 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
-    """Say how a search went; ``coverage_min`` is how much of a query an answer covers.
+    """Diagnose a search; ``coverage_min`` is the coverage that an answer needs.
 
-    Thin or lopsided is what was found before the caller's own limit took a part of it.
+    Thin and lopsided results are judged before the caller's own limit is applied.
     """
     rows = trace.search.rows
     status, reason = _status(trace)
     waiting = sum(row.reason == "time_budget" for row in trace.skipped)
     if waiting and status == "required_none_matched":
-        # What half an index lacks may well stand in the other half.
+        # A term that an incomplete index lacks may be in the rest of the manual.
         status, reason = "required_fallback", f"index_unfinished:{waiting}_files_not_searched"
     paths = [row.path for row in rows] + [
         out.path for out in trace.search.left_out if out.reason == "candidate_cap"
@@ -62,10 +62,10 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
 
 
 def answerable(trace: Trace) -> Answerable:
-    """Say whether the words of the question stand together in the best section.
+    """Return whether the words of the query occur together in the best section.
 
-    The share of the question that it covers decides, and a little how far ahead of the second it
-    is. Calibrated on questions whose answer had been taken out of their manual (docs/quality.md).
+    The section's coverage decides, and to a small part its lead over the second one. Calibrated on
+    questions whose answers were removed from their manuals (docs/quality.md).
     """
     rows = trace.search.rows
     if not rows or rows[0].score <= 0:
@@ -76,24 +76,24 @@ def answerable(trace: Trace) -> Answerable:
 
 
 def top_hits(trace: Trace) -> tuple[int, int]:
-    """Return how many rows are at the top, and how many of them hold a requested term."""
+    """Return the number of top rows, and how many of them contain a requested term."""
     top = trace.search.rows[:_TOP]
     return len(top), sum(rank <= _TOP for rank in trace.report.holding)
 
 
 def recall_ok(trace: Trace) -> bool | None:
-    """Tell whether a requested term that stands in the manual stands at the top, if any."""
+    """Return whether a requested term that the manual contains is in the top rows, if any."""
     present = any(report.sections for report in trace.report.terms)
     return top_hits(trace)[1] > 0 if present else None
 
 
 def file_bias(paths: Sequence[str]) -> float:
-    """Return the share of the path that comes most often; 0 without paths."""
+    """Return the share of the most frequent path; 0 without paths."""
     return round(max(Counter(paths).values()) / len(paths), 4) if paths else 0.0
 
 
 def gate_spans(trace: Trace, gate: str) -> list[Span]:
-    """Return the runs of one gate: those that required a term, or those that did not."""
+    """Return the runs of one gate: with required terms, or without."""
     return [
         span
         for span in trace.search.children
@@ -102,7 +102,7 @@ def gate_spans(trace: Trace, gate: str) -> list[Span]:
 
 
 def fusion_settings(trace: Trace) -> Mapping[str, Any]:
-    """Return what the outermost fuser says of its weights, for people to read."""
+    """Return the outermost fuser's diagnostics about its weights, for display."""
     spans = [span for span in trace.search.children if span.kind == "fuser"]
     return spans[0].diagnostics if spans else {}
 
@@ -175,7 +175,7 @@ def _gaps(
 
 
 def _left_out(trace: Trace) -> str:
-    """Say how many sections matched without being returned, by the reasons of the account."""
+    """Describe how many sections matched without being returned, by the reasons of the account."""
     reasons = {reason.replace("_", " "): n for reason, n in trace.report.left_out.items()}
     counts = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
     return f"matched but not returned: {counts}"

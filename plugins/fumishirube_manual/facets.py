@@ -1,4 +1,4 @@
-"""Words of no trade that tell what a sentence is: a definition, a step, an exception, a denial."""
+"""Classifies sentences by general words: definition, step, exception, denial, and others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Facet = Literal["definition", "procedure", "eligibility", "exceptions", "compare
 
 FACETS: tuple[Facet, ...] = get_args(Facet)
 
-# The first facet with a cue in the sentence is the sentence's: what excludes often names whom.
+# The first facet with a cue decides: exclusions often also name who is eligible.
 _CUES: Mapping[Facet, str] = {
     "exceptions": (
         "ただし|但し|例外|除く|除き|除外|対象外|限りでない|限りではない|にかかわらず|except|exception|"
@@ -50,7 +50,7 @@ _DENIAL = re.compile(
 
 
 def facet_of(folded: str, title: str) -> Facet:
-    """Return what a folded sentence is about by its own words, else by its section's title."""
+    """Return the facet of a folded sentence by its own words, else by its section's title."""
     for text in (folded, fold(title)):
         for facet, cues in _CUES.items():
             if _any(text, cues):
@@ -59,12 +59,12 @@ def facet_of(folded: str, title: str) -> Facet:
 
 
 def denies(folded: str) -> bool:
-    """Tell whether a folded sentence says that something is not so."""
+    """Return whether a folded sentence contains a negation."""
     return _DENIAL.search(_NO_DENIAL.sub("", folded)) is not None
 
 
 def defers(folded: str) -> bool:
-    """Tell whether a folded sentence sends its reader to another place."""
+    """Return whether a folded sentence refers to another place."""
     return _any(folded, _ELSEWHERE)
 
 

@@ -1,4 +1,4 @@
-"""The full answer of a search: what was applied, how it went, and what to do next."""
+"""The full answer of a search: the arguments in effect, the result, and the next actions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"
 
 
 class FilteredTerm(Answer):
-    """A required term that is nearly nowhere, or nearly everywhere and therefore dropped."""
+    """A required term that is very rare, or so common that it is dropped."""
 
     term: str
     doc_freq: int
@@ -34,7 +34,7 @@ class FilteredTerm(Answer):
 
 
 class TermStats(Answer):
-    """In how many sections a required term stands."""
+    """The number of sections with a required term."""
 
     term: str
     matched_docs: int
@@ -42,7 +42,7 @@ class TermStats(Answer):
 
 
 class Applied(Answer):
-    """What of the arguments was applied, and what came of it."""
+    """The arguments in effect, and their result."""
 
     manual_id: str
     requested_expand_scope: bool | None
@@ -72,7 +72,7 @@ class Applied(Answer):
 
 
 class Summary(Answer):
-    """How a search went, in numbers."""
+    """The result of a search, in numbers."""
 
     scanned_files: int
     scanned_nodes: int
@@ -84,9 +84,9 @@ class Summary(Answer):
 
 
 class FullAnswer(LeanAnswer):
-    """The whole answer, for callers inside the process and the command line.
+    """The full answer, for callers inside the process and the command line.
 
-    The graph of claims is there if it was asked for; it is empty when a setting forbids it.
+    The graph of claims is included on request; it is empty when a setting disables it.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset({"claim_graph"})
@@ -99,7 +99,7 @@ class FullAnswer(LeanAnswer):
 
 
 def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FullAnswer]:
-    """Return ``manual_find`` with its full answer; no server offers it."""
+    """Return ``manual_find`` with its full answer; servers do not offer it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
         manual_by_id(context, str(params.manual_id))

@@ -1,4 +1,4 @@
-"""What ``manual_grep`` answers: lines by section, what remains, and what was not searched."""
+"""The answers of ``manual_grep``: lines by section, what remains, and what was not searched."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from fumishirube_manual.line_pages import Entry, LinePage, counted_paths
 from fumishirube_manual.matched_texts import MatchedTexts
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
-"""How much of an answer the files take that remain, and what they may take at least."""
+"""The share of an answer for the list of remaining files, and its least characters."""
 _NAMED = 8
 
 
 class LineGroup(LeanAnswer):
-    """Lines of one section, with those around them, and where else the same line stands."""
+    """Lines of one section, with neighbouring lines, and other places of equal lines."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "section", "place", "also"})
 
@@ -35,7 +35,7 @@ class LineGroup(LeanAnswer):
 
 
 class LineCount(LeanAnswer):
-    """How many lines match in a file; in a folder, whose path ends with a slash."""
+    """How many lines match in a file, or in a folder, whose path ends with a slash."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
 
@@ -45,14 +45,14 @@ class LineCount(LeanAnswer):
 
 
 class TextCount(LeanAnswer):
-    """How many lines hold one of several texts."""
+    """How many lines contain one of several texts."""
 
     text: str
     count: int
 
 
 class UnsearchedFiles(LeanAnswer):
-    """What was not searched: a file by its path, or how many by one reason."""
+    """A file that was not searched, or the number of files for a reason."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "path", "count"})
 
@@ -63,14 +63,14 @@ class UnsearchedFiles(LeanAnswer):
 
 
 class Searched(LeanAnswer):
-    """How many files were searched, and how many sections those have that are indexed."""
+    """How many files were searched, and how many indexed sections they have."""
 
     files: int
     sections: int
 
 
 class MatchGroup(LeanAnswer):
-    """Texts that match, below the file where each does first."""
+    """Matching texts, below the file of their first match."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
 
@@ -83,7 +83,7 @@ class MatchGroup(LeanAnswer):
 
 
 class GrepAnswer(LeanAnswer):
-    """Every line that matches, a page at a time; ``total`` is exact for what was searched."""
+    """Every matching line, page by page; ``total`` is exact for what was searched."""
 
     omitted: ClassVar[frozenset[str]] = frozenset(
         {
@@ -112,19 +112,19 @@ class GrepAnswer(LeanAnswer):
 
 
 class SearchScope(NamedTuple):
-    """The manuals that are searched, and whether answers have to name them."""
+    """The manuals searched, and whether answers must name them."""
 
     ids: tuple[str, ...]
     every: bool
 
     @property
     def several(self) -> bool:
-        """Whether rows have to say which manual they are of."""
+        """Whether rows must name their manual."""
         return self.every or len(self.ids) > 1
 
 
 class SearchAccount:
-    """What was searched, and what was not, by manual."""
+    """What was searched and what was not, by manual."""
 
     def __init__(self) -> None:
         self.files = self.sections = 0
@@ -133,7 +133,7 @@ class SearchAccount:
         self.degraded: list[str] = []
 
     def rows(self, scope: SearchScope) -> tuple[UnsearchedFiles, ...] | None:
-        """Return files by name where they are few, and counts by reason."""
+        """Return files by name if they are few, and counts by reason."""
         rows = [
             UnsearchedFiles(
                 manual_id=manual_id if scope.several else None, path=file.path, reason=file.reason
@@ -162,7 +162,7 @@ def grep_answer(
     *,
     counting: bool,
 ) -> GrepAnswer:
-    """Return a page of the lines, or only how many there are."""
+    """Return a page of the lines, or only their number."""
     counted = _counts(page.counts, max_chars, scope) if counting else None
     listed = max(_LISTED_LEAST, listed_chars(max_chars))
     remaining = _counts(page.remaining, listed, scope) if not counting else ()
@@ -192,7 +192,7 @@ def tally_answer(
     scope: SearchScope,
     tally: MatchedTexts,
 ) -> GrepAnswer:
-    """Return what matched instead of where; ``more_matches`` is how many come on later pages."""
+    """Return the distinct matches instead of lines; ``more_matches`` counts the later ones."""
     offset, fingerprint = cursor
     files, more = tally.page(offset, max_chars)
     matches = tuple(
@@ -209,7 +209,7 @@ def tally_answer(
 
 
 def listed_chars(chars: int) -> int:
-    """Return how much of an answer the files take that remain."""
+    """Return the characters of an answer for the list of remaining files."""
     return int(_LISTED_SHARE * chars)
 
 
@@ -225,7 +225,7 @@ def _counts(
 
 
 def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]:
-    """Yield the entries by section; a line that is around several is there once."""
+    """Yield the entries by section; a line next to several matches is included once."""
     place = 0
     while place < len(entries):
         first = entries[place]

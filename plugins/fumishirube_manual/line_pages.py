@@ -1,4 +1,4 @@
-"""Pages of matching lines: equal ones folded into one, and what remains counted."""
+"""Pages of matching lines: folds equal lines, and counts the remaining ones."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fumishirube.text import FileText, TextRange
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
 
 WHOLE = 400
-"""A line of up to so many characters is shown whole."""
+"""The most characters of a line that is shown whole."""
 _SHOWN = 360
 _MATCHES = 3
 _LEAST_AROUND = 30
 _ALSO = 8
-"""Of equal lines so many places are named; the others are counted."""
+"""The most places listed for equal lines; the others are counted."""
 _GROUP_CHARS = 34
 _GOES_ON = " / "
-"""What divides a line from the next one where what was looked for goes on there."""
+"""The separator between a line and its continuation, where a match spans both."""
 _DIGEST = 12
 
 
@@ -32,8 +32,8 @@ class LinePlace(NamedTuple):
     path: str
     line: int
 
-    def seen_from(self, other: LinePlace) -> str:
-        """Return the place as it is named beside another one."""
+    def relative_to(self, other: LinePlace) -> str:
+        """Return the place relative to another one."""
         if self.manual_id != other.manual_id:
             return f"manual://{self.manual_id}/{self.path}#L{self.line}"
         return f"L{self.line}" if self.path == other.path else f"{self.path}#L{self.line}"
@@ -41,7 +41,7 @@ class LinePlace(NamedTuple):
 
 @dataclass
 class Entry:
-    """A line that is shown, with those around it, and where else the same stands."""
+    """A line shown, with neighbouring lines, and the places of equal lines."""
 
     place: LinePlace
     section: str
@@ -50,19 +50,19 @@ class Entry:
     more: int = 0
 
     def repeat(self, place: LinePlace) -> int:
-        """Note a place where the same stands; return how many characters that takes."""
+        """Add a place of an equal line; return how many characters that takes."""
         if len(self.also) == _ALSO:
             self.more += 1
             return 0
-        self.also.append(place.seen_from(self.place))
+        self.also.append(place.relative_to(self.place))
         return len(self.also[-1]) + 3
 
 
 class LinePage:
-    """A page that fills while matching lines come in, file by file; then it only counts.
+    """A page that is filled file by file; when it is full, it only counts.
 
-    It begins with the entry number ``offset`` and takes about ``max_chars`` characters, or no
-    lines at all when that is none.
+    It begins with entry number ``offset`` and has about ``max_chars`` characters, or no lines
+    if that is 0.
     """
 
     def __init__(self, matcher: LineMatcher, offset: int, max_chars: int, context: int) -> None:
@@ -82,21 +82,21 @@ class LinePage:
 
     @property
     def different(self) -> int:
-        """How many different lines there are."""
+        """The number of distinct lines."""
         return len(self._numbers)
 
     @property
     def end(self) -> int:
-        """The number of the first entry after this page."""
+        """The index of the first entry after this page."""
         return self._offset + len(self.entries)
 
     @property
     def fingerprint(self) -> str:
-        """What changes whenever any matching line does."""
+        """A value that changes with every matching line."""
         return self._fingerprint.hexdigest()[:8]
 
     def add(self, manual_id: str, text: FileText, matches: Iterable[MatchingLine]) -> None:
-        """Take in the matching lines of a file."""
+        """Add the matching lines of a file."""
         lines = text.text.split("\n")
         for match in matches:
             place = LinePlace(manual_id, text.path, match.number)
@@ -114,16 +114,16 @@ class LinePage:
                 self._left -= self.entries[number - self._offset].repeat(place)
 
     def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
-        """Return what is the same of equal lines; with context, equal ones around them too."""
+        """Return the key of equal lines; with context, the neighbouring lines must be equal too."""
         shown = "\n".join(line.strip() for line in around.values())
         key = hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=_DIGEST).digest()
         self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
         return key
 
     def _around(self, match: MatchingLine, lines: Sequence[str]) -> dict[int, str]:
-        """Return a matching line, by its number, and those around it.
+        """Return a matching line and its neighbours, by number.
 
-        A line that goes on in the next one, amid what was looked for, comes with that.
+        When a match continues in the next line, that line is joined to it.
         """
         first, last = match.number - self._context, match.number + self._context
         around = {n: lines[n - 1] for n in range(max(1, first), min(len(lines), last) + 1)}
@@ -134,7 +134,7 @@ class LinePage:
         return around
 
     def _show(self, place: LinePlace, around: Mapping[int, str], section: str) -> None:
-        """Add an entry if there is room for it; the first one has room."""
+        """Add an entry if it fits; the first one always fits."""
         shown = []
         for number, line in around.items():
             if number != place.line and not line.strip():
@@ -154,7 +154,7 @@ class LinePage:
 
 
 def cut(line: str, spans: Spans) -> str:
-    """Return a line as it is shown: whole, or the stretches around its first matches."""
+    """Return a line as shown: whole, or the parts around its first matches."""
     if len(line) <= WHOLE:
         return line.strip()
     chosen = list(spans[:_MATCHES]) or [(0, 0)]
@@ -177,14 +177,14 @@ def cut(line: str, spans: Spans) -> str:
 
 
 def section_of(headings: Sequence[str], path: str) -> str:
-    """Return the heading path of a section; nothing where it is only the name of the file."""
+    """Return the heading path of a section; empty if it is only the file's name."""
     name = path.rpartition("/")[2]
     titles = [heading for heading in headings if heading]
     return "" if titles in ([name], [name.rpartition(".")[0]]) else " > ".join(titles)
 
 
 class CountedPath(NamedTuple):
-    """How many lines match in a file, or in the files of a folder, whose path ends with a slash."""
+    """The number of matching lines in a file, or in a folder, whose path ends with a slash."""
 
     manual_id: str
     path: str
@@ -192,7 +192,7 @@ class CountedPath(NamedTuple):
 
 
 def counted_paths(counts: Mapping[tuple[str, str], int], max_chars: int) -> list[CountedPath]:
-    """Return counts by file; by folder, as deep as possible, where that takes too much room."""
+    """Return counts by file; if these do not fit, by the deepest folders that fit."""
     depth = max((path.count("/") for _, path in counts), default=0)
     rows = dict(counts)
     while depth > 0 and sum(len(path) + 22 for _, path in rows) > max_chars:

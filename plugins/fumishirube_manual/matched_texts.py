@@ -1,4 +1,4 @@
-"""What matched, each text once: how often it stands, and where first."""
+"""Counts distinct matching texts, with the place of the first match."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
 from fumishirube_manual.line_pages import LinePlace
-from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, on_one_line
+from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, joined_lines
 
 _LONGEST = 200
 _BESIDE = 50
-"""So many characters on either side of a match are shown of its line, where that is wanted."""
+"""The most characters of the line on either side of a match, if requested."""
 _ROW_CHARS, _FILE_CHARS = 12, 4
 
 
 class MatchedText(NamedTuple):
-    """A text that matched: the line of the first place, how often, and what it stands in there."""
+    """A matching text: the line of its first match, its count, and the text around that match."""
 
     line: int
     number: int
@@ -27,7 +27,7 @@ class MatchedText(NamedTuple):
 
 
 class FileMatches(NamedTuple):
-    """The texts whose first place is in one file."""
+    """The texts whose first match is in one file."""
 
     manual_id: str
     path: str
@@ -35,7 +35,7 @@ class FileMatches(NamedTuple):
 
 
 class MatchedTexts:
-    """The different texts that matched, counted while files come in."""
+    """The distinct matching texts, counted file by file."""
 
     def __init__(self, matcher: LineMatcher, *, exact: bool, within: bool) -> None:
         self._matcher = matcher
@@ -48,15 +48,15 @@ class MatchedTexts:
         return len(self._first)
 
     def add(self, manual_id: str, text: FileText, matches: Sequence[MatchingLine]) -> None:
-        """Take in the matching lines of a file."""
+        """Add the matching lines of a file."""
         lines = text.text.split("\n")
-        written = [on_one_line(match.written(lines)) for match in matches]
+        written = [joined_lines(match.written(lines)) for match in matches]
         for match, line, spans in zip(
             matches, written, self._matcher.spans_of(written), strict=True
         ):
             for start, end in spans:
                 if start > len(lines[match.number - 1]):
-                    break  # the next line counts for itself
+                    break  # a match on the next line is counted there
                 shown = line[start:end].strip()[:_LONGEST]
                 key = shown if self._exact else fold(shown)
                 self._counts[key] += 1
@@ -66,9 +66,9 @@ class MatchedTexts:
                     self._first[key] = place, shown, within
 
     def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
-        """Return what matched, by the file of its first place, and how many texts come after.
+        """Return the matches by the file of their first match, and the number of texts after them.
 
-        It begins with the text number ``offset``, and takes about so many characters.
+        The page begins with text number ``offset``, and has about ``max_chars`` characters.
         """
         rows: list[tuple[LinePlace, MatchedText]] = []
         file = None
@@ -89,6 +89,6 @@ class MatchedTexts:
 
 
 def _stretch(line: str, start: int, end: int) -> str:
-    """Return what a match stands in, with as much on either side as is shown."""
+    """Return a match with the text around it."""
     first, last = max(0, start - _BESIDE), min(len(line), end + _BESIDE)
     return TextRange(first, last, first > 0, last < len(line)).shown(line).strip()

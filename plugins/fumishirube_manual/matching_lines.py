@@ -60,7 +60,7 @@ class MatchingLine(NamedTuple):
         return lines[self.number - 1 : self.last]
 
 
-def on_one_line(written: Sequence[str]) -> str:
+def joined_lines(written: Sequence[str]) -> str:
     """Return lines of running text as one, without the marks of a quotation at each."""
     first, *rest = written
     return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
@@ -140,7 +140,7 @@ class PatternMatcher:
     def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
         """Return the lines with a match that ends in the next one, and that one's number."""
         pairs = [
-            on_one_line((line, following)) if wraps(line, following) else ""
+            joined_lines((line, following)) if wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
         numbers = [hit.passage.start_line for hit in self._ranking(_Lines(path, pairs)).hits]

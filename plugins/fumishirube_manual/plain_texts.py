@@ -1,7 +1,6 @@
-"""Answers as text for a model to read: the places and the words of documents, and little else.
+"""Formats answers as text for a model: places and text of documents, and little else.
 
-What stands in the object and is not read here, such as scores, is left out; what says that
-something is amiss or missing never is.
+Other members of the object, such as scores, are omitted; warnings and missing parts never are.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ _FINE = "required_effective"
 
 
 def find_text(answer: Json) -> str:
-    """Write down the answer of ``manual_find``: a line on the search, then hit by hit."""
+    """Format the answer of ``manual_find``: a line about the search, then the hits."""
     page: Any = answer["inline_hits"]
-    said = [f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"]
+    parts = [f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"]
     if answer["status"] != _FINE:
-        said.append(str(answer["status"]))
+        parts.append(str(answer["status"]))
     if "answerable" in answer:
-        said.append(f"answerable: {answer['answerable']}")
+        parts.append(f"answerable: {answer['answerable']}")
     if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
-        said.append(f"in none of the best sections: {_listed(missing)}")
+        parts.append(f"in none of the best sections: {_listed(missing)}")
     if words := answer.get("vocabulary"):
-        said.append(f"the manual's words: {_listed(words)}")
+        parts.append(f"the manual's words: {_listed(words)}")
     if unmet := answer.get("unmet"):
-        said.append(f"no section holds most of alternative {_listed(unmet)}")
+        parts.append(f"no section holds most of alternative {_listed(unmet)}")
     terms: Any = answer.get("terms") or ()
-    said += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
-    known = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
-    known |= {"unmet", "terms", "inline_hits"}
-    lines = ["; ".join(said), *_rest(answer, known)]
+    parts += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
+    formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
+    formatted |= {"unmet", "terms", "inline_hits"}
+    lines = ["; ".join(parts), *_rest(answer, formatted)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
     lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
@@ -45,10 +44,10 @@ def find_text(answer: Json) -> str:
 
 
 def hits_text(answer: Json) -> str:
-    """Write down a page of ``manual_hits``: places with their lines, or rows of JSON."""
+    """Format a page of ``manual_hits``: places with their lines, or rows as JSON."""
     items: Any = answer["items"]
-    known = {"trace_id", "items", "kind", "offset", "limit", "total"}
-    lines = [f"{answer['kind']}: {len(items)} of {answer['total']}", *_rest(answer, known)]
+    formatted = {"trace_id", "items", "kind", "offset", "limit", "total"}
+    lines = [f"{answer['kind']}: {len(items)} of {answer['total']}", *_rest(answer, formatted)]
     if any("title" not in item for item in items):
         lines += map(_json, items)
     else:
@@ -57,17 +56,17 @@ def hits_text(answer: Json) -> str:
 
 
 def grep_text(answer: Json) -> str:
-    """Write down the answer of ``manual_grep``: counts, then lines by file and section."""
+    """Format the answer of ``manual_grep``: counts, then lines by file and section."""
     searched: Any = answer["searched"]
     total, different, files = answer["total"], answer["different"], answer["files"]
-    said = f"{total} lines in {files} files"
-    said += f" ({different} different lines)" if different != total else ""
-    said += f"; searched {searched['files']} files"
+    head = f"{total} lines in {files} files"
+    head += f" ({different} different lines)" if different != total else ""
+    head += f"; searched {searched['files']} files"
     texts: Any = answer.get("texts") or ()
-    said += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
-    known = {"total", "different", "files", "texts", "searched"}
-    known |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
-    lines = [said, *_rest(answer, known), *_groups(answer.get("groups") or ())]
+    head += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
+    formatted = {"total", "different", "files", "texts", "searched"}
+    formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
+    lines = [head, *_rest(answer, formatted), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()
     lines += [f"{_place(row)}: {row['count']}" for row in counts]
     lines += _matches(answer.get("matches") or ())
@@ -81,37 +80,37 @@ def grep_text(answer: Json) -> str:
 
 
 def read_text(answer: Json) -> str:
-    """Write down the answer of ``manual_read``: numbered ranges, or the text of one section."""
+    """Format the answer of ``manual_read``: numbered ranges, or the text of one section."""
     if "items" in answer:
         items: Any = answer["items"]
         return "\n".join(line for item in items for line in _range(item))
     applied: Any = answer["applied"]
     place: Any = answer["applied_range"]
-    said = f"lines {place['start_line']}-{place['end_line']}"
+    head = f"lines {place['start_line']}-{place['end_line']}"
     if applied["mode"] != "read":
-        said += f"; {applied['mode']}"
+        head += f"; {applied['mode']}"
     if answer["truncated"]:
-        said += "; truncated"
+        head += "; truncated"
     if answer["next_cursor"] and not answer["eof"]:
-        said += f"; next_cursor {_json(answer['next_cursor'])}"
-    known = {"text", "applied", "applied_range", "truncated", "next_cursor", "eof"}
-    return "\n".join([said, *_rest(answer, known), str(answer["text"])])
+        head += f"; next_cursor {_json(answer['next_cursor'])}"
+    formatted = {"text", "applied", "applied_range", "truncated", "next_cursor", "eof"}
+    return "\n".join([head, *_rest(answer, formatted), str(answer["text"])])
 
 
 def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
-    """Yield hits; of a file that a hit above is of, neither path nor heading comes again."""
-    known: dict[str, tuple[int, list[str]]] = {}
+    """Yield the hits; do not repeat the path and headings of a file shown above."""
+    shown: dict[str, tuple[int, list[str]]] = {}
     for number, item in enumerate(items, start):
         place = _place(item["ref"]) if several else item["ref"]["path"]
         titles = [title for title in (item.get("headings"), item["title"]) if title]
         headings = HEADING_SEPARATOR.join(titles).split(HEADING_SEPARATOR)
-        if place in known:
-            first, above = known[place]
+        if place in shown:
+            first, above = shown[place]
             place = f"same file as {first}: "
             while len(headings) > 1 and headings[0] == above[0]:
                 headings, above = headings[1:], above[1:] or [""]
         else:
-            known[place] = (number, headings)
+            shown[place] = (number, headings)
         yield from _hit(item, f"\n{number}. {place}", headings)
 
 
@@ -120,7 +119,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     cite, lines = item.get("cite", ""), ""
     if "end_line" in item:
         lines = f"#L{ref['start_line']}-L{item['end_line']}"
-    # What has pages or rows is cited by these; the lines are those of the text as it is read.
+    # Pages and rows are cited as such; the line numbers are those of the extracted text.
     place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
     place += " (whole)" if item.get("whole") else ""
     brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
@@ -133,14 +132,14 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
         if not isinstance(copy, str):
             yield f"also {copy['at']}, with"
             yield from _numbered(copy["lines"])
-    known = {"ref", "title", "end_line", "headings", "cite", "whole", "alternative", "lines"}
-    known |= {"also"}
-    known |= {"place"} if cite else set()
-    yield from _rest(item, known | {"score", "matched_tokens"})
+    formatted = {"ref", "title", "end_line", "headings", "cite", "whole", "alternative", "lines"}
+    formatted |= {"also"}
+    formatted |= {"place"} if cite else set()
+    yield from _rest(item, formatted | {"score", "matched_tokens"})
 
 
 def _groups(groups: Any) -> Iterator[str]:
-    """Yield the lines below their file and their section, each of which is named once."""
+    """Yield the lines below their file and section, each named once."""
     file = None
     for group in groups:
         if (place := _place(group)) != file:
@@ -156,7 +155,7 @@ def _groups(groups: Any) -> Iterator[str]:
 
 
 def _matches(files: Any) -> Iterator[str]:
-    """Yield what matched below the file where it does first: line, how often, text."""
+    """Yield the matches below the file of their first match: line, count, text."""
     for file in files:
         yield f"\n{_place(file)}"
         for line, count, text, *within in file["texts"]:
@@ -164,11 +163,11 @@ def _matches(files: Any) -> Iterator[str]:
 
 
 def _range(item: Any) -> Iterator[str]:
-    said = f"\n{_place(item)}"
-    said += f"#{item['place']}" if "place" in item else ""
+    head = f"\n{_place(item)}"
+    head += f"#{item['place']}" if "place" in item else ""
     if "before" in item:
-        said += f" below L{item['before'][0]} {item['before'][1]}"
-    yield said
+        head += f" below L{item['before'][0]} {item['before'][1]}"
+    yield head
     yield from _numbered(item.get("lines", ()))
     if "left" in item:
         yield f"left: L{item['left'][0]}-{item['left'][1]}"
@@ -183,25 +182,25 @@ def _numbered(lines: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def _place(row: Any) -> str:
-    """Return where a file is, as a citation begins when its manual has to be named."""
+    """Return the place of a file, as the beginning of a citation if its manual must be named."""
     if row.get("manual_id") is None:
         return str(row["path"])
     return f"manual://{row['manual_id']}/{row['path']}"
 
 
 def _effect(effect: str, sections: int, *near: str) -> str:
-    """Say what a required term did."""
+    """Describe the effect of a required term."""
     if effect == "ranked":
         return f"in {sections} sections"
     return f"{effect} ({sections} sections)" + (f", near: {_listed(near)}" if near else "")
 
 
-def _rest(answer: Json, known: set[str]) -> Iterator[str]:
-    """Yield what else there is to say, as JSON."""
+def _rest(answer: Json, formatted: set[str]) -> Iterator[str]:
+    """Yield the other members as JSON."""
     for key, value in answer.items():
         if key == "manuals":
             yield f"manuals: {_listed(value)}"
-        elif key not in known and value not in (None, [], {}, ""):
+        elif key not in formatted and value not in (None, [], {}, ""):
             yield f"{key}: {value if isinstance(value, str) else _json(value)}"
 
 

@@ -1,4 +1,4 @@
-"""Where a hit's text points: 「第3章を参照」 and its like, led to sections of the same manual."""
+"""Resolves references in hits, such as 「第3章を参照」, to sections of the same manual."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOKED_AT = 50
 
 
 def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
-    """Note in a trace where its best hits point; every file of their manuals is read for that."""
+    """Store in a trace the references of its best hits; this reads every file of their manuals."""
     targets: dict[str, JsonValue] = {}
     rows = trace.search.rows[:_LOOKED_AT]
     for manual_id in dict.fromkeys(trace.file(row.path)[0] for row in rows):
@@ -31,7 +31,7 @@ def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
 
 
 def _pointing(manual: Manual) -> Callable[[str], list[JsonValue] | None]:
-    """Return what tells where a section of a manual points, by its key."""
+    """Return a function that returns the references of a section, by its key."""
     outline = dict(_outline(manual))
     references = References((key, title) for key, (title, _) in outline.items())
 
@@ -49,7 +49,7 @@ def _pointing(manual: Manual) -> Callable[[str], list[JsonValue] | None]:
 
 
 def pointers(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
-    """Return where a row of a trace points, each with path, line and title."""
+    """Return the references of a row of a trace, each with path, line and title."""
     noted = trace.annotations.get(ANNOTATION)
     targets = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
     return targets if isinstance(targets, list) else []
@@ -61,7 +61,7 @@ def _outline(manual: Manual) -> Iterator[tuple[str, tuple[str, str]]]:
         try:
             document = manual.document(path)
         except ToolError:
-            continue  # what cannot be read points nowhere, and nothing points there
+            continue  # unreadable files have no references, and are no targets
         for section in document.sections:
             text = document.text[section.start : section.end]
             yield _key(path, section.start_line), (section.title, text)

@@ -1,4 +1,4 @@
-"""Three ways to work with manuals, for a person to choose."""
+"""Three prompts for working with manuals, which a person can choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading exact ranges of lines, numbered, each with the headings around it."""
+"""Reads exact ranges of numbered lines, each with the headings around it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from fumishirube_manual.evidence.blocks import is_fence
 
 MOST_RANGES = 8
 RANGES_CHARS = 8_000
-"""How much several ranges show together, unless a caller says so."""
+"""The default number of characters of all ranges together."""
 
 _SENTENCE_END = re.compile(r"[。！？][」』）】]*|[.!?](?=\s)")
 
 
 class LineRangeRef(Params):
-    """Lines of a file; without ``end_line`` all of the section that holds the first."""
+    """Lines of a file; without ``end_line``, the section that contains the first."""
 
     manual_id: ManualId
     path: Annotated[str, AfterValidator(clean_path)]
@@ -44,7 +44,7 @@ class LineRangeRef(Params):
 
 
 def _of_citation(value: Any) -> Any:
-    """Take a citation for the lines that it names; leave anything else."""
+    """Convert a citation to the lines that it names; leave other values unchanged."""
     if not isinstance(value, str):
         return value
     cited = Citation.parse(value)
@@ -83,10 +83,10 @@ LineRanges = Annotated[
 
 
 class RangeAnswer(LeanAnswer):
-    """The lines of one range, each with its number; or why it cannot be read.
+    """The numbered lines of one range, or why it cannot be read.
 
-    ``before`` is the heading that the first line stands under, ``after`` the next one below, each
-    with its line. ``left`` is the first line that did not fit, and the last that was wanted.
+    ``before`` is the heading above the first line, ``after`` the next heading below, each with its
+    line. ``left`` is the first line that did not fit, and the last requested one.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset(
@@ -107,7 +107,7 @@ class RangeAnswer(LeanAnswer):
 
 
 class _ShownLines(NamedTuple):
-    """What is shown of one range: lines, where the rest begins, and how much code is not shown."""
+    """The shown part of a range: lines, the start of the rest, and how much code is omitted."""
 
     lines: tuple[tuple[int, str], ...]
     next_line: int | None = None
@@ -122,14 +122,14 @@ def read_ranges(
     *,
     code: bool,
 ) -> Iterator[RangeAnswer]:
-    """Yield each range in the order in which it is wanted; all together have ``most`` characters.
+    """Yield each range in the requested order; together they have at most ``most`` characters.
 
-    What cannot be read says so in its place, if others can.
+    An unreadable range is answered with its error, if there are others.
 
     Raises:
         ToolError: when the only range cannot be read.
     """
-    opened = [_opened(context, wanted, alone=len(ranges) == 1) for wanted in ranges]
+    opened = [_opened(context, requested, alone=len(ranges) == 1) for requested in ranges]
     sizes = [0 if isinstance(part, RangeAnswer) else part.chars for part in opened]
     for part, share in zip(opened, _shares(sizes, most), strict=True):
         yield part if isinstance(part, RangeAnswer) else _answer(part, call, share, code=code)
@@ -146,12 +146,12 @@ class _Range(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """How many characters it has."""
+        """The number of characters."""
         return self.lines.start(self.last + 1) - self.lines.start(self.first)
 
 
 def _shares(sizes: Sequence[int], most: int) -> list[int]:
-    """Divide what may be shown: what is short comes whole, and what is long shares the rest."""
+    """Divide the characters: short ranges are whole, long ones share the rest."""
     shares = [0] * len(sizes)
     left, waiting = most, len(sizes)
     for place in sorted(range(len(sizes)), key=sizes.__getitem__):
@@ -160,29 +160,31 @@ def _shares(sizes: Sequence[int], most: int) -> list[int]:
     return shares
 
 
-def _opened(context: SurfaceContext, wanted: LineRangeRef, *, alone: bool) -> _Range | RangeAnswer:
+def _opened(
+    context: SurfaceContext, requested: LineRangeRef, *, alone: bool
+) -> _Range | RangeAnswer:
     try:
-        manual = manual_by_id(context, wanted.manual_id)
-        document = manual.document(wanted.path)
-        wanted = _placed(document, wanted)
+        manual = manual_by_id(context, requested.manual_id)
+        document = manual.document(requested.path)
+        requested = _placed(document, requested)
         lines = Lines(document.text)
-        return _Range(manual.id, document, lines, *_bounds(document, lines, wanted))
+        return _Range(manual.id, document, lines, *_bounds(document, lines, requested))
     except ToolError as error:
         if alone:
             raise
         payload = error.payload()
-        return RangeAnswer(manual_id=wanted.manual_id, path=wanted.path, error=payload)
+        return RangeAnswer(manual_id=requested.manual_id, path=requested.path, error=payload)
 
 
-def _placed(document: Document, wanted: LineRangeRef) -> LineRangeRef:
-    """Return what is wanted with the lines of its place, if it names one.
+def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:
+    """Return the range with the lines of its place, if it names a place.
 
     Raises:
         NotFound: when the document has no such place.
     """
-    cited = Citation(wanted.manual_id, wanted.path, place=wanted.place).within(document)
+    cited = Citation(requested.manual_id, requested.path, place=requested.place).within(document)
     lines = {"start_line": cited.start_line, "end_line": cited.end_line}
-    return wanted if wanted.place is None else wanted.model_copy(update=lines)
+    return requested if requested.place is None else requested.model_copy(update=lines)
 
 
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
@@ -204,11 +206,11 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     )
 
 
-def _bounds(document: Document, lines: Lines, wanted: LineRangeRef) -> tuple[int, int]:
-    first = wanted.start_line or 1
+def _bounds(document: Document, lines: Lines, requested: LineRangeRef) -> tuple[int, int]:
+    first = requested.start_line or 1
     InvalidParameter.unless_within("start_line", first, 1, lines.total)
-    if wanted.end_line is not None:
-        last = min(wanted.end_line, lines.total)
+    if requested.end_line is not None:
+        last = min(requested.end_line, lines.total)
         InvalidParameter.unless_within("end_line", last, first, lines.total)
         return first, last
     section = _enclosing(document, first)
@@ -218,7 +220,7 @@ def _bounds(document: Document, lines: Lines, wanted: LineRangeRef) -> tuple[int
 
 
 def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bool) -> _ShownLines:
-    """Return the lines that fit; the last of them ends with a sentence where it has to be cut."""
+    """Return the lines that fit; cut the last one after a sentence."""
     shown: list[tuple[int, str]] = []
     fenced, left, hidden = False, most, 0
     for number in range(first, last + 1):
@@ -239,13 +241,13 @@ def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bo
 
 
 def _cut(line: str, most: int) -> str:
-    """Return the beginning of a line that is too long by itself, up to the end of a sentence."""
+    """Return the beginning of an overlong line, up to the end of a sentence."""
     ends = [match.end() for match in _SENTENCE_END.finditer(line, 0, most)]
     return line[: ends[-1] if ends else most] + "…"
 
 
 def _enclosing(document: Document, line: int) -> Section | None:
-    """Return the section that holds a line: the last one that begins above it, or with it."""
+    """Return the section that contains a line: the last one that begins at or above it."""
     return next((s for s in reversed(document.sections) if s.start_line <= line), None)
 
 
@@ -254,7 +256,7 @@ def _following(document: Document, line: int) -> Section | None:
 
 
 def _heading(section: Section | None, first: int | None) -> tuple[int, str] | None:
-    """Return a heading with its line; nothing when it is the first line that is shown."""
+    """Return a heading with its line; ``None`` when it is the first line shown."""
     if section is None or section.start_line == first or not section.title:
         return None
     return section.start_line, section.title

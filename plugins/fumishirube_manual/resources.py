@@ -1,4 +1,4 @@
-"""The manuals' files by URI: whole, or the lines that a citation names."""
+"""The manuals' files as resources: whole, or the lines of a citation."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fumishirube_manual.arguments import manual_by_id
 
 SCHEME = "manual"
 MOST_CHARS = 24_000
-"""Characters of one reading: less than 25,000 tokens, whatever the script."""
+"""The most characters of one reading: less than 25,000 tokens, in any script."""
 
 _PLAIN, _MARKDOWN = "text/plain", "text/markdown"
 _MIMES = {"md": _MARKDOWN, "markdown": _MARKDOWN, "json": "application/json"}
 
 
 def manual_resources(context: SurfaceContext) -> Resources:
-    """Return what can be read: each file that a loader speaks for."""
+    """Return the resources: each file that a loader claims."""
     return Resources(
         scheme=SCHEME,
         listed=partial(_listed, context),
@@ -49,7 +49,7 @@ def manual_resources(context: SurfaceContext) -> Resources:
 def propose(
     context: SurfaceContext, argument: str, typed: str, others: Mapping[str, str]
 ) -> Sequence[str]:
-    """Return ids for ``manual``, and for ``path`` the files of the manual that is named beside."""
+    """Return ids for ``manual``; for ``path``, the files of the manual in the other argument."""
     if argument == "manual":
         return _fitting(typed, context.manuals())
     manual_id = others.get("manual")
@@ -59,29 +59,29 @@ def propose(
 
 
 def _fitting(typed: str, names: Iterable[str]) -> list[str]:
-    """Return the names that hold what was typed, those first that begin with it."""
-    wanted = fold(typed)
-    ranked = [(not fold(name).startswith(wanted), name) for name in names if wanted in fold(name)]
+    """Return the names that contain the typed text, those that begin with it first."""
+    needle = fold(typed)
+    ranked = [(not fold(name).startswith(needle), name) for name in names if needle in fold(name)]
     return [name for _, name in sorted(ranked)]
 
 
 def _listed(context: SurfaceContext) -> Iterator[Resource]:
     for manual_id in context.manuals():
-        with suppress(ToolError):  # one that has just gone, or cannot be read
+        with suppress(ToolError):  # a manual that was deleted meanwhile, or cannot be read
             for path in context.manual(manual_id).paths():
-                # Strict clients take ASCII only.
+                # Strict clients accept only ASCII.
                 uri = f"{SCHEME}://{quote(manual_id, safe='')}/{quote(path)}"
                 yield Resource(uri, f"{manual_id}/{path}", _mime(path))
 
 
 def _mime(path: str, *, whole: bool = True) -> str:
     mime = _MIMES.get(path.rpartition(".")[2].lower(), _PLAIN)
-    # Some lines of JSON are no JSON.
+    # A part of a JSON file is not valid JSON.
     return mime if whole or mime == _MARKDOWN else _PLAIN
 
 
 def _read(context: SurfaceContext, uri: str, _: Call) -> Sequence[Content]:
-    """Return the text that a URI names, and a word where that is not all there is to say."""
+    """Return the text of a URI, and a note if it was cut or has changed."""
     cited = Citation.parse(uri)
     manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
     document = manual_by_id(context, manual_id).document(path)

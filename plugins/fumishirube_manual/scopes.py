@@ -1,4 +1,4 @@
-"""Where a search looks: one manual, several or all of them, and which of their files."""
+"""The scope of a search: one manual, several or all of them, and which of their files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVERY_MANUAL = "*"
 
 
 def _distinct(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the id of one manual, ``*`` for all, or the ids of several, each once."""
+    """Return the id of one manual, ``*`` for all, or the distinct ids of several."""
     if isinstance(value, tuple) and not value:
         raise InvalidParameter("manual_id must name a manual", parameter="manual_id")
     names = [value] if isinstance(value, str) else value
@@ -48,7 +48,7 @@ PathPrefix = Annotated[
 
 
 def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
-    """Refuse a session that has not discovered the manuals, unless all are to be searched."""
+    """Refuse a session that has not called ``manual_ls``, unless the scope is all manuals."""
     named = arguments.get("manual_id") if isinstance(arguments, Mapping) else None
     names = named if isinstance(named, list) else [named]
     if not any(isinstance(name, str) and _is_every(name) for name in names):
@@ -56,11 +56,11 @@ def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
 
 
 def scope_id(context: SurfaceContext, named: str | tuple[str, ...], extras: Collection[str]) -> str:
-    """Return the id of all that is named; each manual has to be there.
+    """Return the id of a scope, after checking that each manual exists.
 
     Raises:
-        NotFound: naming the manual, and the ids of those that are there.
-        InvalidParameter: when the id of the root is named.
+        NotFound: with the unknown id, and the existing ids.
+        InvalidParameter: for the id of the root.
     """
     scope = named if isinstance(named, str) else "/".join(named)
     if scope == EVERY_MANUAL and "everywhere" in extras:
@@ -79,24 +79,24 @@ def scope_id(context: SurfaceContext, named: str | tuple[str, ...], extras: Coll
 
 
 def manuals_in(context: SurfaceContext, scope: str) -> list[str]:
-    """Return the ids of the manuals that a scope names."""
+    """Return the ids of the manuals in a scope."""
     return [*context.manuals()] if scope == EVERY_MANUAL else scope.split("/")
 
 
 def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
-    """Return the files of a scope at or below a path; ``None`` when those are all.
+    """Return the files of a scope at or below a path; ``None`` for all files.
 
     Raises:
         NotFound: when there are none.
-        InvalidPath: when the path cannot be one.
+        InvalidPath: for an invalid path.
     """
     if prefix is None or not prefix.strip():
         return None
-    wanted = clean_path(prefix, "path_prefix")
+    folder = clean_path(prefix, "path_prefix")
     below, others = set[str](), 0
     for manual_id in manuals_in(context, scope):
         for path in context.manual(manual_id).paths():
-            if path == wanted or path.startswith(f"{wanted}/"):
+            if path == folder or path.startswith(f"{folder}/"):
                 below.add(path if manual_id == scope else f"{manual_id}/{path}")
             else:
                 others += 1
@@ -104,18 +104,18 @@ def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> froz
         raise NotFound(
             "no file is at or below path_prefix; manual_ls and manual_toc list the files",
             parameter="path_prefix",
-            path=wanted,
+            path=folder,
         )
     return frozenset(below) if others else None
 
 
-def seen_before(
+def excluded_sections(
     context: SurfaceContext, scope: str, trace_id: str | None, session: Session | None
 ) -> frozenset[tuple[str, int]]:
     """Return the sections that a follow-up leaves out: those returned before, and those read.
 
     Raises:
-        InvalidParameter: when the earlier search was of another scope.
+        InvalidParameter: when the earlier search had another scope.
     """
     if trace_id is None:
         return frozenset()
@@ -137,7 +137,7 @@ def seen_before(
 def read_since(
     context: SurfaceContext, trace_id: str | None, exclude: frozenset[tuple[str, int]]
 ) -> frozenset[tuple[str, int]]:
-    """Return those of the sections left out that were read, and that no earlier search returned."""
+    """Return the excluded sections that were read but not returned by an earlier search."""
     if trace_id is None:
         return frozenset()
     trace = context.trace(trace_id)
@@ -145,24 +145,24 @@ def read_since(
 
 
 def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:
-    """Read the file that a path of a search is of.
+    """Read the file of a path in a search.
 
     Raises:
-        ToolError: when it has gone since, or its text cannot be had.
+        ToolError: when it was deleted meanwhile, or cannot be read.
     """
     manual_id, inner = trace.file(path)
     return context.manual(manual_id).document(inner)
 
 
 def named_again(trace: Trace) -> JsonValue:
-    """Return what ``manual_id`` has to be for a search of the same."""
+    """Return the value of ``manual_id`` for another search of the same scope."""
     if not trace.manuals or trace.manual_id == EVERY_MANUAL:
         return trace.manual_id
     return [*trace.manual_id.split("/")]
 
 
 def _named(trace: Trace) -> str:
-    """Name what a search was of, as ``manual_id`` has to name it again."""
+    """Describe the scope of a search, for an error."""
     if not trace.manuals:
         return f"another manual: {trace.manual_id}"
     if trace.manual_id == EVERY_MANUAL:

@@ -1,4 +1,4 @@
-"""The sentences of a Markdown text, each exactly as it stands there."""
+"""Splits a Markdown text into sentences, unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARKER = re.compile(
     r"|[（(][0-9０-９一-十]{1,3}[)）]\s*|[・○●◎■□◆①-⑳]\s*)+"
 )
 _WRAPPED = 40
-"""A line of fewer columns was not wrapped: what it says ends with it."""
+"""A line with fewer columns is not wrapped: a sentence ends with it."""
 _SENTENCE = re.compile(
     r".+?(?:[。！？][。！？」』）】]*|(?<!\b[A-Za-z])[.!?][)\"'\u201d]*(?=\s+[^\sa-z]|\s*\Z)|\Z)",
     re.DOTALL,
@@ -24,9 +24,9 @@ _SENTENCE = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences in order; code, tables, rules and markup of lines are left out.
+    """Yield the sentences in order, without code, tables, rules and line markup.
 
-    A sentence may go on over several lines, if they are long, and then holds their ends.
+    A sentence may span several long lines, and then contains their line ends.
     """
     for block in _blocks(text):
         for match in _SENTENCE.finditer(block):
@@ -36,7 +36,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield paragraphs and items of lists, without their markers."""
+    """Yield paragraphs and list items, without their markers."""
     fenced, place, start, end = False, 0, 0, 0
     for line in text.splitlines(keepends=True):
         marker = _MARKER.match(line)

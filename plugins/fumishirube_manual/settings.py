@@ -1,4 +1,4 @@
-"""What the manual tools have in common to go by."""
+"""Settings that the manual tools share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Extra = Literal[
     "refers_to",
     "addressed",
 ]
-"""What the contract of the tools does not name: keys, parameters, and a tool."""
+"""Keys, parameters and tools beyond the contract."""
 
 DEFAULT_EXTRAS: tuple[Extra, ...] = tuple(
     extra
@@ -42,8 +42,8 @@ DEFAULT_EXTRAS: tuple[Extra, ...] = tuple(
 class VocabularySettings(NamedTuple):
     """How the manual's own words are chosen.
 
-    Up to ``words`` are offered, from the headings of the best ``hits``. A word is taken to stand
-    once among ``section_words`` of each section that has it.
+    Up to ``words`` are suggested, from the headings of the best ``hits``. A word is assumed to
+    occur once among ``section_words`` words of each section that contains it.
     """
 
     words: int = 8
@@ -54,10 +54,9 @@ class VocabularySettings(NamedTuple):
 class ManualSettings(NamedTuple):
     """The settings of the surface that its tools share.
 
-    ``coverage_min`` is the share of a query that an answering section covers; below
-    ``marginal_gain_min`` a follow-up brought so little that no other is proposed. ``extras`` are
-    the keys, parameters and tools that join those of the contract. Without ``claim_graph`` the
-    graph of claims stays empty.
+    ``coverage_min`` is the coverage that an answering section needs. When a follow-up brings less
+    than ``marginal_gain_min``, no further one is proposed. ``extras`` are the keys, parameters and
+    tools beyond the contract. Without ``claim_graph`` the graph of claims stays empty.
     """
 
     coverage_min: float

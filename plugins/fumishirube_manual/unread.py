@@ -1,4 +1,4 @@
-"""The files of a manual that no loader reads, as the tools answer them."""
+"""The files of a manual that no loader reads, in the tools' format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OTHERS = "others"
 
 
 class UnreadRow(LeanAnswer):
-    """How many files with this suffix were not read, and what would read them, if anything."""
+    """How many files with a suffix were not read, and what would read them, if anything."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"reader"})
 
@@ -27,14 +27,14 @@ class UnreadRow(LeanAnswer):
 def unread_rows(
     context: SurfaceContext, settings: ManualSettings, *manual_ids: str
 ) -> tuple[UnreadRow, ...] | None:
-    """Return a row each suffix, the most frequent first; nothing where all files were read."""
+    """Return a row for each suffix, the most frequent first; ``None`` if all files were read."""
     return (every_row(context, *manual_ids) or None) if "unread" in settings.extras else None
 
 
 def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...]:
-    """Return the rows whatever the settings; none where all files were read.
+    """Return the rows regardless of the settings; empty if all files were read.
 
-    Rare suffixes count together, but each that something would read has its row.
+    Rare suffixes are counted together, except those with a remedy.
     """
     counts: Counter[str] = Counter()
     readers: dict[str, str | None] = {}
@@ -55,7 +55,7 @@ def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...
 
 
 def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Iterator[str]:
-    """Return a line for all files that the same would read, and one for the others."""
+    """Yield a line for the files with the same remedy, and one for the others."""
     by_reader: dict[str, list[str]] = {}
     for row in rows or ():
         by_reader.setdefault(row.get("reader") or "", []).append(_files(row))
@@ -70,7 +70,7 @@ def _files(row: Mapping[str, Any]) -> str:
 
 
 def loose_lines(names: Sequence[str] | None, folder: str) -> Iterator[str]:
-    """Return a line that names files beside the manuals, and says what to do."""
+    """Yield a line that names files beside the manuals, with a remedy."""
     if names:
         yield (
             f"in no manual: {', '.join(names)}; a manual is a folder: move them into one, such as "

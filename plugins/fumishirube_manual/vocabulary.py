@@ -1,4 +1,4 @@
-"""The manual's own words for what was asked: those of the headings of the best hits."""
+"""The manual's own words for a query: words of the headings of the best hits."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ ANNOTATION = "vocabulary"
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff々〆ヶ"
 _WORD = re.compile(f"[0-9A-Za-z{_HAN}ァ-ヺー・]+(?:[._+#'-]+[0-9A-Za-z]+)*")
-"""Letters, kanji and katakana that stand together: compounds and names stay whole."""
+"""Adjacent letters, kanji and katakana: compounds and names stay whole."""
 _NUMBERED = re.compile(r"第?\d")
 _CUT = re.compile(f"[{_HAN}][ぁ-ん](?<![はがをにへとものでやなかまよさしすせだ])")
-"""A kanji with the ending of a verb or adjective; before particles and する a word ends."""
+"""A kanji with the ending of a verb or adjective; a word ends before particles and する."""
 _PREFIX = "お"
 _LONGEST = 200
-"""Characters of a heading that words are taken from."""
+"""The most characters of a heading that are used."""
 _SHORTEST, _SHORTEST_ENGLISH = 2, 3
 
 
 def offered_words(
-    rows: Sequence[TraceRow], known: str, corpus: Corpus, settings: VocabularySettings
+    rows: Sequence[TraceRow], query_text: str, corpus: Corpus, settings: VocabularySettings
 ) -> tuple[str, ...]:
-    """Return the words that tell the headings of the best hits from the manual, best first.
+    """Return the words that distinguish the headings of the best hits from the manual, best first.
 
-    A word is worth ``p(w|R) log(p(w|R) / p(w|C))``, its share of the Kullback-Leibler divergence of
-    the hits from the corpus (Carpineto, de Mori, Romano and Bigi, ACM TOIS 19(1), 2001); ``p(w|R)``
-    is the relevance model of Lavrenko and Croft (SIGIR 2001), in which each hit counts by its
-    score. Words of the folded text ``known`` are left out, and those that are a part of a better
-    one, or that a better one is a part of.
+    The score of a word is ``p(w|R) log(p(w|R) / p(w|C))``, its share of the Kullback-Leibler
+    divergence of the hits from the corpus (Carpineto, de Mori, Romano and Bigi, ACM TOIS 19(1),
+    2001); ``p(w|R)`` is the relevance model of Lavrenko and Croft (SIGIR 2001), in which each hit
+    is weighted by its score. Words of the folded text ``query_text`` are excluded, and so are parts
+    of a better word, and words that contain one.
     """
     shares, forms = _relevance_model(rows[: settings.hits])
-    new = {word: share for word, share in shares.items() if not occurs(known, word)}
+    new = {word: share for word, share in shares.items() if not occurs(query_text, word)}
     counts = _sections_with(new, corpus)
-    room = max(1, corpus.size) * settings.section_words
-    worth = {word: p * math.log(p * room / max(1, counts[word])) for word, p in new.items()}
+    total_words = max(1, corpus.size) * settings.section_words
+    scores = {word: p * math.log(p * total_words / max(1, counts[word])) for word, p in new.items()}
     chosen: list[str] = []
-    for word in sorted(worth, key=lambda word: (-worth[word], word)):
-        if len(chosen) == settings.words or worth[word] <= 0:
+    for word in sorted(scores, key=lambda word: (-scores[word], word)):
+        if len(chosen) == settings.words or scores[word] <= 0:
             break
         if not any(word in other or other in word for other in chosen):
             chosen.append(word)
@@ -55,16 +55,16 @@ def offered_words(
 def with_vocabulary(
     context: SurfaceContext, trace: Trace, corpus: Corpus, settings: VocabularySettings
 ) -> Trace:
-    """Note in a trace the manual's own words, where those of the question do not stand together."""
+    """Store in a trace the manual's own words, if the words of the query do not occur together."""
     if ANNOTATION in trace.annotations or answerable(trace) == "yes":
         return trace
-    known = fold("\n".join((trace.text, *trace.required, *trace.origin.query.alternatives)))
-    offered = offered_words(trace.search.rows, known, corpus, settings)
+    query_text = fold("\n".join((trace.text, *trace.required, *trace.origin.query.alternatives)))
+    offered = offered_words(trace.search.rows, query_text, corpus, settings)
     return context.annotate(trace, ANNOTATION, [*offered]) if offered else trace
 
 
 def vocabulary_of(trace: Trace) -> tuple[str, ...]:
-    """Return the words that a search offers to be asked with."""
+    """Return the words that a search suggests."""
     noted: Any = trace.annotations.get(ANNOTATION)
     return tuple(noted) if isinstance(noted, list) else ()
 
@@ -72,7 +72,7 @@ def vocabulary_of(trace: Trace) -> tuple[str, ...]:
 def _relevance_model(
     rows: Sequence[TraceRow],
 ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-    """Return how likely each folded word is in the headings of some hits, and its own form."""
+    """Return the probability of each folded word in the headings of some hits, and its spelling."""
     shares: defaultdict[str, float] = defaultdict(float)
     forms: dict[str, str] = {}
     total = sum(row.score for row in rows) or 1.0
@@ -87,7 +87,7 @@ def _relevance_model(
 
 
 def _words(title: str) -> Iterator[str]:
-    """Yield the words of a heading: no numbers, no stop words, and no part of a word."""
+    """Yield the words of a heading, without numbers, stop words and partial words."""
     for match in _WORD.finditer(title[:_LONGEST]):
         word = match.group().strip("・")
         folded, cut = fold(word), _CUT.match(title, match.end() - 1)
@@ -99,7 +99,7 @@ def _words(title: str) -> Iterator[str]:
 
 
 def _sections_with(words: Collection[str], corpus: Corpus) -> Mapping[str, int]:
-    """Return in how many sections each word stands, at the most: by its rarest term."""
+    """Return an upper bound of the sections with each word: those with its rarest term."""
     terms = {word: [*corpus.terms(word)] for word in words}
     counts = corpus.frequencies({term for many in terms.values() for term in many})
     return {word: min((counts.get(t, 0) for t in many), default=0) for word, many in terms.items()}

@@ -357,7 +357,7 @@ def test_an_annotation_lives_as_long_as_its_trace(application: Application) -> N
     assert application.traces.get(trace_id) == noted
     with pytest.raises(ValueError, match="mine"):
         application.traces.annotate(noted, "mine", None)
-    store = TraceStore(keep=1, seconds=60)
+    store = TraceStore(limit=1, seconds=60)
     gone = application.traces.get(trace_id)
     assert store.annotate(gone, "late", 1).annotations["late"] == 1
     with pytest.raises(NotFound):

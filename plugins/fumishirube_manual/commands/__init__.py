@@ -1,1 +1,1 @@
-"""The verbs of the command line over manuals."""
+"""The commands over manuals."""

@@ -1,4 +1,4 @@
-"""``fumishirube cite check``: which citations still hold."""
+"""``fumishirube cite check``: checks which citations still hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STATES = ("valid", "moved", "changed", "gone")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     inner = parser.add_subparsers(title="commands", metavar="check", required=True)
     words = "say which citations are valid, moved, changed or gone"
     check = add_subcommand(inner, "check", run, words)
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Check every citation, and print what became of it; 1 if any does not hold as it is."""
+    """Check every citation, and print its state; return 1 if any does not hold."""
     cited = list(_cited(options))
     with opened(options) as application:
         if not options.sources:
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
 
 
 def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
-    """Yield each citation with the file that holds it; the empty name is the command line."""
+    """Yield each citation with its file; an empty name is the command line."""
     for source in options.sources:
         if source.startswith(SCHEME):
             yield "", source
@@ -74,7 +74,7 @@ def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
 
 
 def _noted(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield each citation of the vault with the note that holds it."""
+    """Yield each citation in the vault with its note."""
     vault = Root(folder)
     unread = []
     for entry in vault.files() if vault.exists else ():

@@ -1,4 +1,4 @@
-"""``fumishirube coverage``: what a past search saw of its manual, and what is still unread."""
+"""``fumishirube coverage``: shows what a past search covered, and what is still unread."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from fumishirube_manual.scopes import named_again
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     help_text = "the trace's id, as 'find --json' or manual_find gives it"
     parser.add_argument("trace", metavar="TRACE", help=help_text)
     help_text = "also show what each stage did, and why each section scored"
@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the account of a kept search, whichever process made it."""
+    """Print the account of a stored search of any process."""
     with opened(options) as application:
         trace = application.traces.get(options.trace.strip())
         if options.why_not is not None:
@@ -121,7 +121,7 @@ def _unread(trace: Trace, account: CoverageReport) -> Iterator[str]:
 
 
 def _follow_up(trace: Trace, account: CoverageReport) -> dict[str, JsonValue] | None:
-    """Return the arguments of a find that goes on where this one ended, if it left matches."""
+    """Return the arguments of a find for the remaining matches, or ``None``."""
     terms: list[JsonValue] = [required.term for required in account.terms]
     if not account.unranked or not terms:
         return None
@@ -138,7 +138,7 @@ def _place(trace: Trace, out: LeftOut) -> str:
 
 
 def _ref(trace: Trace, out: LeftOut) -> dict[str, JsonValue]:
-    """Return which file it is; of several manuals, in which of them."""
+    """Return a reference to the file, with the manual if there are several."""
     manual_id, path = trace.file(out.path)
     return {"manual_id": manual_id, "path": path} if trace.manuals else {"path": path}
 

@@ -1,4 +1,4 @@
-"""The lines below the hits: which terms were used, what was searched, and what to type next."""
+"""The lines below the hits: the terms used, the coverage, and the next command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fumishirube_manual.vocabulary import vocabulary_of
 
 
 def terms_lines(results: SearchResults) -> Iterator[str]:
-    """Say which terms the sections should hold, who chose them, and where that failed."""
+    """Describe the required terms, who chose them, and where they failed."""
     if results.required:
         required_labels = [_required(term, results.trace) for term in results.required]
         yield f"required terms: {', '.join(required_labels)}"
@@ -27,14 +27,14 @@ def terms_lines(results: SearchResults) -> Iterator[str]:
 
 
 def vocabulary_lines(results: SearchResults) -> Iterator[str]:
-    """Offer the manual's own words, where those of the question do not stand together."""
+    """Suggest the manual's own words, if the words of the query do not occur together."""
     words = vocabulary_of(results.trace)
     if words:
         yield f"the manual's words: {', '.join(map(strip_controls, words))}"
 
 
 def coverage_lines(results: SearchResults) -> Iterator[str]:
-    """Say what was searched, how much of it matched, and what was not searched, and why."""
+    """Describe what was searched, how much of it matched, and what was not searched, and why."""
     scope = (
         f"searched {counted(results.trace.sections, 'section')} "
         f"in {counted(results.account.scanned_files, 'file')} of {_manuals(results)}"
@@ -53,12 +53,12 @@ def coverage_lines(results: SearchResults) -> Iterator[str]:
 
 
 def account_line(results: SearchResults, options: Namespace) -> str:
-    """Return the command that lists what is still unread."""
+    """Return the command that lists the unread matches."""
     return f"account: {command(options, 'coverage', results.trace.id)}"
 
 
 def next_line(results: SearchResults, options: Namespace) -> str:
-    """Return the command that takes the reader on."""
+    """Return the next command for the reader."""
     shown = results.shown()
     if not shown:
         words = ["ls"] if results.trace.manuals else ["toc", results.trace.manual_id]

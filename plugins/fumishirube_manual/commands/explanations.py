@@ -1,4 +1,4 @@
-"""Why a search answered as it did: the tree of what each stage did, and the signals of a hit."""
+"""Explains a search: the tree of stages, and the signals of a hit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LEGEND = (
     "that hold required terms, A and B one of them each); rows are the sections that a step left; "
     "signals are what each scorer gave, marks the reasons; a fuser merges runs, a refiner reorders"
 )
-"""What the words of the two others below mean."""
+"""The legend of the tree and the signals."""
 
 
 def signals_line(row: TraceRow) -> str:
-    """Return a hit's signals by scorer, its marks, and how much of the query it covers."""
+    """Return a hit's signals by scorer, its labels, and its coverage of the query."""
     signals = [f"{name} {value:.2f}" for name, value in row.signals.items() if value]
     parts = [f"signals: {', '.join(signals) or 'none'}", f"covers {row.coverage:.0%} of the query"]
     if row.labels:
@@ -26,7 +26,7 @@ def signals_line(row: TraceRow) -> str:
 
 
 def tree_lines(trace: Trace) -> Iterator[str]:
-    """Yield the spans of one search, a line each, the inner ones indented."""
+    """Yield the spans of one search, one a line, indented by depth."""
     yield ""
     yield f"trace {trace.id} of {trace.manual_id}:"
     yield from table([_cells(span, depth) for span, depth in _spans(trace.search, 1)])

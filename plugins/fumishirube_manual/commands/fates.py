@@ -1,4 +1,4 @@
-"""What became of a section in a search, as lines and as JSON."""
+"""Formats what happened to a section in a search, as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fumishirube.commands import SCHEME, FateStep, SectionFate, table
 
 
 def fate_lines(section_fate: SectionFate) -> Iterator[str]:
-    """Yield the verdict, and what each stage did, the inner ones indented."""
+    """Yield the result, and the effect of each stage, indented by depth."""
     yield f"{section_fate.place}: {section_fate.explanation}"
     yield from table(
         [("  " * step.depth + step.stage, _step_text(step)) for step in section_fate.steps]
@@ -42,7 +42,7 @@ def fate_json(section_fate: SectionFate) -> JsonValue:
 
 
 def reference(word: str) -> Citation:
-    """Take a citation, whose scheme may be left out, from the command line."""
+    """Parse a citation from the command line; the scheme is optional."""
     try:
         return Citation.parse(SCHEME + word.removeprefix(SCHEME))
     except InvalidParameter as error:

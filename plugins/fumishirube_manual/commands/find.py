@@ -1,4 +1,4 @@
-"""``fumishirube find``: the best sections for a question, and what was searched."""
+"""``fumishirube find``: shows the best sections for a query, and what was searched."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _INDENT = "   "
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     help_text = "a question or words, in Japanese or English"
     parser.add_argument(
         "query", metavar="QUERY", type=_text("QUERY", LONGEST_QUERY), help=help_text
@@ -88,7 +88,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Search, and print what came of it."""
+    """Search, and print the result."""
     required = tuple({fold(term): term.strip() for term in options.require}.values())
     if len(required) > MOST_TERMS:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
@@ -100,7 +100,7 @@ def run(options: Namespace) -> int:
         if options.full:
             print_json(full_answer(application, context, required, options))
             return 0
-        manuals = chosen_manuals(context, _wanted(context, options))
+        manuals = chosen_manuals(context, _requested(context, options))
         results = _search(context, manuals, required, options)
         if options.why_not:
             return _print_fate(results.trace, context, options)
@@ -112,8 +112,8 @@ def run(options: Namespace) -> int:
     return 0 if results.complete else 1
 
 
-def _wanted(context: SurfaceContext, options: Namespace) -> list[str]:
-    """Return the manuals that are named, by ``--why-not`` too."""
+def _requested(context: SurfaceContext, options: Namespace) -> list[str]:
+    """Return the manuals to search, from ``--manual`` and ``--why-not``."""
     named: list[str] = options.manual
     if options.why_not is None:
         return named
@@ -140,8 +140,8 @@ def _search(
     context: SurfaceContext, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
     """Search one manual, or several as one."""
-    wanted = [*dict.fromkeys(manuals)]
-    scope = "/".join(sorted(wanted)) if options.manual or len(wanted) == 1 else EVERY_MANUAL
+    requested = [*dict.fromkeys(manuals)]
+    scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
     query = Query(options.query, required, budget=Budget.of(TIME_MS))
     try:
@@ -150,11 +150,11 @@ def _search(
         trace = with_vocabulary(context, trace, result.corpus, VocabularySettings())
     finally:
         bar.close()
-    unread = {name: every_row(context, name) for name in trace.manuals or wanted}
+    unread = {name: every_row(context, name) for name in trace.manuals or requested}
     loose = () if options.manual else context.loose_files()
     places = _places(context, trace, options.limit)
     return SearchResults(
-        options.query, required, options.limit, trace, wanted, unread, loose, places
+        options.query, required, options.limit, trace, requested, unread, loose, places
     )
 
 

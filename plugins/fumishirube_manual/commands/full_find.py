@@ -1,4 +1,4 @@
-"""``fumishirube find --full``: the whole answer of a search, with every argument of the tool."""
+"""``fumishirube find --full``: prints the full answer, with all arguments of the tool."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ARGUMENTS = {
     "expand_scope": "expand_scope",
     "only_unscanned": "only_unscanned_from_trace_id",
 }
-"""The options that only a full answer takes, and the arguments of the tool that they are."""
+"""The options of a full answer, and the tool arguments that they set."""
 _BUDGET = ("max_candidates", "time_ms")
 
 
 def add_full_arguments(parser: ArgumentParser) -> None:
-    """Add the options that only a full answer takes."""
+    """Add the options of a full answer."""
     help_text = "with --full: also the claims that the hits make, and what bears them out"
     parser.add_argument("--claims", action="store_true", default=None, help=help_text)
     help_text = "with --full: return at most so many sections (default: 200)"
@@ -45,7 +45,7 @@ def add_full_arguments(parser: ArgumentParser) -> None:
 
 
 def check_full_arguments(options: Namespace) -> None:
-    """End the command when it has such an option without ``--full``."""
+    """Exit with a usage error for such an option without ``--full``."""
     for option in _ARGUMENTS:
         if getattr(options, option) is not None and not options.full:
             options.parser.error(f"--{option.replace('_', '-')}: needs --full")
@@ -57,7 +57,7 @@ def full_answer(
     required: tuple[str, ...],
     options: Namespace,
 ) -> JsonValue:
-    """Ask the surface for the whole answer, which it gives to nobody outside the process."""
+    """Call the surface's own ``manual_find``, which returns the full answer."""
     manuals = chosen_manuals(context, options.manual)
     if len(manuals) != 1:
         options.parser.error("--full: it searches one manual; name it with --manual ID")
@@ -79,7 +79,7 @@ def full_answer(
 
 
 def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
-    """Choose the terms as a find without any does, and say so: the full answer needs some."""
+    """Pick terms as a plain find does, and print them: the full answer requires some."""
     trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
     chosen = picked(trace) or [
         concept.text[:LONGEST_TERM] for concept in concepts(query)[:MOST_PICKED]

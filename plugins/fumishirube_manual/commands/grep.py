@@ -1,4 +1,4 @@
-"""``fumishirube grep``: every line that holds a text, by file and section."""
+"""``fumishirube grep``: shows every line that contains a text, by file and section."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INDENT = "  "
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     help_text = "a text; of several, a line has to hold one"
     parser.add_argument("texts", metavar="TEXT", nargs="+", help=help_text)
     help_text = "look into this manual only; may be repeated (default: all)"
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Look for the texts, and print the lines that hold one."""
+    """Search the texts, and print the matching lines."""
     if options.regex and len(options.texts) > 1:
         options.parser.error("--regex takes one TEXT; join several with |")
     if (options.context or 0) > _MOST_CONTEXT:
@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
 
 
 def _lines(answer: Any, only: str) -> Iterator[str]:
-    """Yield the lines of an answer; of a single manual the answer does not repeat the name."""
+    """Yield the lines of an answer; an answer about a single manual does not repeat its name."""
     before = None
     for group in answer.get("groups", ()):
         path = _path(group, only)
@@ -108,7 +108,7 @@ def _path(row: Any, only: str) -> str:
 
 
 def _explain(answer: Any, only: str, options: Namespace) -> None:
-    """Say how many lines there are, where, and what was not looked into."""
+    """Print the number of lines and files, and what was not searched."""
     total, different = answer["total"], answer["different"]
     folded = f", {different} of them different," if different != total else ""
     complain(
@@ -127,7 +127,7 @@ def _explain(answer: Any, only: str, options: Namespace) -> None:
 
 
 def _switches(options: Namespace) -> Iterator[str]:
-    """Yield the options that a further page needs."""
+    """Yield the options for the next page."""
     for manual in options.manual:
         yield from ("--manual", manual)
     for name in ("regex", "exact", "word"):

@@ -9,7 +9,7 @@ from fumishirube.commands import Emphasised, clipped, strip_controls, width
 from fumishirube.text import places_of
 from fumishirube_manual.evidence.annotations import weights_of
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
-from fumishirube_manual.evidence.excerpts import excerpt, line_worth
+from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.reader import EvidenceReader
 
 LINES = 3
@@ -28,7 +28,7 @@ class HitLines:
         """Yield up to three lines of a hit, by number; none when its text has changed or gone."""
         weights = weights_of(self._trace, row)
         lines = self._reader.evidence(row, LINES * self._columns).lines
-        best = sorted(lines, key=lambda line: -line_worth(line.text, weights))[:LINES]
+        best = sorted(lines, key=lambda line: -line_weight(line.text, weights))[:LINES]
         for number, line in sorted(best):
             head = f"{_INDENT}{number}: "
             text = self._fitting(strip_controls(line).strip(), len(head), weights)

@@ -1,4 +1,4 @@
-"""``fumishirube ls``: the manuals, and what one of them holds."""
+"""``fumishirube ls``: lists the manuals, or the content of one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _ROOT = "manuals"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     help_text = "a manual, or a folder in one as MANUAL/FOLDER (default: all manuals)"
     parser.add_argument("id", metavar="ID", nargs="?", default=_ROOT, help=help_text)
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    """List the manuals, or what one of them holds."""
+    """List the manuals, or the content of one."""
     with opened(options) as application:
         answer = call_by_name(
             application, "manual_ls", surface=SURFACE, id=_opaque(application, options.id)
@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
 
 
 def _opaque(application: Application, name: str) -> str:
-    """Turn ``MANUAL/FOLDER`` into the tool's own id by walking down; other ids stay."""
+    """Convert ``MANUAL/FOLDER`` to the tool's id by walking down; other ids stay."""
     if name == _ROOT or "::" in name:
         return name
     manual, *folders = name.strip("/").split("/")

@@ -1,4 +1,4 @@
-"""What ``read`` and ``scan`` share: a page of text, and what to type instead of a refused one."""
+"""Prints a page of text for ``read`` and ``scan``, and suggests commands after an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fumishirube_manual.settings import SURFACE
 
 
 class ReadTarget(NamedTuple):
-    """A file of a manual, a line if one is named, and the citation if it has a hash."""
+    """A file of a manual, a line if given, and the citation if it has a hash."""
 
     manual: str
     path: str
@@ -37,7 +37,7 @@ class ReadTarget(NamedTuple):
 def text_page(
     application: Application, place: ReadTarget, options: Namespace, cursor: int | None = None
 ) -> Any:
-    """Return a page of a file that begins at a line, or at the character of a cursor."""
+    """Return the page of a file from a line, or from the character of a cursor."""
     return call_by_name(
         application,
         "manual_scan",
@@ -51,14 +51,14 @@ def text_page(
 
 
 def add_page_options(parser: ArgumentParser) -> None:
-    """Add what both have."""
+    """Add the options of both commands."""
     help_text = "how many characters at most, 256 to 50000 (default: 12000)"
     parser.add_argument("--max-chars", metavar="N", type=at_least(1), help=help_text)
     add_json(parser)
 
 
 def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
-    """Print a page; where it stands, and what to type next, goes to standard error."""
+    """Print a page; print its position and the next command to standard error."""
     if options.json:
         print_json(answer)
         return
@@ -84,16 +84,16 @@ def _end(after: int | None) -> str:
 def explain(
     error: ToolError, context: SurfaceContext, place: ReadTarget, options: Namespace
 ) -> None:
-    """Add to a refusal what to type instead."""
+    """Add a suggested command to an error."""
     try:
         if isinstance(error, NotFound):
             error.add_note(_nearest(context, place, options))
     except ToolError:
-        return  # no better advice than the refusal itself
+        return  # there is no better suggestion than the error's own
 
 
 def _nearest(context: SurfaceContext, place: ReadTarget, options: Namespace) -> str:
-    """Name the section that holds the line, or the file of the nearest name."""
+    """Suggest the section that contains the line, or the file with the nearest name."""
     manual = context.manual(place.manual)
     paths = list(manual.paths())
     if place.path not in paths:

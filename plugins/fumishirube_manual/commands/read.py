@@ -1,4 +1,4 @@
-"""``fumishirube read``: the text of one section."""
+"""``fumishirube read``: prints the text of one section."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from fumishirube_manual.settings import SURFACE
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     help_text = (
         "a citation manual://ID/PATH#L10 as 'find' gives it, or ID/PATH; "
         "the exit code is 1 if it has a hash and the text is another one, or elsewhere, now"
@@ -50,9 +50,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print one section, or a page of a file without sections; the rest goes to standard error.
+    """Print one section, or a page of a file without sections; everything else to standard error.
 
-    Return 1 when the text is not, or not there, what the citation speaks of.
+    Return 1 when the cited text has changed or moved.
     """
     with opened(options) as application:
         context = search_context(application)
@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
 
 
 def _read_place(context: SurfaceContext, cited: Citation, checked: CheckedCitation | None) -> int:
-    """Print what a citation names that people see: a page, a slide, or rows."""
+    """Print the page, slide or rows of a citation."""
     cited = checked.now if checked and checked.now else cited
     document = context.manual(cited.manual_id).document(cited.path)
     placed, lines = cited.within(document), Lines(document.text)
@@ -88,7 +88,7 @@ def _read_place(context: SurfaceContext, cited: Citation, checked: CheckedCitati
 
 
 def _verdict(checked: CheckedCitation | None) -> int:
-    """Return the exit code; where a citation no longer holds, say so."""
+    """Return the exit code; print a note when the citation no longer holds."""
     if checked is None or checked.state == "valid":
         return 0
     complain(f"note: this citation no longer holds ({checked.state}): {checked.explanation}")
@@ -96,7 +96,7 @@ def _verdict(checked: CheckedCitation | None) -> int:
 
 
 def _section(application: Application, place: ReadTarget, options: Namespace) -> Any:
-    """Return the section, or for JSON, which has none, the page that begins at the line."""
+    """Return the section; for JSON, which has none, the page from the line."""
     ref = {"manual_id": place.manual, "path": place.path, "start_line": place.line}
     ref = {key: value for key, value in ref.items() if value is not None}
     try:
@@ -115,7 +115,7 @@ def _section(application: Application, place: ReadTarget, options: Namespace) ->
 
 
 def _place(word: str) -> ReadTarget:
-    """Take a citation, whose scheme may be left out, or the bare names ``ID/PATH``."""
+    """Parse a citation without its scheme, or ``ID/PATH``."""
     manual, _, path = word.partition("/")
     if manual and path and not word.startswith(SCHEME) and "#" not in word:
         return ReadTarget(manual, path, None)

@@ -1,4 +1,4 @@
-"""What a search over several manuals brought: one ranking, and a truthful account of it."""
+"""The results of a search over one or more manuals: the ranking, and the account of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fumishirube_manual.vocabulary import vocabulary_of
 
 
 class TracedHit(NamedTuple):
-    """A hit, the trace of the search that brought it, and the page, slide or rows of it."""
+    """A hit, the trace of its search, and its page, slide or rows."""
 
     trace: Trace
     row: TraceRow
@@ -22,14 +22,14 @@ class TracedHit(NamedTuple):
 
     @property
     def place(self) -> tuple[str, str]:
-        """The manual that the hit is of, and the path there."""
+        """The manual of the hit, and the path in it."""
         return self.trace.file(self.row.path)
 
     @property
     def cite(self) -> str:
-        """The citation: which lines of which file of which manual, and a hash of them.
+        """The citation: lines, file and manual, and a hash of the text.
 
-        Where people see pages, slides or rows, it names those.
+        For documents with pages, slides or rows, it names those instead of lines.
         """
         row = self.row
         if self.cited is not None:
@@ -38,10 +38,10 @@ class TracedHit(NamedTuple):
 
 
 class SearchResults(NamedTuple):
-    """The search of one query, and what is said of it.
+    """The search of one query, and its context.
 
-    ``wanted`` are the manuals that were to be searched. ``unread`` counts the files of each manual
-    that no loader reads; ``loose`` ones are in none. ``places`` are the pages, slides and rows of
+    ``requested`` are the manuals to search. ``unread`` counts the files of each manual that no
+    loader reads; ``loose`` files are in no manual. ``places`` are the pages, slides and rows of
     hits by path and line.
     """
 
@@ -49,57 +49,57 @@ class SearchResults(NamedTuple):
     required: tuple[str, ...]
     limit: int
     trace: Trace
-    wanted: Sequence[str]
+    requested: Sequence[str]
     unread: Mapping[str, Sequence[UnreadRow]] = {}
     loose: Sequence[str] = ()
     places: Mapping[tuple[str, int], CitedPlace] = {}
 
     @property
     def manuals(self) -> Sequence[str]:
-        """The manuals that were searched."""
+        """The manuals searched."""
         return self.trace.manuals or (self.trace.manual_id,)
 
     @property
     def account(self) -> CoverageReport:
-        """How far the search went."""
+        """The account of the search."""
         return CoverageReport.of(self.trace)
 
     @property
     def complete(self) -> bool:
-        """Whether all the manuals were searched."""
-        return {*self.wanted} <= {*self.manuals}
+        """Whether all requested manuals were searched."""
+        return {*self.requested} <= {*self.manuals}
 
     def shown(self) -> list[TracedHit]:
-        """Return the hits that are shown."""
+        """Return the hits shown."""
         rows = self.trace.search.rows[: self.limit]
         return [
             TracedHit(self.trace, row, self.places.get((row.path, row.start_line))) for row in rows
         ]
 
     def skipped(self) -> list[tuple[str, str, str]]:
-        """Return the files that were not searched: the manual, the path and the reason."""
+        """Return the files not searched: the manual, the path and the reason."""
         return [(*self.trace.file(row.path), row.reason) for row in self.trace.skipped]
 
     def degraded(self) -> list[str]:
-        """Return what was not as it should be; of several manuals it names the one it is about."""
+        """Return why the search is degraded; with several manuals it names the one concerned."""
         trace = self.trace
         late = "time ran out before every stage was done" if trace.report.out_of_time else None
         lines = [line for line in (trace.degraded, late) if line]
         return lines if trace.manuals else [f"{trace.manual_id}: {line}" for line in lines]
 
     def terms(self) -> list[str]:
-        """Return the terms of the search: the caller's, or those picked for it."""
+        """Return the terms of the search: the caller's, or those picked."""
         return list(self.required) or picked(self.trace) or []
 
 
 def picked(trace: Trace) -> list[str] | None:
-    """Return the terms that a fuser picked by itself; ``None`` when none of them does that."""
+    """Return the terms that a fuser picked; ``None`` when no fuser picks terms."""
     chosen = trace.report.picked
     return None if chosen is None else list(chosen)
 
 
 def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
-    """Return the findings as one JSON object; several manuals have one id together, as ``*``."""
+    """Return the results as JSON; several manuals together have the id ``*``."""
     trace, account, shown = results.trace, results.account, results.shown()
     answer: dict[str, JsonValue] = {
         "query": results.query,

@@ -1,4 +1,4 @@
-"""``fumishirube scan``: a file page by page, from any line."""
+"""``fumishirube scan``: prints a file page by page, from any line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fumishirube_manual.commands.pages import (
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     parser.add_argument("manual", metavar="MANUAL", help="the manual's id, as 'ls' shows it")
     parser.add_argument("path", metavar="PATH", help="the file, as 'ls' or 'toc' shows it")
     help_text = "the line to start at (default: the first)"
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print one page of a file; what else there is to say goes to standard error."""
+    """Print one page of a file; everything else goes to standard error."""
     if options.line is not None and options.cursor is not None:
         options.parser.error("--line and --cursor exclude each other")
     with opened(options) as application:

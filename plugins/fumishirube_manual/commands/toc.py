@@ -1,4 +1,4 @@
-"""``fumishirube toc``: the files of a manual, and under which headings what stands."""
+"""``fumishirube toc``: shows the files of a manual, and their headings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fumishirube_manual.unread import unread_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments."""
     parser.add_argument("manual", metavar="MANUAL", help="the manual's id, as 'ls' shows it")
     help_text = "only this folder or file of the manual"
     parser.add_argument("--prefix", metavar="PATH", help=help_text)

@@ -1,4 +1,4 @@
-"""What each concept of a question is worth in a manual, and where it stands in a text."""
+"""The weights of a query's concepts in a manual, and their occurrence in a line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SHORTEST = 4
 
 
 class ConceptWeight(NamedTuple):
-    """A concept, folded; what it is worth; and the share of it that each of its terms stands for.
+    """A folded concept, its weight, and the share of each of its terms.
 
-    A word's term is its stem; Japanese is divided as the index divides it.
+    The term of a word is its stem; Japanese is divided as in the index.
     """
 
     text: str
@@ -30,15 +30,15 @@ class ConceptWeight(NamedTuple):
 
 
 def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight, ...]:
-    """Return the concepts of some texts that a corpus knows, weighted by their rarity there.
+    """Return the concepts of some texts that occur in a corpus, weighted by rarity.
 
-    A concept is worth the mean inverse document frequency of its terms, and more the longer it is.
+    The weight is the mean inverse document frequency of its terms, increased with its length.
     """
-    wanted = list(dict.fromkeys(c.text for text in texts for c in concepts(text)))
-    # What is made of more than letters and digits stands in no text.
+    folded = list(dict.fromkeys(c.text for text in texts for c in concepts(text)))
+    # A term with other characters than letters and digits occurs in no text.
     terms = {
         concept: tuple(dict.fromkeys(filter(str.isalnum, corpus.terms(concept))))
-        for concept in wanted
+        for concept in folded
     }
     distinct = list(dict.fromkeys(term for many in terms.values() for term in many))[:_TERMS]
     counts = corpus.frequencies(distinct)
@@ -46,30 +46,30 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
     idf = {term: rarity(size, counts[term]) for term in distinct if counts.get(term)}
     weighted = []
     for concept, many in terms.items():
-        known = {_stemmed(term): idf[term] for term in many if term in idf}
-        if not known:
+        rarities = {_stemmed(term): idf[term] for term in many if term in idf}
+        if not rarities:
             continue
-        total = sum(known.values()) or 1.0
-        length = min(_LONGEST, 1 + _LONG * (len(known) - 1))
-        shares = {term: value / total for term, value in known.items()}
-        weighted.append(ConceptWeight(concept, length * total / len(known), shares))
+        total = sum(rarities.values()) or 1.0
+        length = min(_LONGEST, 1 + _LONG * (len(rarities) - 1))
+        shares = {term: value / total for term, value in rarities.items()}
+        weighted.append(ConceptWeight(concept, length * total / len(rarities), shares))
     return tuple(weighted)
 
 
 class LineText(NamedTuple):
-    """A line, folded, with the stems of its words."""
+    """A folded line, with the stems of its words."""
 
     folded: str
     stems: frozenset[str]
 
     @classmethod
     def of(cls, line: str) -> LineText:
-        """Return the line as concepts are looked for in it."""
+        """Return the line prepared for matching."""
         folded = fold(line)
         return cls(folded, frozenset(map(stem, _WORD.findall(folded))))
 
     def share(self, concept: ConceptWeight) -> float:
-        """Return how much of a concept stands in the line: 0 to 1, and a little more if whole."""
+        """Return the share of a concept in the line: 0 to 1, a little more if it occurs whole."""
         if occurs(self.folded, concept.text):
             return _WHOLE
         return sum(
@@ -80,13 +80,13 @@ class LineText(NamedTuple):
 
 
 def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...]:
-    """Return how much of each concept stands in a line."""
+    """Return the share of each concept in a line."""
     return tuple(line.share(concept) for concept in weights)
 
 
 @lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """Return an English word without the ending of its plural (Harman's S stemmer, 1991)."""
+    """Return an English word without its plural ending (Harman's S stemmer, 1991)."""
     if len(word) < _SHORTEST or not word.endswith("s"):
         return word
     if word.endswith("ies") and not word.endswith(("eies", "aies")):

@@ -1,4 +1,4 @@
-"""Cutting a long line around what bears on a question."""
+"""Cuts a long line around its most relevant part."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ _SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?
 
 
 def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
-    """Return the sentences of a line around what matters, in about so many characters.
+    """Return the most relevant sentences of a line, in about ``most`` characters.
 
-    ``…`` says that something was cut off. A sentence that is too long itself is cut around the
-    densest stretch.
+    ``…`` marks omissions. A sentence that is too long itself is cut around its densest part.
     """
     sentences = [match for match in _SENTENCE.finditer(line) if match.group()]
-    scores = [line_worth(match.group(), weights) for match in sentences]
+    scores = [line_weight(match.group(), weights) for match in sentences]
     best = max(range(len(sentences)), key=scores.__getitem__)
     start, end = sentences[best].span()
     if end - start > most:
@@ -39,18 +38,18 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
         start, end = sentences[first].start(), sentences[last].end()
 
 
-def line_worth(text: str, weights: Sequence[ConceptWeight]) -> float:
-    """Return what the concepts that stand in a text are worth."""
+def line_weight(text: str, weights: Sequence[ConceptWeight]) -> float:
+    """Return the sum of the weights of the concepts in a text."""
     line = LineText.of(text)
     return math.fsum(concept.weight * line.share(concept) for concept in weights)
 
 
 def _densest(line: str, start: int, end: int, most: int, weights: Sequence[ConceptWeight]) -> int:
-    """Return where the stretch begins that holds the most, looked for in steps."""
+    """Return the start of the part with the greatest weight, searched in steps."""
     step = max(1, most // 4)
     places = [*range(start, max(start + 1, end - most), step), max(start, end - most)]
     ranked: list[tuple[float, int]] = [
-        (line_worth(line[at : at + most], weights), -at) for at in places
+        (line_weight(line[at : at + most], weights), -at) for at in places
     ]
     return -max(ranked)[1]
 

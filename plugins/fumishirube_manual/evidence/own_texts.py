@@ -1,4 +1,4 @@
-"""The own text of a section that a search returned."""
+"""Reads the own text of a section that a search returned."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fumishirube.text import Lines, decode
 
 
 def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> str | None:
-    """Return a section's own text, its heading included; nothing when it has changed or gone.
+    """Return a section's own text with its heading; ``None`` when it has changed or was deleted.
 
-    It is read from the file's own lines; only where those are not the section's text, as in a
-    file that a loader makes over, the file is loaded.
+    The file's own lines are used if they are the section's text; otherwise, as for a file that
+    its loader renders, the file is loaded.
     """
     try:
         written = _as_written(context.root.child(manual_id).read_bytes(row.path), row)
@@ -22,7 +22,7 @@ def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> str | No
 
 
 def _as_written(data: bytes, row: TraceRow) -> str | None:
-    """Return the section from the file's own text; nothing where that is no text, or another."""
+    """Return the section from the file's own lines; ``None`` if it is binary, or differs."""
     try:
         return _lines_of(decode(data), row)
     except Unreadable:

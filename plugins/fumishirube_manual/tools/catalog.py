@@ -1,4 +1,4 @@
-"""What the surface ``manual`` offers."""
+"""The tools of the surface ``manual``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _TEXTS = {
     "manual_hits": hits_text,
     "manual_read": read_text,
 }
-"""How the answers of some tools are written down for a model."""
+"""The plain-text formats of some answers."""
 
 
 def tools(
     context: SurfaceContext, settings: ManualSettings, scan_max_chars: int
 ) -> Sequence[Tool[Any, Any]]:
-    """Return the tools, in the order in which an agent meets them."""
+    """Return the tools, in the order in which clients list them."""
     every_place = (grep_tool(context, settings),) if "grep" in settings.extras else ()
     offered: Sequence[Tool[Any, Any]] = (
         ls_tool(context, settings),
@@ -49,5 +49,5 @@ def tools(
 
 
 def commands(context: SurfaceContext, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:
-    """Return the tools that callers inside the process have, whatever clients are offered."""
+    """Return the tools for callers inside the process, independent of those offered to clients."""
     return full_tool(context, settings), grep_tool(context, settings)

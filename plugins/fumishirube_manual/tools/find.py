@@ -1,4 +1,4 @@
-"""``manual_find``: search one manual."""
+"""``manual_find``: searches manuals."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
+    excluded_sections,
     files_below,
     read_since,
     scope_id,
-    seen_before,
 )
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
@@ -82,12 +82,12 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 def search(
     context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
 ) -> Trace:
-    """Run the search that the arguments ask for, and return its trace."""
+    """Run the search of a call, and return its trace."""
     scope = scope_id(context, params.manual_id, settings.extras)
     limits = params.budget or FindBudget()
     follows = params.only_unscanned_from_trace_id is not None
     earlier = params.only_unscanned_from_trace_id
-    exclude = seen_before(context, scope, earlier, call.session)
+    exclude = excluded_sections(context, scope, earlier, call.session)
     query = Query(
         text=params.query,
         required=params.required_terms,
@@ -117,7 +117,7 @@ def search(
 def assessment(
     trace: Trace, diagnosis: Diagnosis, account: CoverageReport, answer: Answer
 ) -> SearchAssessment:
-    """Return what is said of a search to the cache and to the statistics."""
+    """Return the assessment of a search for the cache and the statistics."""
     return SearchAssessment(
         status=diagnosis.status,
         cutoff_reason=diagnosis.cutoff_reason,

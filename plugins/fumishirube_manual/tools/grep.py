@@ -1,4 +1,4 @@
-"""``manual_grep``: every line that holds a text, or matches a pattern."""
+"""``manual_grep``: returns every line that contains a text, or matches a pattern."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CURSOR = re.compile(r"(\d{1,9})\.([0-9a-f]{8})")
 
 
 class GrepParams(Params):
-    """What to look for, and where."""
+    """The texts or the pattern, and the scope."""
 
     any: Annotated[
         tuple[Annotated[str, Field(max_length=TEXT_CHARS)], ...] | None,
@@ -82,8 +82,10 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
         tally = _tally(params, matcher) if params.matches_only else None
-        room = 0 if params.count_only or params.matches_only else chars - listed_chars(chars)
-        page = LinePage(matcher, offset, room, 0 if params.matches_only else params.context or 0)
+        line_chars = 0 if params.count_only or params.matches_only else chars - listed_chars(chars)
+        page = LinePage(
+            matcher, offset, line_chars, 0 if params.matches_only else params.context or 0
+        )
         account = SearchAccount()
         for manual_id in scope.ids:
             try:
@@ -138,7 +140,7 @@ def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
 
 
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
-    """Return the answer with the pages, slides and rows of its lines, where people see such."""
+    """Return the answer with the pages, slides and rows of its lines, if the documents have any."""
     groups = []
     for group in answer.groups or ():
         manual = context.manual(group.manual_id or scope.ids[0])
@@ -149,7 +151,7 @@ def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer
 
 
 def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
-    """Return the manuals that are meant; each has to be there."""
+    """Return the manuals to search, after checking that each exists."""
     scope = scope_id(context, named, ("everywhere",))
     return SearchScope(tuple(manuals_in(context, scope)), every=scope == EVERY_MANUAL)
 
@@ -182,7 +184,7 @@ def _search(
     budget: Budget,
     call: Call,
 ) -> None:
-    """Look through one manual."""
+    """Search one manual."""
     matcher, page, account, tally = results
     prefix = (params.path_prefix or "").strip()
     below = clean_path(prefix, "path_prefix") if prefix else ""
@@ -207,7 +209,7 @@ def _search(
 
 
 def _offset(cursor: str | None) -> tuple[int, str]:
-    """Return where the page begins, and what the lines were when the cursor was given."""
+    """Return the start of the page, and the fingerprint of the lines when the cursor was issued."""
     if cursor is None:
         return 0, ""
     match = _CURSOR.fullmatch(cursor)
@@ -219,7 +221,7 @@ def _offset(cursor: str | None) -> tuple[int, str]:
 
 
 def _fingerprint(params: GrepParams, scope: SearchScope, page: LinePage) -> str:
-    """Return what changes with the question and with every line that answers it."""
+    """Return a value that changes with the arguments and with every matching line."""
     arguments = params.model_dump(exclude={"cursor", "max_chars", "count_only"})
     question = repr((sorted(arguments.items()), scope.ids, page.fingerprint))
     return hashlib.sha256(question.encode("utf-8", "replace")).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""``manual_ls``: the manuals, and what a folder of one holds."""
+"""``manual_ls``: lists the manuals, or a folder of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOLDER, _FILE = "dir", "file"
 
 
 class ManualLsParams(Params):
-    """What to list."""
+    """The folder to list."""
 
     id: Annotated[
         str | None,
@@ -42,9 +42,9 @@ class ManualLsItem(LeanAnswer):
 
 
 class ManualLsAnswer(LeanAnswer):
-    """What one folder holds.
+    """The content of a folder.
 
-    Of a manual also its ``unread_files``, which no loader reads.
+    For a manual also its ``unread_files``, which no loader reads.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset({"unread_files"})
@@ -62,18 +62,18 @@ class _Place(NamedTuple):
 def ls_tool(
     context: SurfaceContext, settings: ManualSettings
 ) -> Tool[ManualLsParams, ManualLsAnswer]:
-    """Return the tool; any successful call opens the other manual tools to its session."""
+    """Return the tool; any successful call enables the other manual tools in its session."""
 
     def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
-        wanted = _wanted(params.id)
-        items = _manuals(context) if wanted == ROOT_ID else _children(context, wanted)
+        folder_id = _folder_id(params.id)
+        items = _manuals(context) if folder_id == ROOT_ID else _children(context, folder_id)
         if call.session is not None:
             call.session.discovered = True
-        manual = wanted != ROOT_ID and "::" not in wanted
+        manual = folder_id != ROOT_ID and "::" not in folder_id
         return ManualLsAnswer(
-            id=wanted,
+            id=folder_id,
             items=tuple(items),
-            unread_files=unread_rows(context, settings, wanted) if manual else None,
+            unread_files=unread_rows(context, settings, folder_id) if manual else None,
         )
 
     return Tool(
@@ -91,25 +91,25 @@ def ls_tool(
     )
 
 
-def _wanted(raw: str | None) -> str:
+def _folder_id(raw: str | None) -> str:
     if not raw:
         return ROOT_ID
-    wanted = nfc(raw.strip())
-    if wanted.startswith(f"{_FOLDER}::"):
-        return wanted
-    if wanted.startswith(f"{_FILE}::"):
+    folder_id = nfc(raw.strip())
+    if folder_id.startswith(f"{_FOLDER}::"):
+        return folder_id
+    if folder_id.startswith(f"{_FILE}::"):
         raise InvalidParameter(
             "a file cannot be listed; read it with manual_read or manual_scan", parameter="id"
         )
-    return clean_name(wanted, "id")
+    return clean_name(folder_id, "id")
 
 
 def _manuals(context: SurfaceContext) -> list[ManualLsItem]:
     return [ManualLsItem(id=name, name=name, kind="dir") for name in context.manuals()]
 
 
-def _children(context: SurfaceContext, wanted: str) -> list[ManualLsItem]:
-    place = _decoded(wanted) if "::" in wanted else _Place(wanted, "")
+def _children(context: SurfaceContext, folder_id: str) -> list[ManualLsItem]:
+    place = _decoded(folder_id) if "::" in folder_id else _Place(folder_id, "")
     manual = context.manual(place.manual_id)
     try:
         entries = manual.entries(place.path)
@@ -137,8 +137,8 @@ def _encoded(kind: str, manual_id: str, path: str) -> str:
     return f"{kind}::{manual_id}::{coded}"
 
 
-def _decoded(wanted: str) -> _Place:
-    parts: Sequence[str] = wanted.split("::")
+def _decoded(folder_id: str) -> _Place:
+    parts: Sequence[str] = folder_id.split("::")
     if len(parts) == len(_Place._fields) + 1 and parts[1] and parts[2]:
         coded = parts[2]
         try:

@@ -1,4 +1,4 @@
-"""``manual_read``: one section, with its children."""
+"""``manual_read``: reads a section with its sub-sections, or ranges of lines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from fumishirube_manual.settings import ManualSettings
 
 
 class ReadRef(Params):
-    """Which section; a hit's ref can be passed as it is."""
+    """A section; accepts the ref of a hit."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -51,7 +51,7 @@ class ReadRef(Params):
 
 
 class ManualReadParams(Params):
-    """Which section, and how much of it; or which ranges of lines."""
+    """The section and how much of it, or the ranges of lines."""
 
     ref: ReadRef | None = None
     refs: LineRanges | None = None
@@ -70,7 +70,7 @@ class ManualReadApplied(Answer):
 
 
 class ManualReadAnswer(LeanAnswer):
-    """The text, its lines, and where the file goes on."""
+    """The text, its lines, and where the file continues."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
@@ -84,7 +84,7 @@ class ManualReadAnswer(LeanAnswer):
 
 
 class RangesAnswer(LeanAnswer):
-    """The ranges that ``refs`` named, in its order; or, for a ``ref``, what it is answered with."""
+    """The ranges in ``refs``, in order; or, for a ``ref``, the members of its answer."""
 
     omitted: ClassVar[frozenset[str]] = frozenset(
         {
@@ -112,7 +112,7 @@ class RangesAnswer(LeanAnswer):
 def read_tool(
     context: SurfaceContext, settings: ManualSettings
 ) -> Tool[ManualReadParams, ManualReadAnswer] | Tool[ManualReadParams, RangesAnswer]:
-    """Return the tool; it reads ranges of lines too, if the settings say so."""
+    """Return the tool; with the setting, it also reads ranges of lines."""
 
     def read(params: ManualReadParams, call: Call) -> ManualReadAnswer:
         if params.ref is None:
@@ -194,7 +194,7 @@ def _read_section(
 
 
 def _section(document: Document, start_line: int | None) -> Section:
-    """Return the section that starts on this line; without a line, the first that holds text."""
+    """Return the section that starts on a line; without a line, the first one with text."""
     if start_line is None and document.sections:
         return next(filter(document.holds_text, document.sections), document.sections[0])
     for section in document.sections:
@@ -208,7 +208,7 @@ def _section(document: Document, start_line: int | None) -> Section:
 
 
 def _top(document: Document, section: Section) -> int:
-    """Return where reading the first section with text starts: at the front matter, if any."""
+    """Return the start of the first section with text, including front matter."""
     first = document.sections[0]
     return first.start if first.start < document.content else section.start
 
@@ -216,7 +216,7 @@ def _top(document: Document, section: Section) -> int:
 def _before(
     session: Session | None, place: tuple[str, str], section: Section, document: Document
 ) -> int | None:
-    """Return where the session's last reading of the same section of the same text ended."""
+    """Return where the session's last reading of the same section and text ended."""
     if session is None:
         return None
     with session.lock:

@@ -1,4 +1,4 @@
-"""``manual_scan``: a file from any place on, page by page."""
+"""``manual_scan``: reads a file page by page, from any place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fumishirube_manual.settings import ManualSettings
 
 
 class ManualScanParams(Params):
-    """Which file, from where, and how much."""
+    """The file, the start, and the size of a page."""
 
     manual_id: ManualId
     path: FilePath
@@ -52,7 +52,7 @@ class ManualScanAnswer(LeanAnswer):
 def scan_tool(
     context: SurfaceContext, settings: ManualSettings, page_chars: int
 ) -> Tool[ManualScanParams, ManualScanAnswer]:
-    """Return the tool; ``page_chars`` is the size of a page when the caller names none."""
+    """Return the tool; ``page_chars`` is the default size of a page."""
 
     def run(params: ManualScanParams, call: Call) -> ManualScanAnswer:
         manual = manual_by_id(context, params.manual_id)

@@ -1,4 +1,4 @@
-"""``manual_toc``: the files of a manual, and their headings."""
+"""``manual_toc``: lists the files of a manual, and their headings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HEADINGS = 20
 
 
 class Offset(Params):
-    """How many files to pass over."""
+    """How many files to skip."""
 
     offset: Annotated[int, Field(ge=0)]
 
@@ -67,7 +67,7 @@ def _lowered(value: Any) -> Any:
 
 
 class TocParams(Params):
-    """Which files, and whether with their headings."""
+    """The files, and whether to list their headings."""
 
     manual_id: ManualId
     path_prefix: Annotated[
@@ -87,7 +87,7 @@ class TocParams(Params):
 
 
 class TocHeading(LeanAnswer):
-    """One heading, the line on which its section starts, and the page, slide or row of that."""
+    """One heading, the first line of its section, and the page, slide or row of that line."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"place"})
 
@@ -98,9 +98,9 @@ class TocHeading(LeanAnswer):
 
 
 class TocItem(LeanAnswer):
-    """One file, and its first headings; ``headings_total`` where there are more.
+    """One file and its first headings; ``headings_total`` if there are more.
 
-    The ``title`` is that of the whole page, where its front matter gives one.
+    ``title`` is the title of the whole page, if its front matter has one.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset({"headings_total", "title"})
@@ -162,8 +162,8 @@ def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParam
                 min=0,
                 max=len(paths),
             )
-        wanted = paths[applied.offset : applied.offset + applied.max_files]
-        items = tuple(fitting(_item(manual, path, applied, settings) for path in wanted))
+        listed = paths[applied.offset : applied.offset + applied.max_files]
+        items = tuple(fitting(_item(manual, path, applied, settings) for path in listed))
         end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
@@ -218,7 +218,7 @@ def _applied(params: TocParams) -> TocApplied:
 
 
 def _below(paths: Sequence[str], prefix: str) -> list[str]:
-    """Return the file of this path, or the files below it; part of a name matches nothing."""
+    """Return the file of a path, or the files below it; a partial name matches nothing."""
     return [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
 
 
@@ -230,8 +230,8 @@ def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettin
     except Unreadable:
         return TocItem(path=path, headings=())
     sections = _headings(document)
-    wanted = sections[: applied.max_headings_per_file]
-    shown = tuple(fitting((_heading(document, s, settings) for s in wanted), ANSWER_CHARS))
+    listed = sections[: applied.max_headings_per_file]
+    shown = tuple(fitting((_heading(document, s, settings) for s in listed), ANSWER_CHARS))
     return TocItem(
         path=path,
         title=document.title or None if "titles" in settings.extras else None,
@@ -252,7 +252,7 @@ def _heading(document: Document, section: Section, settings: ManualSettings) -> 
 
 
 def _headings(document: Document) -> Sequence[Section]:
-    """Return the sections, without front matter above the first: it has no heading of its own."""
+    """Return the sections with a heading, without front matter above the first."""
     sections = document.sections
     bare = len(sections) > 1 and sections[0].start < document.content
     return sections[1:] if bare and not document.holds_text(sections[0]) else sections
