@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from fumishirube.corpus import Corpus
+from fumishirube.corpus import Corpus, DistantCorpus
 from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
@@ -30,6 +30,7 @@ _log = logging.getLogger("fumishirube")
 
 SectionKey = tuple[str, int]
 
+_REHEARSAL = StageCall("index", "rehearsal", "the index")
 _CONTINUED = 50
 """Up to how many hits a follow-up has that no stage named."""
 
@@ -110,6 +111,20 @@ class _Search:
         self.counts = SearchCounts()
 
     def run(self) -> PipelineResult:
+        corpus: object = self.corpus
+        if isinstance(corpus, DistantCorpus) and _REHEARSAL not in self.abandoned:
+            with self.recorder.calling(_REHEARSAL):
+                corpus.rehearse(self._rehearsed)
+        return self.answer()
+
+    def _rehearsed(self, corpus: Corpus) -> PipelineResult:
+        """Search without an effect: in a state of its own, and without logging what fails."""
+        query = replace(self.query, state=SearchState())
+        pipeline = replace(self.pipeline, strict=True)
+        return _Search(pipeline, query, corpus, self.abandoned).answer()
+
+    def answer(self) -> PipelineResult:
+        """Plan, score, fuse and refine."""
         recorder, query, corpus = self.recorder, self.query, self.corpus
         started = recorder.open()
         merged = self._fan_out(query, self.pipeline.fusers)
@@ -273,7 +288,14 @@ def _complete(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
 def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
     """Return the ranking that a search ended in, with its passages from the index."""
     paths = {row.path for row in search.rows}
-    passages = {passage.key: passage for path in paths for passage in corpus.page(path)}
+
+    def sections(corpus: Corpus) -> dict[SectionKey, Passage]:
+        return {passage.key: passage for path in paths for passage in corpus.page(path)}
+
+    distant: object = corpus
+    if isinstance(distant, DistantCorpus):
+        distant.rehearse(sections)
+    passages = sections(corpus)
     hits = (
         Hit(passages[key], row.score, row.labels, row.coverage, row.matched, row.signals)
         for row in search.rows
