@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from fumishirube import (
     Clause,
+    Corpus,
     Count,
     Fields,
+    FumishirubeError,
+    Holds,
     IndexMatch,
     Pages,
     Passage,
@@ -18,8 +22,10 @@ from fumishirube import (
 from fumishirube.text import fold, mentions, term_forms
 from fumishirube_opensearch.clauses import Body, Translator, either, texts_in
 from fumishirube_opensearch.generations import Record
-from fumishirube_opensearch.searches import Answer, FoundSection, Searches
+from fumishirube_opensearch.searches import Answer, FoundSection, Searches, key_of
 from fumishirube_opensearch.sections import PARTS
+
+_log = logging.getLogger("fumishirube")
 
 T = TypeVar("T")
 Asking: TypeAlias = Generator[Sequence[Body], Sequence[Answer], T]
@@ -30,8 +36,9 @@ _ANY = ("section", "blank")
 _PAGE = 10_000
 """The engine returns no more hits at a time."""
 _MOST = 1_000_000
-_FEW = 50
+_FEW = 20
 """How many matches are read at once when it takes reading to tell where a text stands."""
+_REHEARSALS = 4
 _ORDER: list[Any] = [{"_score": "desc"}, {"of": "asc"}, {"line": "asc"}]
 _NOTHING = Answer(hits=(), total=0, partial=False, shards={})
 
@@ -74,22 +81,36 @@ class SharedCorpus:
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
         """Return the best matches above the floor, best first, ties by path and line."""
-        return self._run(self._search(clause, limit, cutoff or ScoreCutoff()))
+        return self._run(self._search(clause, limit, cutoff or ScoreCutoff()), ())
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the matching sections, those without a text of their own included unless told."""
-        return self._run(self._count(clause, cap, searched=searched))
+        return self._run(self._count(clause, cap, searched=searched), Count(0))
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return in how many live sections each term stands."""
-        return self._run(self._frequencies(tuple(terms)))
+        return self._run(self._frequencies(tuple(terms)), dict.fromkeys(terms, 0))
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of one file, in order."""
-        return self._run(self._page(path))
+        return self._run(self._page(path), ())
 
-    def _run(self, asking: Asking[T]) -> T:
-        """Let a verb ask until it returns."""
+    def rehearse(self, search: Callable[[Corpus], object]) -> None:
+        """Run a search as often as it asks something else, and fetch the answers in between."""
+        for number in range(_REHEARSALS if self._record.ranges else 0):
+            rehearsal = Rehearsal(self, hits=number > 0)
+            try:
+                search(rehearsal)
+            except (FumishirubeError, KeyboardInterrupt):
+                raise
+            except Exception:  # a stage that fails does so again, where that is handled
+                _log.debug("a stage failed in a rehearsal", exc_info=True)
+            if not rehearsal.wanted:
+                return
+            self._answers([*rehearsal.wanted.values()])
+
+    def _run(self, asking: Asking[T], otherwise: T) -> T:
+        """Let a verb ask until it returns; ``otherwise`` is what a rehearsal returns."""
         try:
             wanted = next(asking)
             while True:
@@ -126,9 +147,23 @@ class SharedCorpus:
         return hits
 
     def _count(self, clause: Clause, cap: int | None, *, searched: bool) -> Asking[Count]:
+        if isinstance(clause, Holds) and cap is not None and not searched:
+            least = yield from self._at_least(fold(clause.text))
+            if least > cap:
+                return Count(cap, at_least=True)
         query = self._filtered((yield from self._query(clause)), _SECTION if searched else _ANY)
         (answer,) = yield [_counted(query, cap)]
         return Count.capped(answer.total, cap)
+
+    def _at_least(self, text: str) -> Asking[int]:
+        """Return how many of the first sections that may hold a text do."""
+        if text in self._holding:
+            return 0
+        query, exact = self._narrow(text)
+        if exact:
+            return 0
+        (first,) = yield [_read(self._filtered(query, _ANY), _FEW, self._verified)]
+        return sum(_holds(hit.passage, text) for hit in first.hits)
 
     def _frequencies(self, terms: Sequence[str]) -> Asking[Mapping[str, int]]:
         """Count each term; answers do not depend on which others are counted with it."""
@@ -202,6 +237,38 @@ class SharedCorpus:
             narrowed.append(query)
             sure = sure and exact
         return either(narrowed), sure
+
+
+class Rehearsal(SharedCorpus):
+    """Answers what is known already, and remembers what else is asked.
+
+    Without ``hits`` it remembers only counts until they are known: what is searched for follows
+    from them.
+    """
+
+    def __init__(self, corpus: SharedCorpus, *, hits: bool) -> None:
+        vars(self).update(vars(corpus))
+        self._hits = hits
+        self.wanted: dict[str, Body] = {}
+
+    def _run(self, asking: Asking[T], otherwise: T) -> T:
+        try:
+            wanted = next(asking)
+            while True:
+                known = [self._searches.known(body) for body in wanted]
+                answers = [answer for answer in known if answer is not None]
+                if len(answers) < len(known):
+                    self._remember(wanted)
+                    return otherwise
+                wanted = asking.send(answers)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+
+    def _remember(self, wanted: Sequence[Body]) -> None:
+        for body in wanted:
+            if self._hits or not self.wanted or "_score" not in str(body.get("sort")):
+                self.wanted[key_of(body)] = body
 
 
 def _unheld(text: str) -> Body:

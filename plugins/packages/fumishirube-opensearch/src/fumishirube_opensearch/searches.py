@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
@@ -12,7 +13,9 @@ from fumishirube_opensearch.clauses import Body
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.sections import section_of
 
-_ANSWERS = 1024
+_ANSWERS = 4096
+_SHORT = 2.0
+"""Seconds for which the answer of some shards is kept."""
 _SENT = 500
 """How many searches one request holds at most."""
 
@@ -43,6 +46,7 @@ class Searches:
         self._index = index
         self._whole = whole
         self._answers: dict[str, Answer] = {}
+        self._asked: dict[str, float] = {}
         self._lock = Lock()
         self.round_trips = 0
 
@@ -53,13 +57,15 @@ class Searches:
 
     def known(self, body: Body) -> Answer | None:
         """Return the answer of a search, if it is kept."""
-        return self._answers.get(_key(body))
+        with self._lock:
+            return self._kept(key_of(body))
 
     def ask(self, bodies: Sequence[Body]) -> Sequence[Answer]:
         """Return the answers of some searches, in order."""
-        keys = [_key(body) for body in bodies]
+        keys = [key_of(body) for body in bodies]
         with self._lock:
-            answers = {key: self._answers[key] for key in keys if key in self._answers}
+            kept = {key: self._kept(key) for key in keys}
+        answers = {key: answer for key, answer in kept.items() if answer is not None}
         rows = [(k, b) for k, b in dict(zip(keys, bodies, strict=True)).items() if k not in answers]
         for at in range(0, len(rows), _SENT):
             part = rows[at : at + _SENT]
@@ -72,15 +78,23 @@ class Searches:
             self._keep(fresh)
         return [answers[key] for key in keys]
 
+    def _kept(self, key: str) -> Answer | None:
+        """Return an answer; one of only some shards is kept for the search that asked."""
+        answer = self._answers.get(key)
+        old = answer is not None and answer.partial and time.monotonic() > self._asked[key] + _SHORT
+        return None if old else answer
+
     def _keep(self, fresh: Mapping[str, Answer]) -> None:
         with self._lock:
-            if len(self._answers) + len(fresh) > _ANSWERS:
-                self._answers.clear()
-            # What only some shards have answered is asked again the next time.
-            self._answers.update((k, answer) for k, answer in fresh.items() if not answer.partial)
+            for key in [*self._answers][: max(0, len(self._answers) + len(fresh) - _ANSWERS)]:
+                del self._answers[key]
+            self._answers.update(fresh)
+            partial = {key for key, answer in fresh.items() if answer.partial}
+            self._asked.update(dict.fromkeys(partial, time.monotonic()))
 
 
-def _key(body: Body) -> str:
+def key_of(body: Body) -> str:
+    """Return what two searches share that ask the same."""
     return json.dumps(body, sort_keys=True)
 
 

@@ -1,0 +1,42 @@
+"""Workspaces whose manuals are indexed in a cluster, and finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fumishirube import Query
+from fumishirube.faces.cli.workspace import search_context
+from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
+
+MANUALS = Path(__file__).parents[2] / "manuals"
+
+
+@contextmanager
+def opened(folder: Path, manuals: Path, **settings: Any) -> Iterator[Application]:
+    """Open a workspace over a folder of manuals; with settings their index is in a cluster."""
+    folder.mkdir(exist_ok=True)
+    index = {"use": "opensearch", "with": settings} if settings else {"use": "tantivy"}
+    config = {"pipelines": {"manual": {"index": index}}}
+    (folder / "fumishirube.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    application = open_application(folder, strangers=True, environ={"MANUALS_ROOT": str(manuals)})
+    try:
+        yield application
+    finally:
+        application.close()
+
+
+def first_ten(application: Application, manual: str, query: Query) -> Sequence[tuple[str, int]]:
+    """Return where the first ten hits of a query are."""
+    hits = search_context(application).find(manual, query).ranking.hits
+    return [hit.passage.key for hit in hits[:10]]
+
+
+def requests(usage: Mapping[str, Any], action: str) -> int:
+    """Return how often all nodes were asked for something, given what they say of their usage."""
+    return sum(node["rest_actions"].get(action, 0) for node in usage["nodes"].values())
