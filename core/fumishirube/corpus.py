@@ -172,19 +172,6 @@ class Corpus(Protocol):
         ...
 
 
-@runtime_checkable
-class DistantCorpus(Protocol):
-    """A corpus of which every question costs a round trip, unless several are sent together."""
-
-    def rehearse(self, search: Callable[[Corpus], object]) -> None:
-        """Run a search a few times to learn what it will ask, and fetch these answers together.
-
-        Each time the search gets a corpus that answers what is known, and otherwise nothing, zero
-        or an empty page; what comes of it is dropped.
-        """
-        ...
-
-
 # --- what a clause means --------------------------------------------------------------------
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from fumishirube.corpus import Corpus, DistantCorpus
+from fumishirube.corpus import Corpus
+from fumishirube.engine.distant_corpora import rehearse, unsearched
 from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
@@ -109,12 +111,12 @@ class _Search:
         self.abandoned = abandoned
         self.recorder = Recorder()
         self.counts = SearchCounts()
+        self.began = time.monotonic()
 
     def run(self) -> PipelineResult:
-        corpus: object = self.corpus
-        if isinstance(corpus, DistantCorpus) and _REHEARSAL not in self.abandoned:
+        if _REHEARSAL not in self.abandoned:
             with self.recorder.calling(_REHEARSAL):
-                corpus.rehearse(self._rehearsed)
+                rehearse(self.corpus, self._rehearsed)
         return self.answer()
 
     def _rehearsed(self, corpus: Corpus) -> PipelineResult:
@@ -133,9 +135,8 @@ class _Search:
             ranking = self._refine(refiner, ranking)
         ranking = self._continued(_limited(ranking, query))
         ranking = _complete(ranking, self.counts.candidates)
-        span = recorder.close(
-            "search", "search", started, ranking, out_of_time=self.counts.out_of_time
-        )
+        late, missing = self.counts.out_of_time, unsearched(corpus, self.began)
+        span = recorder.close("search", "search", started, ranking, out_of_time=late, error=missing)
         report = report_search(query, corpus, span, merged, ranking, self.counts)
         return PipelineResult(ranking, span, report)
 
@@ -292,9 +293,7 @@ def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
     def sections(corpus: Corpus) -> dict[SectionKey, Passage]:
         return {passage.key: passage for path in paths for passage in corpus.page(path)}
 
-    distant: object = corpus
-    if isinstance(distant, DistantCorpus):
-        distant.rehearse(sections)
+    rehearse(corpus, sections)
     passages = sections(corpus)
     hits = (
         Hit(passages[key], row.score, row.labels, row.coverage, row.matched, row.signals)
