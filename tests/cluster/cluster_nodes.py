@@ -163,7 +163,10 @@ class Cluster:
             except (OSError, ValueError):
                 pass
             if time.monotonic() > deadline:
-                logs = "\n".join(f"--- {node.name}\n{node.log()}" for node in self.nodes)
+                alive = next(node for node in self.nodes if node.alive)
+                shards = alive.get("/_cat/shards?format=json&h=index,shard,prirep,state,node")
+                logs = f"{[row for row in shards if row['state'] != 'STARTED']}\n"
+                logs += "\n".join(f"--- {node.name}\n{node.log()}" for node in self.nodes)
                 raise TimeoutError(f"the cluster is not {status} with {size} nodes:\n{logs}")
             time.sleep(0.2)
 

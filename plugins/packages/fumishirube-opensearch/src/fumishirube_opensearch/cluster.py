@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import opensearchpy
+import urllib3
 from opensearchpy import exceptions
 
 from fumishirube import Budget, ConfigError, Forbidden, IndexDamaged
@@ -35,6 +36,12 @@ class Stored(NamedTuple):
     primary_term: int
 
 
+class Unavailable(Forbidden):
+    """The cluster, or what is needed of it, does not answer."""
+
+    code = "unavailable"
+
+
 class Conflict(Exception):
     """Another one has written the document since it was read."""
 
@@ -59,13 +66,13 @@ class Cluster:
             options["headers"] = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
         elif settings.user and settings.password is not None:
             options["http_auth"] = (settings.user, settings.password.get_secret_value())
-        self._patience = settings.request_seconds
+        self._patience = patience = settings.request_seconds
         self._client = opensearchpy.OpenSearch(
             hosts=list(settings.hosts),
             http_compress=True,
-            timeout=settings.request_seconds,
-            max_retries=2 * len(settings.hosts),
-            retry_on_timeout=False,
+            timeout=urllib3.Timeout(connect=min(1.0, patience), read=patience),
+            max_retries=len(settings.hosts),
+            retry_on_timeout=True,
             retry_on_status=(502, 503, 504),
             dead_timeout=2,
             pool_maxsize=8,
@@ -156,7 +163,8 @@ class Cluster:
         Raises:
             Forbidden: when it does not take them in the time of the budget, or ever.
         """
-        waiting = lines.decode().splitlines(keepends=True)
+        # Only a line feed ends a line: texts hold other separators.
+        waiting = [f"{line}\n" for line in lines.decode().split("\n")[:-1]]
 
         def verb() -> None:
             nonlocal waiting
@@ -226,7 +234,7 @@ def _search_error(answer: Mapping[str, Any]) -> Exception:
     kind = answer["error"].get("type")
     if kind == "index_not_found_exception":
         return IndexDamaged("the index is gone from the cluster")
-    return Forbidden(f"the cluster cannot search: {kind}; see its health")
+    return Unavailable(f"the cluster cannot search: {kind}; see its health")
 
 
 def _unusable(error: exceptions.TransportError) -> Exception:
@@ -238,7 +246,7 @@ def _unusable(error: exceptions.TransportError) -> Exception:
     if isinstance(error, exceptions.SSLError):
         return ConfigError("the certificate of OpenSearch is not trusted; see tls: authority")
     if isinstance(error, exceptions.ConnectionError):
-        return Forbidden("no node of the OpenSearch cluster answers; see its health")
-    return Forbidden(
+        return Unavailable("no node of the OpenSearch cluster answers; see its health")
+    return Unavailable(
         f"the OpenSearch cluster cannot do that now ({error.status_code}); see its health"
     )

@@ -109,6 +109,10 @@ class SharedCorpus:
                 return
             self._answers([*rehearsal.wanted.values()])
 
+    def unsearched(self, since: float) -> str | None:
+        """Return how many shards did not answer since a moment, as a sentence."""
+        return self._searches.unsearched(since)
+
     def _run(self, asking: Asking[T], otherwise: T) -> T:
         """Let a verb ask until it returns; ``otherwise`` is what a rehearsal returns."""
         try:

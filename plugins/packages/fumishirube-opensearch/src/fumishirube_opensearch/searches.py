@@ -60,6 +60,19 @@ class Searches:
         with self._lock:
             return self._kept(key_of(body))
 
+    def unsearched(self, since: float) -> str | None:
+        """Return how many shards did not answer lately, at the most in one search."""
+        with self._lock:
+            lately = [key for key, when in self._asked.items() if when > since - _SHORT]
+            shards = [self._answers[key].shards for key in lately if key in self._answers]
+        if not shards:
+            return None
+        worst = max(shards, key=lambda row: row["total"] - row["successful"])
+        number, total = worst["total"] - worst["successful"], worst["total"]
+        if not number:
+            return "a search of the index took too long, and was not finished"
+        return f"{number} of {total} shards not searched; see the health of the cluster"
+
     def ask(self, bodies: Sequence[Body]) -> Sequence[Answer]:
         """Return the answers of some searches, in order."""
         keys = [key_of(body) for body in bodies]
