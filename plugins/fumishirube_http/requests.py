@@ -8,6 +8,7 @@ from typing import Any
 import h11
 
 _END = re.compile(rb"\n\r?\n")
+_LENGTH = re.compile(rb"(?im)^content-length[ \t]*:(.*(?:\n[ \t].*)*)")
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 
 
@@ -25,17 +26,21 @@ class RequestParser(h11.Connection):
             h11.RemoteProtocolError: when the input is not an acceptable request.
         """
         if self.their_state is h11.IDLE:
-            # h11 limits only incomplete heads; one that arrives in one piece may be longer.
-            unread = self.trailing_data[0]
-            if len(unread) > self._longest_head:
-                end = _END.search(unread)
-                if end is None or end.end() > self._longest_head:
-                    self._refuse("the head of the request is too long")
+            self._check_head(self.trailing_data[0])
         event = super().next_event()
         if isinstance(event, h11.Request) and {name for name, _ in event.headers} >= _LENGTHS:
             # A proxy may have used the other length (request smuggling).
             self._refuse("Content-Length and Transfer-Encoding may not be together")
         return event
+
+    def _check_head(self, unread: bytes) -> None:
+        end = _END.search(unread)
+        # h11 limits only incomplete heads; one that arrives in one piece may be longer.
+        if len(unread) > self._longest_head and (end is None or end.end() > self._longest_head):
+            self._refuse("the head of the request is too long")
+        # h11 merges equal lengths; a proxy may have used one of them otherwise.
+        if end is not None and b",".join(_LENGTH.findall(unread[: end.end()])).count(b","):
+            self._refuse("a request has one Content-Length")
 
     def _refuse(self, message: str) -> None:
         self._process_error(self.their_role)

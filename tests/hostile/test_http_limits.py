@@ -163,6 +163,11 @@ def test_a_head_has_16_kib_at_most(
         ["Content-Length: 4", "Transfer-Encoding: chunked"],
         ["Transfer-Encoding: chunked", "content-length: 4"],
         ["TRANSFER-ENCODING: chunked", "Content-Length: 0"],
+        ["Content-Length: 5", "content-length: 5"],
+        ["Content-Length: 5, 5"],
+        ["Content-Length: 5", "X: y", "Content-Length: 6"],
+        ["Content-Length: 5,\r\n 5"],
+        ["Content-Length: 5", "Content-Length : 5"],
     ],
 )
 def test_two_lengths_of_a_body_are_refused(server: HttpServer, lengths: list[str]) -> None:

@@ -82,3 +82,25 @@ def test_an_index_that_may_not_be_written_is_searched(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert {"1. ", "2. "} <= {line[:3] for line in done.stdout.splitlines()}
     assert index == {file: file.read_bytes() for file in index}
+
+
+@pytest.mark.parametrize("state", ["", ".fumishirube", ".fumishirube/index"])
+@pytest.mark.parametrize("words", [("find", "alpha"), ("grep", "alpha"), ("vault", "ls")])
+def test_a_workspace_that_may_not_be_written_is_searched(
+    tmp_path: Path, state: str, words: tuple[str, ...]
+) -> None:
+    """Without an index too: one is made in a temporary folder, and removed."""
+    workspace = write(tmp_path / "workspace", {"m/a.md": "# A\nalpha\n"})
+    (workspace / state).mkdir(parents=True, exist_ok=True)
+    folders = [workspace, *(folder for folder in workspace.rglob("*") if folder.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        done = run(*words, workspace=workspace)
+        served = run("serve", workspace=workspace)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert done.returncode == served.returncode == 0, done.stderr + served.stderr
+    assert words[0] == "vault" or "alpha" in done.stdout
+    assert "denies permission" not in done.stdout + done.stderr

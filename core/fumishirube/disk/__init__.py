@@ -3,12 +3,14 @@
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
+from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.disk.survey import UnlistedReason
 from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
 
 __all__ = [
     "FolderEntry",
+    "ScratchFolder",
     "UnlistedReason",
     "Watch",
     "WritableRoot",

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from fumishirube.corpus import Corpus
-from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
@@ -27,8 +26,9 @@ from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
-from fumishirube.errors import ConfigError, Forbidden, IndexDamaged, NotFound, ToolError
+from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.fences import unlisted_by
+from fumishirube.host.index_folders import IndexFolders
 from fumishirube.host.readers import unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
 from fumishirube.model import Ranking, UnreadFiles
@@ -72,6 +72,7 @@ class PipelineContext:
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
         self._indexed: dict[str, FolderIndex] = {}
+        self._index_folders = IndexFolders(shared.state)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
@@ -301,6 +302,7 @@ class PipelineContext:
         for indexed in self._indexed.values():
             indexed.close()
         self._indexed.clear()
+        self._index_folders.close()
         self._running.close()
 
     def _request(
@@ -335,15 +337,7 @@ class PipelineContext:
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
-        try:
-            folder = self._shared.state.make(self._index_folder(name))
-        except Forbidden as error:
-            remedy = "make room" if is_full(error.__cause__) else "make it writable"
-            reason = ": the disk is full" if is_full(error.__cause__) else ""
-            raise Forbidden(
-                f"the state folder (.fumishirube) cannot be written{reason}; {remedy}, or name "
-                "another one with FUMISHIRUBE_STATE_ROOT"
-            ) from error
+        folder = self._index_folders.make(self._index_folder(name))
         return index.open(folder, Fields(FIELDS, tokenizer))
 
     def _own(self, name: str) -> str:

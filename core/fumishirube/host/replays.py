@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import JsonValue
@@ -16,6 +14,7 @@ from pydantic import JsonValue
 from fumishirube import __version__
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.trials import with_pipeline, without_state
+from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.library import ManualFolder
 from fumishirube.errors import ConfigError, InvalidScope
 from fumishirube.host.application import Application
@@ -159,8 +158,8 @@ def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator
         ConfigError: when the configuration names something that does not exist.
     """
     with (
-        TemporaryDirectory(prefix="fumishirube-") as scratch,
-        closing(Application(without_state(loaded, Path(scratch)), plugins)) as application,
+        ScratchFolder() as scratch,
+        closing(Application(without_state(loaded, scratch.path), plugins)) as application,
     ):
         yield application
 

@@ -9,8 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, NamedTuple
 
 import tantivy
@@ -28,6 +26,7 @@ from fumishirube import (
     Root,
     Stage,
 )
+from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
 from fumishirube_stages.indexes.tantivy_files import (
@@ -65,16 +64,15 @@ class Tantivy(Stage):
     def open(self, folder: Root, fields: Fields) -> OpenIndex:
         """Open the index in this folder, or make it.
 
-        One that is there, in a folder that cannot be written, goes on in a temporary one.
+        One whose folder cannot be written goes on in a temporary one.
         """
         try:
             return TantivyIndex(self, folder, fields)
         except Forbidden as error:
             with suppress(OSError):
                 copy = linked_copy(folder.path)
-                if copy is not None:
-                    _log.warning("what is indexed from now on is not kept: %s", error)
-                    return TantivyIndex(self, Root(Path(copy.name)), fields, copy)
+                _log.warning("what is indexed from now on is not kept: %s", error)
+                return TantivyIndex(self, Root(copy.path), fields, copy)
             raise
 
 
@@ -91,7 +89,7 @@ class TantivyIndex:
         settings: Tantivy,
         folder: Root,
         fields: Fields,
-        temporary: TemporaryDirectory[str] | None = None,
+        temporary: ScratchFolder | None = None,
     ) -> None:
         self._settings = settings
         self._fields = fields
@@ -246,7 +244,7 @@ class TantivyIndex:
         self._view = None
         del self._searcher, self._index
         if self._temporary is not None:
-            self._temporary.cleanup()
+            self._temporary.remove()
 
     def _see(self, searcher: CheckedSearcher, generation: int) -> None:
         self._searcher, self._generation, self._view = searcher, generation, None

@@ -10,13 +10,13 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import tantivy
 from pydantic_core import from_json
 
 from fumishirube import Forbidden, IndexDamaged
+from fumishirube.disk import ScratchFolder
 
 T = TypeVar("T")
 
@@ -179,16 +179,17 @@ def open_refusal(error: BaseException, folder: Path) -> Forbidden | None:
     return write_refusal(error, folder) if _UNOPENED.search(str(error)) else None
 
 
-def linked_copy(folder: Path) -> TemporaryDirectory[str] | None:
-    """Return a folder that holds the files of a commit, and can be written; nothing without one.
+def linked_copy(folder: Path) -> ScratchFolder:
+    """Return a folder that holds the files of a commit, if there is one, and can be written.
 
     Files of segments never change, so that links to them will do.
+
+    Raises:
+        OSError: when there is no room for a folder.
     """
-    if not (folder / _META).is_file():
-        return None
-    copy = TemporaryDirectory(prefix="fumishirube-", ignore_cleanup_errors=True)
-    for file in folder.iterdir():
-        beside = Path(copy.name, file.name)
+    copy = ScratchFolder()
+    for file in folder.iterdir() if (folder / _META).is_file() else ():
+        beside = copy.path / file.name
         if file.suffix == ".json":
             shutil.copyfile(file, beside)
         elif file.suffix != ".lock":

@@ -1,0 +1,74 @@
+"""Temporary folders; those of killed processes are removed by the next process that needs one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Self
+
+from fumishirube.disk.locks import take_lock
+
+PREFIX = "fumishirube-"
+OWNER = ".owner"
+
+
+class ScratchFolder:
+    """A temporary folder. Its process holds a lock in it for as long as it is used.
+
+    ``path`` is the folder. Use it as a context manager, or call ``remove``.
+    """
+
+    def __init__(self) -> None:
+        _remove_abandoned(Path(gettempdir()))
+        self._made = TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+        self.path = Path(self._made.name)
+        locked = self.path / f"{OWNER}.new"
+        self._lock = locked.open("wb")
+        # Nobody looks at the lock before it is taken.
+        take_lock(self._lock.fileno(), 0)
+        with suppress(OSError):  # Windows does not rename open files
+            locked.rename(self.path / OWNER)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the folder and what is in it."""
+        self._lock.close()
+        self._made.cleanup()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes of this user have left."""
+    for left in folder.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if _is_own_folder(left) and _is_abandoned(left / OWNER):
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Tell whether it is a folder of this user, and no link, which others may put there."""
+    status = path.lstat()
+    own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return own and stat.S_ISDIR(status.st_mode)
+
+
+def _is_abandoned(lock: Path) -> bool:
+    """Tell whether no process holds the lock.
+
+    Raises:
+        OSError: when there is no such file.
+    """
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(lock, flags)
+    try:
+        return take_lock(handle, 0)
+    finally:
+        os.close(handle)

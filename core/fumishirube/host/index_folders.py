@@ -1,0 +1,53 @@
+"""The folders of indexes: in the state folder, or temporary where that cannot be written."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+
+from fumishirube.disk.folders import is_full
+from fumishirube.disk.roots import Root
+from fumishirube.disk.scratch import ScratchFolder
+from fumishirube.errors import Forbidden
+
+_log = logging.getLogger(__name__)
+
+
+class IndexFolders:
+    """Makes the folders of one surface's indexes."""
+
+    def __init__(self, state: Root) -> None:
+        self._state = state
+        self._scratch: list[ScratchFolder] = []
+
+    def make(self, path: str) -> Root:
+        """Return the folder of an index, which is temporary if permissions allow no other.
+
+        Raises:
+            Forbidden: when the disk is full, or nothing can be written anywhere.
+        """
+        try:
+            return self._state.make(path)
+        except Forbidden as error:
+            refusal = _refusal(error)
+            if not is_full(error.__cause__):
+                with suppress(OSError):
+                    self._scratch.append(ScratchFolder())
+                    _log.warning("what is indexed from now on is not kept: %s", refusal)
+                    return Root(self._scratch[-1].path).make(path)
+            raise refusal from error
+
+    def close(self) -> None:
+        """Remove the temporary folders."""
+        for folder in self._scratch:
+            folder.remove()
+        self._scratch.clear()
+
+
+def _refusal(error: Forbidden) -> Forbidden:
+    full = is_full(error.__cause__)
+    reason, remedy = (": the disk is full", "make room") if full else ("", "make it writable")
+    return Forbidden(
+        f"the state folder (.fumishirube) cannot be written{reason}; {remedy}, or name another "
+        "one with FUMISHIRUBE_STATE_ROOT"
+    )
