@@ -172,3 +172,28 @@ def test_an_unknown_embedder_stops_the_server_with_one_line(workspace: Path) -> 
     (line,) = done.stderr.splitlines()
     said = "configuration error: SEM_CACHE_EMBEDDING_PROVIDER: no embedder is called 'nothing'"
     assert line.startswith(said)
+
+
+@pytest.mark.parametrize("root", ["manuals", "vault", "state"])
+@pytest.mark.parametrize("words", [("ls",), ("serve",), ("doctor",)])
+def test_a_root_that_no_folder_can_have_is_named(
+    tmp_path: Path, root: str, words: tuple[str, ...]
+) -> None:
+    file = tmp_path / "fumishirube.yaml"
+    for folder in ("a" * 5000, "/".join(["a" * 200] * 30)):
+        file.write_text(f"version: 1\nroots:\n  {root}: {folder}\n", encoding="utf-8")
+        done = fumishirube(*words, cwd=tmp_path)
+        assert done.code == 2
+        assert f"roots.{root}: no folder can have this name (fumishirube.yaml line 3)" in done.err
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    file.write_text(f"version: 1\nroots:\n  {root}: one\n", encoding="utf-8")
+    done = fumishirube(*words, cwd=tmp_path)
+    assert done.code == 2
+    assert f"roots.{root}: symbolic links lead in a ring (fumishirube.yaml line 3)" in done.err
+
+
+def test_a_variable_that_names_no_folder_is_named(tmp_path: Path) -> None:
+    done = fumishirube("ls", cwd=tmp_path, environ={"MANUALS_ROOT": "a" * 5000})
+    assert done.code == 2
+    assert "MANUALS_ROOT: no folder can have this name" in done.err

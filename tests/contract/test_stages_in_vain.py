@@ -10,6 +10,8 @@ from manuals import fumishirube, opened, write
 from fumishirube import ConfigError
 
 WEIGHED = "{use: weighted-sum, with: {weights: {vector: 0.7, graph: 0.1, fulltext: 0.2}}}"
+MARKDOWN = "{use: markdown, as: all, with: {suffixes: [.md, .txt]}}"
+PLAIN = "{use: text, with: {suffixes: [.TXT], extensionless: false}}"
 SURFACES = "surfaces: [{use: manual}, {use: vault}, {use: chapters}, {use: graph}]\n"
 
 
@@ -49,6 +51,18 @@ def test_it_stops_the_start(
         ("manual", "fusers: [{use: weighted-sum}]", "fusers[0]: 'weighted-sum'"),
         ("chapters", "scorers: [{use: lexical}]", "scorers[0]: 'lexical'"),
         ("chapters", "loaders: [{use: toc-text}, {use: markdown}]", "loaders[1]: 'markdown'"),
+        (
+            "manual",
+            f"loaders: [{MARKDOWN}, {{use: json}}, {{use: markdown}}]",
+            "loaders[2]: 'markdown'",
+        ),
+        ("manual", "loaders: [{use: json}, {use: json, as: again}]", "loaders[1]: 'again'"),
+        (
+            "manual",
+            f"loaders: [{MARKDOWN}, {PLAIN}]",
+            "loaders[1]: 'text'",
+        ),
+        ("docs", "loaders: [{use: markdown}, {use: markdown, as: m}]", "loaders[1]: 'm'"),
         ("docs", "fusers: [{use: alternatives}]", "fusers[0]: 'alternatives'"),
         ("docs", "scorers: [{use: graph}, {use: fulltext}]", "scorers[0]: 'graph'"),
         ("docs", "scorers: [{use: vector}]", "scorers[0]: 'vector'"),
@@ -77,6 +91,15 @@ def test_what_it_lacks_is_said(tmp_path: Path, pipeline: str, stages: str, where
 @pytest.mark.parametrize(
     ("pipeline", "stages"),
     [
+        ("manual", "loaders: [{use: markdown}, {use: text, with: {suffixes: [.md]}}]"),
+        (
+            "manual",
+            "loaders: [{use: markdown, as: a, with: {exclude: [old/**]}}, {use: markdown}]",
+        ),
+        (
+            "manual",
+            "loaders: [{use: markdown}, {use: markdown, as: b, with: {suffixes: [.md, .rst]}}]",
+        ),
         ("graph", "scorers: [{use: lexical}, {use: phrase}, {use: graph}, {use: vector}]"),
         ("graph", "embedder: {use: hashing}"),
         ("graph", "scorers: [{use: vector}, {use: graph}, {use: fulltext}]"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from manuals import ask, full, opened, write
+from stdio import Wire
 
 from fumishirube.host.application import Application
 from fumishirube.host.calls import call_tool
@@ -166,6 +167,25 @@ def test_long_chapters_beside_short_answers_can_be_reached(tmp_path: Path) -> No
     returned = [key for a in chain(application, **asked) for key in keys(application, a)]
     assert sorted(returned) == sorted((name[2:], 1) for name in {**short, **long})
     application.close()
+
+
+@pytest.mark.parametrize(
+    ("present", "absent", "joint"),
+    [("zebra", ENGLISH, " "), ("退職金", ENGLISH, " "), ("zebra", JAPANESE, "と")],
+)
+@pytest.mark.parametrize("required", [["zulu"], ["未存在", "zulu"]])
+def test_no_first_search_is_empty_where_a_whole_concept_stands(
+    tmp_path: Path, present: str, absent: list[str], joint: str, required: list[str]
+) -> None:
+    files = {f"m/{n:03}.md": f"# Page {n}\nNothing of page {n}.\n" for n in range(60)}
+    files["m/042.md"] += f"The {present} stands here.\n"
+    with Wire(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        for number in range(len(absent) + 1):
+            query = joint.join([*absent[:number], present])
+            found = server.ok("manual_find", manual_id="m", query=query, required_terms=required)
+            hits = server.ok("manual_hits", trace_id=found["trace_id"])["items"]
+            assert [hit["ref"]["path"] for hit in hits] == ["042.md"], query
 
 
 def test_a_word_among_many_absent_ones_is_still_found(tmp_path: Path) -> None:

@@ -242,3 +242,12 @@ def test_long_texts_do_not_keep_others_waiting(tmp_path: Path) -> None:
             turns += 1
     assert running.result() == []
     assert turns > (time.monotonic() - before)
+
+
+@pytest.mark.parametrize("depth", [50, 150, 180, 200, 250, 400, 499])
+@pytest.mark.parametrize(("begin", "end"), [("(", ")"), ("(?:", ")?"), ("(?=", ")")])
+def test_deeply_nested_groups_are_parsed_or_are_no_pattern(
+    depth: int, begin: str, end: str
+) -> None:
+    pattern = parse_pattern(begin * depth + "a" + end * depth, ignore_case=True)
+    assert pattern is None or "a" in pattern.python

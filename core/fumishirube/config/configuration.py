@@ -187,12 +187,15 @@ def load_config(
     with locating_errors(places):
         config = build(Config, values, "", environ, loaded.origins)
         for name, folder in config.roots.model_dump().items():
+            source = loaded.origins.get(f"roots.{name}", f"roots.{name}")
             try:
                 names_file = (workspace / folder).resolve().is_file()
-            except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, cyclic links
-                raise ConfigError(f"roots.{name}: no folder can have this name") from error
+            except (OSError, ValueError) as error:  # too long, a NUL
+                raise ConfigError(f"{source}: no folder can have this name") from error
+            except RuntimeError as error:
+                raise ConfigError(f"{source}: symbolic links lead in a ring") from error
             if names_file:
-                raise ConfigError(f"roots.{name}: it names a file; a folder is needed")
+                raise ConfigError(f"{source}: it names a file; a folder is needed")
     trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
     return replace(loaded, config=config, sections=sections, written=places, trust=trust)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from fumishirube import Document, Root, Section, Source, Stage
 from fumishirube.text import decode
 from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, whole
 from fumishirube_stages.loaders.json_divisions import json_sections
-from fumishirube_stages.loaders.names import is_navigation, sources_ending
+from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
 
 _WORDS = {True: "true", False: "false", None: "null"}
 
@@ -27,6 +27,10 @@ class Json(Stage):
 
     suffixes: tuple[str, ...] = (".json",)
     section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return the message for suffixes that belong to earlier loaders, or ``None``."""
+        return left_nothing(self, self.suffixes, stages)
 
     def sources(self, root: Root) -> list[Source]:
         """Return the files with one of the suffixes, in any case."""

@@ -26,7 +26,7 @@ from fumishirube.text import Lines, decode
 from fumishirube_stages.loaders.divisions import without_surrogates
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import MOST_STEPS, parsed
-from fumishirube_stages.loaders.names import is_navigation, sources_ending
+from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
 
 _FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
 _FRONT_MATTER_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -85,6 +85,10 @@ class Markdown(Stage):
     def _globs(cls, globs: tuple[str, ...]) -> tuple[str, ...]:
         matcher(globs)
         return globs
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return the message for suffixes that belong to earlier loaders, or ``None``."""
+        return None if self.include else left_nothing(self, self.suffixes, stages)
 
     def sources(self, root: Root) -> list[Source]:
         """Return the files that match the globs, or have a suffix, in any case."""

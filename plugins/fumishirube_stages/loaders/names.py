@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from fumishirube import Root, Source
@@ -17,6 +19,23 @@ def sources_ending(root: Root, suffixes: tuple[str, ...]) -> list[Source]:
     paths = [entry.path for entry in root.files() if entry.name.lower().endswith(endings)]
     # Names that differ only in their Unicode form are one path, so that one file stands for both.
     return [Source(path) for path in dict.fromkeys(paths)]
+
+
+def left_nothing(
+    loader: object, suffixes: Sequence[str], stages: Mapping[str, Sequence[object]]
+) -> str | None:
+    """Return the message for a loader whose suffixes all belong to loaders before it."""
+    before = takewhile(lambda other: other is not loader, stages["loaders"])
+    # Globs select other files than the suffixes.
+    whole = [other for other in before if not _globs(other)]
+    claimed = {suffix.lower() for other in whole for suffix in getattr(other, "suffixes", ())}
+    if suffixes and {suffix.lower() for suffix in suffixes} <= claimed:
+        return f"loaders before it claim all files with {', '.join(suffixes)}"
+    return None
+
+
+def _globs(loader: object) -> bool:
+    return bool(getattr(loader, "include", ()) or getattr(loader, "exclude", ()))
 
 
 def is_navigation(path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, ClassVar
 
@@ -13,7 +13,7 @@ from fumishirube import Document, Root, Section, Source, Stage, Unreadable
 from fumishirube.text import Lines, decode, is_cjk
 from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
-from fumishirube_stages.loaders.names import is_navigation
+from fumishirube_stages.loaders.names import is_navigation, left_nothing
 from fumishirube_stages.loaders.text_headings import HEADINGS
 from fumishirube_stages.loaders.toc_text import TOC
 
@@ -50,6 +50,10 @@ class Text(Stage):
     )
     extensionless: bool = True
     most_bytes: Annotated[int, Field(ge=1)] = 16 * 1024 * 1024
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return the message for suffixes that belong to earlier loaders, or ``None``."""
+        return None if self.extensionless else left_nothing(self, self.suffixes, stages)
 
     def sources(self, root: Root) -> list[Source]:
         """Return the files of these suffixes, without a printed copy of a table of contents."""

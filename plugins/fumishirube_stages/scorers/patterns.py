@@ -84,7 +84,7 @@ def parse_pattern(pattern: str, *, ignore_case: bool) -> Pattern | None:
             _LETTERS[flag] for flag in (re.IGNORECASE, re.DOTALL) if engine_flags & flag
         )
         re2 = (f"(?{modes})" if modes else "") + _Re2PatternWriter(engine_flags).sequence(tree)
-    except _NotInRe2:
+    except (_NotInRe2, RecursionError):
         re2 = None
     return Pattern(
         python, engine_flags, re2, tuple(_needed(tree, cased=not engine_flags & re.IGNORECASE))
