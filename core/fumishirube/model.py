@@ -36,14 +36,6 @@ class Passage(NamedTuple):
         return self.path, self.start_line
 
 
-class Ref(NamedTuple):
-    """The place of a section."""
-
-    manual_id: str
-    path: str
-    start_line: int
-
-
 # --- searching ------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
@@ -118,13 +118,8 @@ def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
     for entry in served:
         for made in entry.offered("tools", entry.surface.tools, problems):
             tool = entry.fences.tool(made, entry.work)
-            if tool.name in tools:
-                problems.append(
-                    f"tool {tool.name}: left out: another surface offers a tool of this name"
-                )
-            else:
-                tools[tool.name] = tool
-    return tools
+            _add(tools, f"tool {tool.name}", tool, "a tool of this name", (), problems)
+    return {tool.name: tool for tool in tools.values()}
 
 
 def commands_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
@@ -141,40 +136,42 @@ def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
     """Return the resources, one set for each URI scheme; the others become problems."""
     by_scheme: dict[str, Resources] = {}
     for entry in served:
-        if not isinstance(surface := entry.surface, HasResources):
-            continue
-        for made in entry.offered("resources", _as_sequence(surface.resources), problems):
-            resources = entry.fences.resources(made, entry.work)
-            faults = [*check_resources(resources)]
-            if resources.scheme in by_scheme:
-                faults.append("another surface offers resources of this scheme")
-            if faults:
-                problems.append(f"resources {resources.scheme}: left out: {'; '.join(faults)}")
-            else:
-                by_scheme[resources.scheme] = resources
+        if isinstance(surface := entry.surface, HasResources):
+            for made in entry.offered("resources", _as_sequence(surface.resources), problems):
+                resources = entry.fences.resources(made, entry.work)
+                clash = "resources of this scheme"
+                faults = check_resources(resources)
+                _add(by_scheme, f"resources {resources.scheme}", resources, clash, faults, problems)
     return tuple(by_scheme.values())
 
 
 def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
-    def offered(context: SurfaceContext) -> Sequence[T]:
-        return (offer(context),)
-
-    return offered
+    return lambda context: (offer(context),)
 
 
 def prompts_of(served: Served, problems: list[str]) -> Sequence[Prompt]:
     """Return the prompts, one for each name; the others become problems."""
     by_name: dict[str, Prompt] = {}
     for entry in served:
-        if not isinstance(surface := entry.surface, HasPrompts):
-            continue
-        for made in entry.offered("prompts", surface.prompts, problems):
-            prompt = entry.fences.prompt(made, entry.work)
-            faults = [*check_prompt(prompt)]
-            if prompt.name in by_name:
-                faults.append("another surface offers a prompt of this name")
-            if faults:
-                problems.append(f"prompt {prompt.name}: left out: {'; '.join(faults)}")
-            else:
-                by_name[prompt.name] = prompt
+        if isinstance(surface := entry.surface, HasPrompts):
+            for made in entry.offered("prompts", surface.prompts, problems):
+                prompt = entry.fences.prompt(made, entry.work)
+                clash, faults = "a prompt of this name", check_prompt(prompt)
+                _add(by_name, f"prompt {prompt.name}", prompt, clash, faults, problems)
     return tuple(by_name.values())
+
+
+def _add(
+    offers: dict[str, T],
+    name: str,
+    offer: T,
+    clash: str,
+    faults: Iterable[str],
+    problems: list[str],
+) -> None:
+    """Add an offer under its name; report it as left out for faults, or a name that is taken."""
+    reasons = [*faults, *([f"another surface offers {clash}"] if name in offers else [])]
+    if reasons:
+        problems.append(f"{name}: left out: {'; '.join(reasons)}")
+    else:
+        offers[name] = offer
