@@ -524,6 +524,19 @@ def test_serve_tells_plugin_problems_on_standard_error(own: Path) -> None:
 # --- index, plugins, doctor -----------------------------------------------------------------
 
 
+def test_index_follows_the_files_until_it_is_interrupted(own: Path) -> None:
+    command = [warm_script(), "index", "m1", "--follow"]
+    with subprocess.Popen(command, cwd=own, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        before = process.stdout.readline()
+        (own / "manuals" / "m1" / "later.md").write_text("# Later\n\nIt came while it ran.\n")
+        after = process.stdout.readline()
+        process.terminate()
+        assert process.wait(20) == 0
+    counts = [int(line.split()[1].replace(",", "")) for line in (before, after)]
+    assert counts[1] == counts[0] + 1, (before, after)
+
+
 def test_index_tells_sections_and_rebuilds(own: Path) -> None:
     first = fumishirube("index", cwd=own)
     assert first.out == "m1  3 sections in 1 file\n"

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import sys
+import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from contextlib import suppress
 
 from pydantic import JsonValue
 
 from fumishirube.engine.folder_index import IndexState
-from fumishirube.errors import Forbidden
+from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
+from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.application import Application
+from fumishirube.host.context import PipelineContext
 from fumishirube.query import Query
+
+_FOLLOW_SECONDS = 1.0
+"""Between two looks at the files."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +32,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=help_text)
     help_text = "throw the manuals' indexes away first"
     parser.add_argument("--rebuild", action="store_true", help=help_text)
+    help_text = "stay, and index changes as they come, until interrupted"
+    parser.add_argument("--follow", action="store_true", help=help_text)
     add_json(parser)
 
 
@@ -38,12 +50,39 @@ def run(options: Namespace) -> int:
                 rows.append((manual, context.prepare(manual, Query(""), bar.progress)))
             finally:
                 bar.close()
-        if options.json:
-            print_json([_plain(manual, state) for manual, state in rows])
-        else:
-            for line in table([_state_cells(manual, state) for manual, state in rows]):
-                print(line)
+        _print(rows, as_json=options.json)
+        if options.follow:
+            _follow(context, dict(rows), options)
     return 1 if any(state.degraded for _, state in rows) else 0
+
+
+def _print(rows: Sequence[tuple[str, IndexState]], *, as_json: bool) -> None:
+    if as_json:
+        print_json([_plain(manual, state) for manual, state in rows])
+        return
+    for line in table([_state_cells(manual, state) for manual, state in rows]):
+        print(line)
+
+
+def _follow(context: PipelineContext, states: dict[str, IndexState], options: Namespace) -> None:
+    """Index what changes, and print a line for each manual that does, until interrupted."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    problems: dict[str, str] = {}
+    with suppress(KeyboardInterrupt):
+        while True:
+            sys.stdout.flush()
+            time.sleep(_FOLLOW_SECONDS)
+            for manual, before in states.items():
+                try:
+                    states[manual] = state = context.prepare(manual, Query(""))
+                except ToolError as error:  # the index is away, or the folder is; both may return
+                    if problems.get(manual) != str(error):
+                        complain(f"{manual}: {error}")
+                    problems[manual] = str(error)
+                    continue
+                problems.pop(manual, None)
+                if state.fingerprint != before.fingerprint:
+                    _print([(manual, state)], as_json=options.json)
 
 
 def _delete_index(application: Application, manual: str) -> None:
