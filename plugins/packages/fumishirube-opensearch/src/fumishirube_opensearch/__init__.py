@@ -30,10 +30,10 @@ class OpenSearch(Stage):
     """Keeps the sections of each manual in an index of an OpenSearch cluster.
 
     All servers with the same ``hosts`` and ``namespace`` share the indexes of manuals of one id;
-    of those that may write, one writes at a time. ``password`` and ``token`` belong into the
-    environment. ``request_seconds`` bounds each request; a writer that dies is replaced after
-    ``lease_seconds``. ``verified`` is up to how many matches a text is looked up in the sections
-    themselves, where terms alone cannot tell.
+    of those that may write, one writes at a time, and one with ``writes: false`` never does.
+    ``password`` and ``token`` belong into the environment. ``request_seconds`` bounds each
+    request; a writer that dies is replaced after ``lease_seconds``. ``verified`` is up to how many
+    matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
 
     layout: Literal[1] = 1
@@ -48,6 +48,7 @@ class OpenSearch(Stage):
     token: Annotated[SecretStr | None, Env("OPENSEARCH_TOKEN")] = None
     tls: Tls = Tls()
     request_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    writes: bool = True
     lease_seconds: Annotated[float, Field(ge=1, le=600)] = 6.0
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
     bulk_bytes: Annotated[int, Field(ge=10_000, le=80_000_000)] = 4_000_000

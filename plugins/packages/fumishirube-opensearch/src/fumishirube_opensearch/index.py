@@ -89,7 +89,7 @@ class SharedIndex:
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
         """Become the writer, or give ``False`` when another one stays busy."""
-        writer = self._wait_for_lease(budget)
+        writer = self._wait_for_lease(budget) if self._settings.writes else None
         if writer is None:
             yield False
             return
