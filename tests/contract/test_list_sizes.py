@@ -173,3 +173,38 @@ def test_walking_resources_gives_every_file_once(server: Wire, workspace: Path) 
         page = server.request("resources/list", {"cursor": page["nextCursor"]})["result"]
     files = [*(workspace / "manuals").rglob("*.*")]
     assert len(uris) == len(set(uris)) >= len(files)
+
+
+@pytest.mark.parametrize(("most", "title"), [(7, "x"), (200, "x"), (200, LONG * 4)])
+def test_the_headings_of_a_long_file_are_walked(tmp_path: Path, most: int, title: str) -> None:
+    headings = [f"{number} {title}".strip() for number in range(450)]
+    text = "".join(f"## {heading}\nText.\n" for heading in headings)
+    manuals.write(tmp_path, {"m/a.md": text, "m/b.md": "# B\n"})
+    with Wire(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "path_prefix": "a.md", "depth": "deep"}
+        seen: list[str] = []
+        following: dict[str, Any] = {}
+        while len(seen) <= len(headings):
+            answer = server.ok("manual_toc", **asked, max_headings_per_file=most, **following)
+            assert len(json.dumps(answer, ensure_ascii=False)) < MOST
+            (item,) = answer["items"]
+            assert 0 < len(item["headings"]) <= most
+            seen += [heading["title"] for heading in item["headings"]]
+            if "next_cursor" not in item:
+                break
+            following = {"cursor": item["next_cursor"]}
+        assert seen == headings
+        beyond = server.ok("manual_toc", **asked, cursor={"offset": 0, "heading": 999})["items"][0]
+        assert beyond["headings"] == []
+        assert beyond["headings_total"] == len(headings)
+
+
+def test_without_the_extra_headings_have_no_cursor(tmp_path: Path) -> None:
+    manuals.write(tmp_path, {"m/a.md": "# A\n" * 30})
+    with Wire(tmp_path, FUMISHIRUBE_SURFACE_EXTRAS="none") as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "path_prefix": "a.md", "depth": "deep"}
+        assert "next_cursor" not in server.ok("manual_toc", **asked)["items"][0]
+        refused = server.refused("manual_toc", **asked, cursor={"offset": 0, "heading": 2})
+        assert refused["code"] == "invalid_parameter"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -42,15 +42,19 @@ class Offset(Params):
     offset: Annotated[int, Field(ge=0)]
 
 
-TocCursor = Annotated[
-    Offset,
-    BeforeValidator(partial(Cursor.at, "offset")),
-    WithJsonSchema(
+class HeadingOffset(Offset):
+    """How many files to skip, and the first heading of the next file."""
+
+    heading: Annotated[int, Field(ge=1)] = 1
+
+
+def _cursor_schema(**more: object) -> WithJsonSchema:
+    return WithJsonSchema(
         {
             "anyOf": [
                 {
                     "type": "object",
-                    "properties": {"offset": {"type": "integer", "minimum": 0}},
+                    "properties": {"offset": {"type": "integer", "minimum": 0}, **more},
                     "required": ["offset"],
                     "additionalProperties": False,
                 },
@@ -58,8 +62,13 @@ TocCursor = Annotated[
                 {"type": "string", "pattern": "^[0-9]+$"},
             ]
         }
-    ),
-]
+    )
+
+
+_FROM_OFFSET = BeforeValidator(partial(Cursor.at, "offset"))
+_HEADING = {"type": "integer"}
+TocCursor = Annotated[Offset, _FROM_OFFSET, _cursor_schema()]
+HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading=_HEADING)]
 
 
 def _lowered(value: Any) -> Any:
@@ -86,6 +95,12 @@ class TocParams(Params):
     max_headings_per_file: Annotated[int | None, Field(ge=1, le=_MOST_FILES)] = None
 
 
+class PagedTocParams(TocParams):
+    """Which files, and from which heading of the first."""
+
+    cursor: Annotated[HeadingCursor | None, Field(description="A next_cursor.")] = None
+
+
 class TocHeading(LeanAnswer):
     """One heading, the first line of its section, and the page, slide or row of that line."""
 
@@ -100,15 +115,17 @@ class TocHeading(LeanAnswer):
 class TocItem(LeanAnswer):
     """One file and its first headings; ``headings_total`` if there are more.
 
-    ``title`` is the title of the whole page, if its front matter has one.
+    ``next_cursor`` starts a page with the headings after them. ``title`` is the title of the whole
+    page, if its front matter has one.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"headings_total", "title"})
+    omitted: ClassVar[frozenset[str]] = frozenset({"headings_total", "next_cursor", "title"})
 
     path: str
     title: str | None = None
     headings: tuple[TocHeading, ...]
     headings_total: int | None = None
+    next_cursor: HeadingOffset | None = None
 
 
 class TocApplied(Answer):
@@ -163,7 +180,11 @@ def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParam
                 max=len(paths),
             )
         listed = paths[applied.offset : applied.offset + applied.max_files]
-        items = tuple(fitting(_item(manual, path, applied, settings) for path in listed))
+        cursor = params.cursor
+        start = (
+            cursor if isinstance(cursor, HeadingOffset) else HeadingOffset(offset=applied.offset)
+        )
+        items = tuple(fitting(_items(manual, listed, applied, settings, start)))
         end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
@@ -177,10 +198,10 @@ def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParam
         name="manual_toc",
         title="List files and headings",
         summary=(
-            "Lists the files of a manual; with depth='deep', which needs a path_prefix, "
-            "also their headings with line numbers. About 15 tokens a heading."
+            "Lists a manual's files; with depth='deep' and a path_prefix also their "
+            "headings with line numbers. About 15 tokens a heading."
         ),
-        params=TocParams,
+        params=PagedTocParams if "cursor" in settings.extras else TocParams,
         answer=TocAnswer,
         run=run,
         before=after_discovery,
@@ -222,7 +243,21 @@ def _below(paths: Sequence[str], prefix: str) -> list[str]:
     return [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
 
 
-def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettings) -> TocItem:
+def _items(
+    manual: Manual,
+    paths: Sequence[str],
+    applied: TocApplied,
+    settings: ManualSettings,
+    start: HeadingOffset,
+) -> Iterator[TocItem]:
+    for path in paths:
+        yield _item(manual, path, applied, settings, start)
+        start = HeadingOffset(offset=start.offset + 1)
+
+
+def _item(
+    manual: Manual, path: str, applied: TocApplied, settings: ManualSettings, start: HeadingOffset
+) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
     try:
@@ -230,13 +265,17 @@ def _item(manual: Manual, path: str, applied: TocApplied, settings: ManualSettin
     except Unreadable:
         return TocItem(path=path, headings=())
     sections = _headings(document)
-    listed = sections[: applied.max_headings_per_file]
+    first = start.heading - 1
+    listed = sections[first : first + applied.max_headings_per_file]
     shown = tuple(fitting((_heading(document, s, settings) for s in listed), ANSWER_CHARS))
+    end = first + len(shown)
+    more = end < len(sections) and "cursor" in settings.extras
     return TocItem(
         path=path,
         title=document.title or None if "titles" in settings.extras else None,
         headings=shown,
         headings_total=len(sections) if len(sections) > len(shown) else None,
+        next_cursor=start.model_copy(update={"heading": end + 1}) if more else None,
     )
 
 
