@@ -123,7 +123,8 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
     place += " (whole)" if item.get("whole") else ""
     brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
-    yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}"
+    within = f" [{item['within']}]" if "within" in item else ""
+    yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}{within}"
     yield from _numbered(item.get("lines", ()))
     copies = item.get("also", ())
     if same := [copy for copy in copies if isinstance(copy, str)]:
@@ -133,7 +134,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
             yield f"also {copy['at']}, with"
             yield from _numbered(copy["lines"])
     formatted = {"ref", "title", "end_line", "headings", "cite", "whole", "alternative", "lines"}
-    formatted |= {"also"}
+    formatted |= {"also", "within"}
     formatted |= {"place"} if cite else set()
     yield from _rest(item, formatted | {"score", "matched_tokens"})
 

@@ -75,6 +75,8 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
     extra: Json = {}
     if wording := wording_of(hit.row):
         extra["alternative"] = wording
+    if hit.evidence.block:
+        extra["within"] = hit.evidence.block
     if hit.evidence.lines:
         extra["lines"] = _numbered(hit.evidence.lines)
         if hit.evidence.whole:

@@ -14,6 +14,7 @@ from stdio import Fumishirube
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
+from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.passages import passages
 
 LONG = "\n\n".join(
@@ -37,6 +38,9 @@ Reception issues the {0} permit.
 """
 MANUALS = {
     "guide/permits.md": "# Permits\n\n" + "".join(PERMIT.format(one, LONG) for one in PERMITS),
+    "guide/gates.md": "# Gates\n\n## Tray\n\nThe tray takes a ticket.\n\n"
+    '::: zone pivot="north"\n\n## Tray up\n\nThe ticket goes in the upper tray.\n\n::: zone-end\n'
+    '## Tray down\n::: zone pivot="south"\nThe ticket goes in the lower tray.\n::: zone-end\n',
     "guide/parking.md": f"# Parking\n\n{LONG}\n\nThe parking fee is 1,200 yen a day.\n\n{LONG}\n",
     "guide/fees.md": f"# Fees\n\n{LONG}\n\n{TABLE}\n{LONG}\n",
     "guide/short.md": "# Lockers\n\nA locker costs 100 yen.\n\nIt opens at nine.\n",
@@ -156,6 +160,22 @@ def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:
     assert len(hit["lines"]) <= 4
 
 
+def test_a_hit_names_the_block_that_it_applies_to(server: Fumishirube) -> None:
+    found = items(server, "Which tray takes the ticket?", "tray")
+    within = {hit["ref"]["start_line"]: hit.get("within") for hit in found}
+    assert within == {3: None, 9: 'zone pivot="north"', 14: 'zone pivot="south"'}
+
+
+def test_several_wordings_bring_more_text(server: Fumishirube) -> None:
+    asked, others = "How long is a permit valid?", ["Who issues a permit?", "permit colour"]
+    alone = items(server, asked, "permit")
+    several = items(server, asked, "permit", alternatives=others)
+    sizes = [
+        sum(len(text) for hit in hits for _, text in hit["lines"]) for hits in (alone, several)
+    ]
+    assert sizes[0] < sizes[1] <= 3 * 1_000
+
+
 def test_wordings_of_which_no_section_holds_most_are_named(server: Fumishirube) -> None:
     asked = {"query": "parking fee a day", "manual_id": "guide", "required_terms": ["parking"]}
     others = ["locker costs", "locker fingerprint biometric turnstile"]
@@ -228,6 +248,23 @@ def test_evidence_is_made_of_lines_of_the_section(text: str, first: int, room: i
     assert sum(len(shown) for _, shown in evidence.lines) <= max(1.25 * room, BEST_CHARS) + room
 
 
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("::: zone a\n*\n::: zone-end\n", "zone a"),
+        ("::: zone a\n::: zone-end\n*\n::: zone b\n::: zone-end\n", ""),
+        (
+            '::: moniker range=">= 2"\n::: zone a\n::: zone-end\n*\n::: moniker-end\n',
+            'moniker range=">= 2"',
+        ),
+        ("::: zone a\n*\n", ""),
+        (":::image source=a:::\n*\n:::image-end\n", ""),
+    ],
+)
+def test_a_block_reaches_to_its_end(text: str, block: str) -> None:
+    assert enclosing_block(text, text.index("*")) == block
+
+
 @given(st.lists(st.sampled_from(["", "fee", "- fee", "料金:", "```", "第１節 料金", "x" * 400])))
 def test_passages_are_all_of_a_text_but_blank_lines(lines: list[str]) -> None:
     found = [at for passage in passages(lines) for at in passage]
@@ -292,7 +329,7 @@ def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
     whole = _matched(server.ok("manual_grep", **asked, context=1))
     for line, _, text, within in whole:
         assert text in within
-        assert any(text in MANUALS[path].split("\n")[line - 1] for path in MANUALS)
+        assert any(text in "".join(MANUALS[path].split("\n")[line - 1 : line]) for path in MANUALS)
     paged: list[list[Any]] = []
     page: dict[str, Any] = {"next_cursor": None}
     while "next_cursor" in page:

@@ -12,6 +12,10 @@ from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 
 _LEAST_VALUE = 0.5
 """No passage is added whose value is below this share of the best one's."""
+_LONG_CHARS = 1_500
+"""A passage that adds so many characters has half the value of a short one of its worth."""
+_NEW = 0.5
+"""A further section comes only if so much of its passage is not shown already, as of a copy."""
 _NAMING_CHARS = 80
 """About what it takes to name one more section."""
 
@@ -42,13 +46,19 @@ def fill(
     ]
     candidates = sorted(_candidates(reader, [*shown, *new]), key=lambda candidate: -candidate.value)
     added: dict[int, set[int]] = {}
+    said = {line.text for hit in shown for line in hit.evidence.lines}
     for value, hit, lines in candidates:
         if value < _LEAST_VALUE * candidates[0].value:
             break
-        named = hit.evidence.lines or id(hit) in added
-        size = reader.size(hit, lines) + (0 if named else _NAMING_CHARS)
+        texts = reader.texts(hit.row, lines)
+        size = sum(len(text) for text in texts if text not in said)
+        if not hit.evidence.lines and id(hit) not in added:
+            if size < _NEW * sum(map(len, texts)):
+                continue
+            size += _NAMING_CHARS
         if size <= left:
             added.setdefault(id(hit), set()).update(lines)
+            said.update(texts)
             left -= size
     for hit in (*shown, *new):
         if id(hit) in added:
@@ -61,8 +71,9 @@ def _candidates(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_C
     for hit in hits:
         if not hit.evidence.whole:
             share = math.sqrt(max(0.0, hit.row.score) / best)
-            for passage in reader.passages(hit.row):
-                yield _Candidate(share * passage.worth, hit, passage.lines)
+            for lines, worth in reader.passages(hit.row):
+                length = 1 + sum(map(len, reader.texts(hit.row, lines))) / _LONG_CHARS
+                yield _Candidate(share * worth / length, hit, lines)
 
 
 def _size(evidence: SectionEvidence) -> int:

@@ -32,13 +32,15 @@ class SectionEvidence(NamedTuple):
     """The lines that are shown of a section, in order; ``whole`` when that is all of its text.
 
     ``worth`` is the score of the best line, as a share of what all concepts are worth together.
-    ``place`` is where people see the section.
+    ``place`` is where people see the section, ``block`` what the part of the page applies to in
+    which it begins, if not to all readers.
     """
 
     lines: tuple[EvidenceLine, ...] = ()
     whole: bool = False
     worth: float = 0.0
     place: CitedPlace | None = None
+    block: str = ""
 
 
 class EvidencePassage(NamedTuple):
@@ -103,14 +105,9 @@ class SectionLines:
             EvidencePassage(lines, max(each)) for lines, *each in zip(ranges, *worths, strict=True)
         ]
 
-    def size(self, lines: Iterable[int], shown: Collection[EvidenceLine]) -> int:
-        """Return how many characters some lines add to those that are shown already."""
-        known = {line.number - self._first: len(line.text) for line in shown}
-        return sum(
-            max(0, len(self._lines[at].strip()) - known.get(at, 0))
-            for at in lines
-            if not self._scores.hidden(at)
-        )
+    def texts(self, numbers: Iterable[int]) -> Sequence[str]:
+        """Return some lines, counted from 0, without those that hold nothing to show."""
+        return [self._lines[at].rstrip() for at in numbers if not self._scores.hidden(at)]
 
     def present(self) -> set[str]:
         """Return the concepts of which at least half stands in a line, or in the headings."""

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from typing import NamedTuple
 
 from fumishirube import Document, SurfaceContext, ToolError, TraceRow, Unreadable
 from fumishirube.text import Lines, decode
 
+_BLOCK = re.compile(r"^:::[ \t]*([a-z]+)(-end)?[ \t]*([^:\n]*)$", re.MULTILINE)
+"""The first or the last line of a block of Markdown that applies to some readers only, as in
+``::: zone pivot="linux"`` and ``::: zone-end``."""
 
-def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> str | None:
+_FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
+"""The first line of a section below its heading that is text."""
+
+
+class OwnText(NamedTuple):
+    """A section's own text, its heading included, and the block of the page that it begins in."""
+
+    text: str
+    block: str = ""
+
+
+def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> OwnText | None:
     """Return a section's own text with its heading; ``None`` when it has changed or was deleted.
 
     The file's own lines are used if they are the section's text; otherwise, as for a file that
@@ -21,7 +37,7 @@ def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> str | No
         return None
 
 
-def _as_written(data: bytes, row: TraceRow) -> str | None:
+def _as_written(data: bytes, row: TraceRow) -> OwnText | None:
     """Return the section from the file's own lines; ``None`` if it is binary, or differs."""
     try:
         return _lines_of(decode(data), row)
@@ -29,19 +45,39 @@ def _as_written(data: bytes, row: TraceRow) -> str | None:
         return None
 
 
-def _lines_of(text: str, row: TraceRow) -> str | None:
+def _lines_of(text: str, row: TraceRow) -> OwnText | None:
     lines = Lines(text)
     if row.end_line > lines.total:
         return None
-    own = text[lines.start(row.start_line) : lines.start(row.end_line + 1)]
-    return own if own.strip() and _digest(own).startswith(row.digest) else None
+    start = lines.start(row.start_line)
+    own = text[start : lines.start(row.end_line + 1)]
+    if not own.strip() or not _digest(own).startswith(row.digest):
+        return None
+    if ":::" not in text:
+        return OwnText(own)
+    first = _FIRST.search(own)
+    return OwnText(own, enclosing_block(text, start + (first.start() if first else 0)))
 
 
-def _loaded(document: Document, row: TraceRow) -> str | None:
+def enclosing_block(text: str, place: int) -> str:
+    """Return the first line of the innermost block around a place, without its colons."""
+    opened: list[tuple[str, str]] = []
+    for match in _BLOCK.finditer(text, 0, place):
+        name, ends, rest = match.groups()
+        if not ends:
+            opened.append((name, rest.strip()))
+        elif opened and opened[-1][0] == name:
+            opened.pop()
+    closed = {match[1] for match in _BLOCK.finditer(text, place) if match[2]}
+    inside = [f"{name} {rest}".strip() for name, rest in opened if name in closed]
+    return inside[-1] if inside else ""
+
+
+def _loaded(document: Document, row: TraceRow) -> OwnText | None:
     for section in document.sections:
         if section.start_line == row.start_line:
             own = document.text[section.start : section.end]
-            return own if _digest(own).startswith(row.digest) else None
+            return OwnText(own) if _digest(own).startswith(row.digest) else None
     return None
 
 

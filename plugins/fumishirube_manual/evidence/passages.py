@@ -10,6 +10,8 @@ from fumishirube_manual.evidence.blocks import is_fence, leads
 _HEADING = re.compile(
     r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
 )
+_OBJECT_END = re.compile(r"\s*\}[,;]?\s*$")
+"""The last line of an object of JSON, or of a block of code."""
 _LONGEST = 900
 
 
@@ -45,7 +47,7 @@ def _joined(lines: Sequence[str], current: range, block: range) -> bool:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[range]:
-    """Yield what stands between blank lines; a block of code with its blank lines."""
+    """Yield what is between blank lines; fenced code with its blank lines, and objects of JSON."""
     first: int | None = None
     in_code = False
     for at, line in enumerate(lines):
@@ -55,6 +57,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[range]:
             first = at if first is None else first
         elif first is not None:
             yield range(first, at)
+            first = None
+        if first is not None and not in_code and _OBJECT_END.match(line):
+            yield range(first, at + 1)
             first = None
     if first is not None:
         yield range(first, len(lines))

@@ -58,6 +58,7 @@ class EvidenceReader:
         self._places = places
         self._present: list[set[str]] = []
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
+        self._blocks: dict[tuple[str, int], str] = {}
 
     def evidence(self, row: TraceRow, room: int, whole: Collection[int] = ()) -> SectionEvidence:
         """Return the lines of a row, in so many characters; none when its text has changed.
@@ -68,6 +69,7 @@ class EvidenceReader:
         if lines is None:
             return SectionEvidence()
         evidence = lines.evidence(room, whole)
+        evidence = evidence._replace(block=self._blocks[row.path, row.start_line])
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
@@ -79,10 +81,10 @@ class EvidenceReader:
         lines = self._lines(row)
         return lines.passages(weights_of_each(self._trace)) if lines else ()
 
-    def size(self, hit: ShownHit, more: Iterable[int]) -> int:
-        """Return how many characters some lines of a hit's section add to those that are shown."""
-        lines = self._lines(hit.row)
-        return lines.size(more, hit.evidence.lines) if lines else 0
+    def texts(self, row: TraceRow, numbers: Iterable[int]) -> Sequence[str]:
+        """Return some lines of a row's section, counted from 0, as far as they are shown."""
+        lines = self._lines(row)
+        return lines.texts(numbers) if lines else ()
 
     def _lines(self, row: TraceRow) -> SectionLines | None:
         key = row.path, row.start_line
@@ -92,14 +94,15 @@ class EvidenceReader:
 
     def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
-        text = own_text(self._context, manual_id, row._replace(path=path))
-        if text is None:
+        own = own_text(self._context, manual_id, row._replace(path=path))
+        if own is None:
             return None
         titles = (row.title, *row.ancestors)
         lines = SectionLines(
-            text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
+            own.text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
         self._present.append(lines.present())
+        self._blocks[row.path, row.start_line] = own.block
         return lines
 
     def _wording(self, row: TraceRow) -> str:

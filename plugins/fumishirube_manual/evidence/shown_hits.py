@@ -23,6 +23,8 @@ PINNED = "pinned_top"
 SECOND = "second"
 """The label of those of which the same side or wording has a better one."""
 
+_FIRST_SHARE = 0.6
+"""Where room is filled, lines take so much of what they do else; passages take the rest."""
 _SEVERAL = 3
 _LOOK_AHEAD = 3
 _LATER = 20
@@ -40,7 +42,7 @@ def shown_hits(
     shown: list[ShownHit] = []
     covered = 0
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
-    scale = min(1.0, chars / usual) if chars and usual else 1.0
+    scale = min(_FIRST_SHARE, chars / usual) if chars and usual else 1.0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
         room = int(scale * _room(row, rank))
