@@ -38,6 +38,8 @@ _SCORER = "regex"
 _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": 20_000}
 """For the lines of one file; the scorer's own limit is meant for a whole search."""
 _BLANK = re.compile(r" |\\s")
+_CAPITALS = re.compile(r"\[(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]")
+"""A class of capital letters, which would mean all letters if case did not count."""
 _QUOTED = " \t>"
 _MATCHES_IN_LINE = 64
 """How many matches of a line are told apart; a line has rarely more than a few."""
@@ -192,7 +194,7 @@ class PatternMatcher:
 def pattern_matcher(
     context: SurfaceContext, pattern: str, budget: Budget, *, exact: bool, word: bool
 ) -> PatternMatcher:
-    """Return what looks for a pattern, in the case that it is written in if ``exact``.
+    """Return what looks for a pattern, in its own case if ``exact`` or if it names capitals.
 
     Raises:
         InvalidParameter: when it is no regular expression.
@@ -210,8 +212,14 @@ def pattern_matcher(
             "running text, in place of the line feed",
             parameter="regex",
         )
-    query = Query(wanted, case_sensitive=exact, budget=budget)
+    query = Query(wanted, case_sensitive=exact or names_capitals(pattern), budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))
+
+
+def names_capitals(pattern: str) -> bool:
+    """Tell whether a regular expression has a class of capitals alone, as in ``[A-Z_]+``."""
+    ignores_case = re.compile(pattern).flags & re.IGNORECASE
+    return not ignores_case and _CAPITALS.search(pattern) is not None
 
 
 class _Lines(SequenceCorpus):

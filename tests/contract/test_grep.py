@@ -175,6 +175,24 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
     assert places(word) == [("sub/code.md", 6)]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("FNO", [5]),
+        ("[A-Z]nc", [5]),
+        ("[A-Z]all", []),
+        ("[A-Za-z]all", [6]),
+        ("[^A-Z]all", [6]),
+        ("(?i)[A-Z]all", [6]),
+    ],
+)
+def test_a_class_of_capitals_makes_case_count(
+    server: Fumishirube, pattern: str, numbers: list[int]
+) -> None:
+    found = server.ok("manual_grep", regex=pattern, manual_id="m", path_prefix="sub")
+    assert [number for _, number in places(found)] == numbers
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_blank_of_a_pattern_is_also_the_end_of_a_line(tmp_path: Path, exact: bool) -> None:
     text = "# Run\n\nThen run cargo\nfix to apply.\n\n* cargo\n\nfix\n"

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("texts", metavar="TEXT", nargs="+", help=help_text)
     help_text = "look into this manual only; may be repeated (default: all)"
     parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
-    help_text = "take TEXT as a regular expression, in any case unless --exact"
+    help_text = "take TEXT as a regular expression, in any case unless --exact, or with [A-Z]"
     parser.add_argument("--regex", action="store_true", help=help_text)
     help_text = "match letter by letter: case, width, spaces and plurals count"
     parser.add_argument("--exact", action="store_true", help=help_text)

@@ -118,7 +118,7 @@ class FindParams(Params):
     path_prefix: PathPrefix = None
     max_chars: Annotated[
         MaxChars | None,
-        Field(description="Of all lines; room left shows more of the best."),
+        Field(description="Of all lines; fills up with the best."),
     ] = None
 
 

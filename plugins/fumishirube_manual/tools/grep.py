@@ -32,7 +32,12 @@ from fumishirube_manual.line_answers import (
 )
 from fumishirube_manual.line_pages import LinePage
 from fumishirube_manual.matched_texts import MatchedTexts
-from fumishirube_manual.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.matching_lines import (
+    LineMatcher,
+    TextMatcher,
+    names_capitals,
+    pattern_matcher,
+)
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
     PathPrefix,
@@ -57,7 +62,9 @@ class GrepParams(Params):
         tuple[Annotated[str, Field(max_length=TEXT_CHARS)], ...] | None,
         Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
-    regex: Annotated[str | None, Field(max_length=2_000, description="Instead of any.")] = None
+    regex: Annotated[
+        str | None, Field(max_length=2_000, description="Instead; [A-Z] is capitals.")
+    ] = None
     manual_id: Scope
     path_prefix: PathPrefix = None
     context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
@@ -136,7 +143,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
 
 
 def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
-    return MatchedTexts(matcher, exact=bool(params.exact), within=bool(params.context))
+    exact = params.exact or (params.regex is not None and names_capitals(params.regex))
+    return MatchedTexts(matcher, exact=bool(exact), within=bool(params.context))
 
 
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
