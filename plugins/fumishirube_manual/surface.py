@@ -27,9 +27,8 @@ class ManualSurface(Stage):
     instructions: ClassVar[str] = (
         "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
         "one is used; manual_find and manual_grep take '*' for all without it. A question: "
-        "manual_find, with its parts and other wordings as alternatives, and max_chars (8000 for "
-        "several parts) to see their passages whole; what its lines say is the document's own "
-        "text, and needs no second look. Every place of a word or a pattern: "
+        "manual_find, with its parts and other wordings as alternatives; what its lines say is "
+        "the document's own text, and needs no second look. Every place of a word or a pattern: "
         "manual_grep; what there is of a kind: matches_only. More of the text: manual_read with "
         "refs, several ranges at once."
     )

@@ -166,16 +166,6 @@ def test_a_hit_names_the_block_that_it_applies_to(server: Fumishirube) -> None:
     assert within == {3: None, 9: 'zone pivot="north"', 14: 'zone pivot="south"'}
 
 
-def test_several_wordings_bring_more_text(server: Fumishirube) -> None:
-    asked, others = "How long is a permit valid?", ["Who issues a permit?", "permit colour"]
-    alone = items(server, asked, "permit")
-    several = items(server, asked, "permit", alternatives=others)
-    sizes = [
-        sum(len(text) for hit in hits for _, text in hit["lines"]) for hits in (alone, several)
-    ]
-    assert sizes[0] < sizes[1] <= 3 * 1_000
-
-
 def test_wordings_of_which_no_section_holds_most_are_named(server: Fumishirube) -> None:
     asked = {"query": "parking fee a day", "manual_id": "guide", "required_terms": ["parking"]}
     others = ["locker costs", "locker fingerprint biometric turnstile"]

@@ -20,8 +20,6 @@ TIME_MS = 60_000
 CANDIDATES = 200
 ALTERNATIVES = 5
 INLINE_HITS = 5
-WORDING_CHARS = 1_000
-"""About how many characters of text an answer shows for each of several wordings."""
 
 TERMS = 2
 
@@ -130,13 +128,12 @@ def other_wordings(params: FindParams) -> tuple[str, ...]:
 
 
 def shown_size(params: FindParams) -> ShownSize:
-    """Return how much the answer shows: for each other wording one more hit, and more text."""
+    """Return how much the answer shows: for each other wording one more hit, unless limited."""
     others = len(other_wordings(params))
     hits = INLINE_HITS + others
     if params.inline_hits and params.inline_hits.limit:
         hits = min(params.inline_hits.limit, INLINE_HITS)
-    usual = (1 + others) * WORDING_CHARS if others else None
-    return ShownSize(hits, params.max_chars or usual)
+    return ShownSize(hits, params.max_chars)
 
 
 def _withheld(settings: ManualSettings) -> set[str]:
