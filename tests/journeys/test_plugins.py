@@ -314,7 +314,7 @@ def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> No
             GOOD.format(name="twice") + "    register('twice', Plain)",
             "it registers two refiners called 'twice'",
         ),
-        (GOOD.replace("(register)", "(shelf)"), "a hook has a wrong declaration: "),
+        (GOOD.replace("(register)", "(shelf)"), "a hook is declared incorrectly: "),
         (
             GOOD.format(name="a").replace("Plain)", "Plain())"),
             "refiner 'a' is not a subclass of fumishirube.Stage",

@@ -199,7 +199,7 @@ def test_doctor_names_what_is_off_about_files_and_folders(tmp_path: Path) -> Non
         "manuals/.x: no manual: its name begins with a dot",
         "manuals/linked: no manual: it is a symbolic link",
         "manuals/manuals: no manual: its name is reserved",
-        "manuals/odd::name: no manual: its name holds '::', which stands in ids",
+        "manuals/odd::name: no manual: its name holds '::', which is part of ids",
         "skipped 1 file, no known encoding: broken.md",
         "1 file not listed, a pipe, a socket or a device: pipe",
     ):

@@ -310,5 +310,5 @@ class Library:
         if name.startswith("."):
             return "its name begins with a dot"
         if "::" in name:
-            return "its name holds '::', which stands in ids"
+            return "its name holds '::', which is part of ids"
         return "its name is reserved" if name in self._reserved else ""

@@ -55,7 +55,7 @@ class ParsedDocuments:
                 part.write_bytes(data)
             self._prune()
         except (OSError, Forbidden):
-            _log.warning("a parsed document cannot be kept; it will be parsed again")
+            _log.warning("a parsed document cannot be stored; it will be parsed again")
 
     @contextmanager
     def _written(self, file: Path) -> Iterator[Path]:

@@ -34,11 +34,11 @@ SectionKey = tuple[str, int]
 
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _CONTINUED = 50
-"""Up to how many hits a follow-up has that no stage named."""
+"""The most hits of a follow-up that no stage returned."""
 
 
 class NamedStage(NamedTuple, Generic[S]):
-    """A stage under the name by which the configuration knows it, and the plugin it is from."""
+    """A stage, its name in the configuration, and its plugin."""
 
     name: str
     stage: S
@@ -287,7 +287,7 @@ def _complete(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
 
 
 def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
-    """Return the ranking that a search ended in, with its passages from the index."""
+    """Return the ranking of a search, with its passages read from the index."""
     paths = {row.path for row in search.rows}
 
     def sections(corpus: Corpus) -> dict[SectionKey, Passage]:

@@ -33,7 +33,7 @@ class IndexFolders:
             if not is_full(error.__cause__):
                 with suppress(OSError):
                     self._scratch.append(ScratchFolder())
-                    _log.warning("what is indexed from now on is not kept: %s", refusal)
+                    _log.warning("indexes are temporary from now on: %s", refusal)
                     return Root(self._scratch[-1].path).make(path)
             raise refusal from error
 

@@ -325,4 +325,4 @@ def _unknown_hook(error: pluggy.PluginValidationError) -> str:
     if "unknown hook" in text:
         name = text.split("unknown hook")[1].split("'")[1]
         return f"there is no hook {name!r}; the hooks are: {known}"
-    return f"a hook has a wrong declaration: {text.splitlines()[-1]}"
+    return f"a hook is declared incorrectly: {text.splitlines()[-1]}"
