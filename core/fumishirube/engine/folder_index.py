@@ -126,6 +126,17 @@ class FolderIndex:
             state = state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))))
         return state
 
+    def rebuild(self, budget: Budget, progress: Progress | None = None) -> IndexState | None:
+        """Index every file anew while the index that is there answers; ``None`` if it cannot."""
+        with self._turn(budget), self._index.rebuilding(budget) as mine:
+            if mine is None:
+                return None
+            claimed = self._manual.sweep()
+            busy = "another process is updating the index; this is the state before"
+            degraded = self._update(claimed, budget, progress, "") if mine else busy
+        self._publish()
+        return self._state(claimed, degraded)
+
     def catch_up(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
     ) -> IndexState:

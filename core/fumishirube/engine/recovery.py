@@ -48,6 +48,16 @@ class RecoverableIndex:
         with self._index.writing(budget) as mine:
             yield mine
 
+    @contextmanager
+    def rebuilding(self, budget: Budget) -> Iterator[bool | None]:
+        """Fill a new index beside this one, if it can; yields ``None`` when it cannot."""
+        rebuilding = getattr(self._index, "rebuilding", None)
+        if rebuilding is None:
+            yield None
+            return
+        with rebuilding(budget) as mine:
+            yield mine
+
     def sync(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
     ) -> None:

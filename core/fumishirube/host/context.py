@@ -276,6 +276,12 @@ class PipelineContext:
             self._background.take_up(indexed)
         return state
 
+    def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
+        """Index a manual anew while its index answers; ``None`` if that index cannot."""
+        if not getattr(self._only("indexes"), "distant", False):
+            return None
+        return self._indexed_of(manual_id).rebuild(Budget(), progress)
+
     @contextmanager
     def serving(self) -> Iterator[None]:
         """Watch large manuals, and update indexes in the background, while the body runs."""

@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
     help_text = "the manuals to index (default: all)"
     parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=help_text)
-    help_text = "throw the manuals' indexes away first"
+    help_text = "index every file anew"
     parser.add_argument("--rebuild", action="store_true", help=help_text)
     help_text = "stay, and index changes as they come, until interrupted"
     parser.add_argument("--follow", action="store_true", help=help_text)
@@ -43,11 +43,13 @@ def run(options: Namespace) -> int:
     with opened(options) as application:
         context = search_context(application)
         for manual in chosen_manuals(context, options.manuals):
-            if options.rebuild:
-                _delete_index(application, manual)
             bar = Bar(expected=True)
             try:
-                rows.append((manual, context.prepare(manual, Query(""), bar.progress)))
+                rebuilt = context.rebuild(manual, bar.progress) if options.rebuild else None
+                if options.rebuild and rebuilt is None:
+                    _delete_index(application, manual)
+                state = rebuilt or context.prepare(manual, Query(""), bar.progress)
+                rows.append((manual, state))
             finally:
                 bar.close()
         _print(rows, as_json=options.json)
