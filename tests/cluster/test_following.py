@@ -72,9 +72,16 @@ def team(node: Cluster, tmp_path: Path) -> Iterator[Team]:
     node.nodes[0].delete(f"/{settings['namespace']}-*")
 
 
+def _command() -> list[str]:
+    return [str(Path(sys.executable).with_name("fumishirube")), "index", "--follow"]
+
+
+def _environment(manuals: Path) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "MANUALS_ROOT": str(manuals), "PYTHONUTF8": "1"}
+
+
 def _indexer(folder: Path, manuals: Path) -> subprocess.Popen[str]:
-    command = [str(Path(sys.executable).with_name("fumishirube")), "index", "--follow"]
-    environment = {"PATH": "/usr/bin:/bin", "MANUALS_ROOT": str(manuals), "PYTHONUTF8": "1"}
+    command, environment = _command(), _environment(manuals)
     log = folder / "output.log"
     with log.open("w") as output:
         return subprocess.Popen(
@@ -88,6 +95,33 @@ def test_a_server_reads_what_another_process_indexes(team: Team) -> None:
     team.seconds_until_found("giraffe")
     state = search_context(team.server).prepare("notes", Query(""))
     assert state.degraded is None, "the index is as the files are"
+
+
+def test_a_rebuild_leaves_no_gap(team: Team, node: Cluster) -> None:
+    """Every file is indexed anew in another index, which takes over when it is complete."""
+    for number in range(150):
+        team.write(f"animal{number}")
+    team.seconds_until_found("animal149")
+    for indexer in team.indexers:
+        indexer.terminate()
+        indexer.wait(10)
+    folder = team.manuals.parent / "indexer-1"
+    before = _indexes(node)
+    command = [*_command()[:-1], "--rebuild"]
+    environment = _environment(team.manuals)
+    with subprocess.Popen(command, cwd=folder, env=environment, text=True) as rebuild:
+        answers = 0
+        while rebuild.poll() is None:
+            assert first_ten(team.server, "notes", Query("zebra", cache=False)) == [("zebra.md", 1)]
+            answers += 1
+    assert rebuild.returncode == 0
+    assert answers > 3
+    assert _indexes(node) - before, "no other index was made"
+    assert team.seconds_until_found("animal7") < 2
+
+
+def _indexes(node: Cluster) -> set[str]:
+    return {row["index"] for row in node.nodes[0].get("/_cat/indices?format=json&h=index")}
 
 
 def test_a_server_that_may_not_write_says_that_files_wait(team: Team) -> None:

@@ -39,7 +39,7 @@ class TestOpenSearch(IndexContract):
     def make(self) -> Index:
         return self._stage
 
-    def test_an_unusable_folder_is_made_anew(self, folder: Root) -> None:
+    def test_an_unusable_folder_is_rebuilt(self, folder: Root) -> None:
         """What is gone is in the cluster here: the documents, or the record of what counts."""
         for gone in ("index-*", "meta"):
             with self.opened(folder) as index:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
@@ -35,6 +35,8 @@ class OpenSearch(Stage):
     request; a writer that dies is replaced after ``lease_seconds``. ``verified`` is up to how many
     matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
+
+    distant: ClassVar[bool] = True
 
     layout: Literal[1] = 1
     hosts: Annotated[tuple[_Host, ...], Field(min_length=1), Env("OPENSEARCH_HOSTS")] = (

@@ -41,7 +41,8 @@ class Lease:
 class Record:
     """What counts: documents born within ``ranges``, but for the versions in ``replaced``.
 
-    ``index`` is the engine's index that has them; without one there are none. ``next`` is the
+    ``index`` is the engine's index that has them; without one there are none. Those in ``retired``
+    have been replaced, each at a time like that of :class:`Replaced`. ``next`` is the
     number of the next commit; ``commit`` is another text with every one.
     """
 
@@ -54,6 +55,7 @@ class Record:
     blank: int = 0
     lengths: Mapping[str, int] = field(default_factory=dict)
     commit: str = ""
+    retired: Mapping[str, int] = field(default_factory=dict)
     lease: Lease = Lease()
 
     @property

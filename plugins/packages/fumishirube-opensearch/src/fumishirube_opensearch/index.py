@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -25,9 +26,10 @@ from fumishirube import (
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.generations import Record
+from fumishirube_opensearch.lease import RecordStore, Writer
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
-from fumishirube_opensearch.writing import PageRecord, RecordStore, Update, Writer
+from fumishirube_opensearch.writing import PageRecord, Update, expired_indexes
 
 if TYPE_CHECKING:
     from fumishirube_opensearch import OpenSearch
@@ -102,6 +104,31 @@ class SharedIndex:
             with suppress(FumishirubeError):  # it runs out by itself
                 writer.release()
 
+    @contextmanager
+    def rebuilding(self, budget: Budget) -> Iterator[bool]:
+        """Fill another index, which takes the place of this one when the body has ended well.
+
+        Until then every server answers from the one that is there. Gives ``False`` when another
+        writer stays busy.
+        """
+        with self.writing(budget) as mine:
+            writer = self._writer
+            if not mine or writer is None:
+                yield False
+                return
+            before, pages = self._record, self._indexed
+            index = self._make_index()
+            self._see(writer.begin_draft(index), {})
+            try:
+                yield True
+                self._see(writer.publish_draft(), self._indexed)
+            except BaseException:
+                writer.drop_draft()
+                self._see(before, pages)
+                with suppress(FumishirubeError):
+                    self._cluster.delete_index(index)
+                raise
+
     def sync(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
     ) -> None:
@@ -145,14 +172,29 @@ class SharedIndex:
             with suppress(IndexDamaged):
                 if record.commit != self._record.commit:
                     self._see(record, self._load(record))
+                self._delete_expired(writer)
                 return
+        index = self._make_index()
+        writer.replace(lambda now: Record(index=index, next=now.next, lease=now.lease))
+        self._see(writer.record, {})
+
+    def _delete_expired(self, writer: Writer) -> None:
+        """Delete the indexes that were replaced some time ago."""
+        expired = expired_indexes(writer.record)
+        for name in expired:
+            self._cluster.delete_index(name)
+        if expired:
+            rest = {k: v for k, v in writer.record.retired.items() if k not in expired}
+            writer.replace(lambda now: replace(now, retired=rest))
+
+    def _make_index(self) -> str:
+        """Make an index of a new name in the cluster, and return the name."""
         index = f"{self._name}-{secrets.token_hex(4)}"
         settings = self._settings
         self._cluster.make_index(
             index, index_body(self._fields, settings.shards, settings.replicas)
         )
-        writer.replace(lambda now: Record(index=index, next=now.next, lease=now.lease))
-        self._see(writer.record, {})
+        return index
 
     def _wait_for_lease(self, budget: Budget) -> Writer | None:
         patience = self._settings.writer_wait_ms / 1000

@@ -1,20 +1,19 @@
-"""The writer's side: the lease, documents sent in bulk, and the record that makes them count."""
+"""One commit: documents sent in bulk, and the record that makes them count."""
 
 from __future__ import annotations
 
 import json
 import secrets
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from threading import Event, Lock, Thread
 from typing import Any, NamedTuple, TypeAlias
 
-from fumishirube import Budget, Forbidden, FumishirubeError, IndexedFile, Passage
-from fumishirube_opensearch.cluster import Cluster, Conflict, Stored
+from fumishirube import Budget, FumishirubeError, IndexedFile, Passage
+from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.generations import Record, Replaced
+from fumishirube_opensearch.lease import Writer, now
 from fumishirube_opensearch.sections import Sections
 
 _GRACE_MS = 60_000
@@ -47,111 +46,9 @@ class PageRecord(NamedTuple):
 PageRecords: TypeAlias = Mapping[str, PageRecord]
 
 
-class RecordStore:
-    """Reads and replaces the record of one index."""
-
-    def __init__(self, cluster: Cluster, meta: str, name: str) -> None:
-        self._cluster = cluster
-        self._meta = meta
-        self.name = name
-
-    def read(self) -> tuple[Record, Stored] | None:
-        """Return the record, and what a write after it has to name; nothing when there is none.
-
-        A record of another layout is none.
-        """
-        stored = self._cluster.get(self._meta, self.name)
-        if stored is None:
-            return None
-        try:
-            return Record.of(stored.body), stored
-        except (TypeError, KeyError, ValueError):
-            return Record(), stored
-
-    def write(self, record: Record, after: Stored | None) -> Stored:
-        """Replace the record that was read.
-
-        Raises:
-            Conflict: when another one has replaced it.
-        """
-        try:
-            return self._cluster.put(self._meta, self.name, record.body(), after)
-        except Conflict:
-            # A write whose answer was lost is sent again, and then conflicts with itself.
-            stored = self._cluster.get(self._meta, self.name)
-            if stored is not None and stored.body == json.loads(json.dumps(record.body())):
-                return stored
-            raise
-
-
-class Writer:
-    """Holds the lease while it writes, and renews it; one a writing process and manual."""
-
-    def __init__(self, store: RecordStore, record: Record, stored: Stored, seconds: float) -> None:
-        self._store = store
-        self._stored = stored
-        self._seconds = seconds
-        self._lock = Lock()
-        self._ended = Event()
-        self._lost = False
-        self.record = record
-        self._thread = Thread(target=self._renew, daemon=True, name="fumishirube-lease")
-        self._thread.start()
-
-    @classmethod
-    def of(cls, store: RecordStore, holder: str, seconds: float) -> Writer | None:
-        """Become the writer, or return nothing while another one is."""
-        read = store.read()
-        record, stored = read or (Record(), None)
-        lease = record.lease
-        if lease.holder not in (None, holder) and lease.until > _now():
-            return None
-        taken = record.taken(holder, _now() + int(seconds * 1000))
-        try:
-            return cls(store, taken, store.write(taken, stored), seconds)
-        except Conflict:
-            return None
-
-    def replace(self, change: Callable[[Record], Record]) -> Record:
-        """Replace the record by what a function makes of it.
-
-        Raises:
-            Forbidden: when another writer has taken over.
-        """
-        with self._lock:
-            if self._lost:
-                raise Forbidden(_TAKEN_OVER)
-            record = change(self.record)
-            try:
-                self._stored = self._store.write(record, self._stored)
-            except Conflict as error:
-                self._lost = True
-                raise Forbidden(_TAKEN_OVER) from error
-            self.record = record
-            return record
-
-    def release(self) -> None:
-        """Give the lease back, if it is still held."""
-        self._ended.set()
-        self._thread.join()
-        if not self._lost:
-            lease = replace(self.record.lease, holder=None, until=0)
-            self.replace(lambda record: replace(record, lease=lease))
-
-    def _renew(self) -> None:
-        while not self._ended.wait(self._seconds / 3):
-            try:
-                self.replace(self._renewed)
-            except FumishirubeError:
-                if self._lost:
-                    return  # otherwise the cluster is away for a moment, and the next turn may do
-
-    def _renewed(self, record: Record) -> Record:
-        until = _now() + int(self._seconds * 1000)
-        return replace(record, lease=replace(record.lease, until=until))
-
-
-_TAKEN_OVER = "another process has become the indexer"
+def expired_indexes(record: Record) -> Collection[str]:
+    """Return the indexes that were replaced so long ago that no search asks them any more."""
+    return [name for name, since in record.retired.items() if since < now() - _GRACE_MS]
 
 
 class Update:
@@ -203,7 +100,7 @@ class Update:
         lengths: Counter[str] = Counter()
         for page in self.pages.values():
             lengths.update(page.lengths)
-        since = _now()
+        since = now()
         replaced = {key: row for key, row in record.replaced.items() if key not in expired}
         replaced |= {key: Replaced(since, number) for key, number in self._replaced.items()}
         return replace(
@@ -263,7 +160,7 @@ class Update:
 
     def _delete_expired(self) -> Collection[str]:
         """Delete what was replaced so long ago that no search looks for it any more."""
-        before = _now() - _GRACE_MS
+        before = now() - _GRACE_MS
         replaced = self._writer.record.replaced
         expired = {key: row for key, row in replaced.items() if row.since < before}
         for version, row in expired.items():
@@ -280,8 +177,3 @@ class Update:
             self._send()
         except FumishirubeError:
             return
-
-
-def _now() -> int:
-    """Return the time in milliseconds of the Unix epoch."""
-    return time.time_ns() // 1_000_000
