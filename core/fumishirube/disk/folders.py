@@ -26,6 +26,7 @@ _TRAPS = sys.platform == "win32"
 
 _FORBIDDEN_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
+_DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 RACY_NS = 2_000_000_000
@@ -44,6 +45,11 @@ def is_settled(modified_ns: int, looked_ns: int | None = None) -> bool:
 def is_full(error: BaseException | None) -> bool:
     """Tell whether the disk is full, or a file may not grow further."""
     return isinstance(error, OSError) and error.errno in _FULL
+
+
+def is_denied(error: BaseException | None) -> bool:
+    """Tell whether permissions, or a read-only file system, forbid to write."""
+    return isinstance(error, OSError) and error.errno in _DENIED
 
 
 def why_unwritten(error: OSError) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 
-from fumishirube.disk.folders import is_full
+from fumishirube.disk.folders import is_denied, is_full
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import Forbidden
@@ -24,13 +24,13 @@ class IndexFolders:
         """Return the folder of an index, which is temporary if permissions allow no other.
 
         Raises:
-            Forbidden: when the disk is full, or nothing can be written anywhere.
+            Forbidden: when anything but permissions prevents it, such as a full disk or a link.
         """
         try:
             return self._state.make(path)
         except Forbidden as error:
             refusal = _refusal(error)
-            if not is_full(error.__cause__):
+            if is_denied(error.__cause__):
                 with suppress(OSError):
                     self._scratch.append(ScratchFolder())
                     _log.warning("indexes are temporary from now on: %s", refusal)
