@@ -130,7 +130,10 @@ def test_a_large_ordinary_manual_is_read_whole() -> None:
 
 
 def test_what_is_given_up_is_named_and_the_rest_is_found(tmp_path: Path) -> None:
-    write(tmp_path, {"m/hostile.md": "- - -\n" * 3000, "m/good.md": "# Leave\nleave is granted\n"})
+    write(
+        tmp_path,
+        {"m/hostile.md": "- - -\n" * 3000 + "---\n", "m/good.md": "# Leave\nleave is granted\n"},
+    )
     config = "pipelines: {manual: {loaders: [{use: markdown, with: {parse_steps: 2000}}]}}\n"
     (tmp_path / "fumishirube.yaml").write_text(config)
     answer = fumishirube("find", "leave", "--json", cwd=tmp_path)

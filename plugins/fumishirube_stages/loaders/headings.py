@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fumishirube import Heading, Unreadable
 from fumishirube.text import Lines
+from fumishirube_stages.loaders.heading_scan import PARAGRAPH, Piece, pieces
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -29,17 +30,10 @@ _TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote",
 """Block rules that check at each of their lines whether another block begins."""
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 
-# Paragraphs of lines that cannot begin any other block. Most lines of most manuals are like that,
-# and trying every rule on them took most of the time.
-_PARAGRAPH = (
-    r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
-    r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
-)
-_PROSE = re.compile(_PARAGRAPH)
-# A text of only such paragraphs and unambiguous headings needs no parser.
-_ALL_PROSE = re.compile(rf"(?:[ \t]*\n|#{{1,6}}[ \t][^\n\0]*+(?:\n|\Z)|{_PARAGRAPH})*+[ \t]*\Z")
+_PROSE = re.compile(PARAGRAPH)
+_HASHES = re.compile(r"(#{1,6})[ \t]([^\n]*)")
 _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
-_HASHES = re.compile(r"^(#{1,6})[ \t]([^\n]*)", re.MULTILINE)
+_REFERENCE = re.compile(r"^[^\n]*\]:", re.MULTILINE)
 
 
 class Parsed(NamedTuple):
@@ -50,30 +44,52 @@ class Parsed(NamedTuple):
     references: Mapping[str, Any]
 
 
+def headings(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS) -> list[Heading]:
+    """Return the headings of a text from an offset, parsing only what may hold some.
+
+    Raises:
+        Unreadable: when parsing takes too many steps.
+    """
+    parts = pieces(text, offset)
+    if parts is None or (_REFERENCE.search(text, offset) and _any_reference(text, parts)):
+        return parsed(text, offset, lines, most_steps).headings
+    env: MutableMapping[str, Any] = {_STEPS_LEFT: most_steps}
+    found: list[Heading] = []
+    for start, end, heading in parts:
+        if heading:
+            found.append(_plain_heading(text, start, lines))
+        else:
+            found += _parsed(text, start, end, lines, env).headings
+    return found
+
+
+def _any_reference(text: str, parts: Iterable[Piece]) -> bool:
+    """Tell whether a heading may be a link whose target is elsewhere in the text."""
+    return any("[" in text[start:end] for start, end, _ in parts)
+
+
 def parsed(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS) -> Parsed:
     """Parse a text from an offset; headings in lists, quotations and tables do not count.
 
     Raises:
         Unreadable: when parsing its blocks takes too many steps.
     """
-    if _ALL_PROSE.match(text, offset):
-        return Parsed([*_plain_headings(text, offset, lines)], [], {})
-    return _parsed(text, offset, lines, most_steps)
+    return _parsed(text, offset, len(text), lines, {_STEPS_LEFT: most_steps})
 
 
-def _plain_headings(text: str, offset: int, lines: Lines) -> Iterator[Heading]:
-    for match in _HASHES.finditer(text, offset):
-        line = lines.at(match.start())
-        hashes, content = match.groups()
-        title = _plain(_CLOSING.sub("", content), {})
-        yield Heading(title, len(hashes), line, line + 1)
+def _plain_heading(text: str, start: int, lines: Lines) -> Heading:
+    match = _HASHES.match(text, start)
+    assert match  # it is a heading with hashes
+    line = lines.at(start)
+    return Heading(_plain(_CLOSING.sub("", match[2]), {}), len(match[1]), line, line + 1)
 
 
-def _parsed(text: str, offset: int, lines: Lines, most_steps: int) -> Parsed:
-    above = lines.at(offset) - 1 if offset < len(text) else lines.total
-    references: MutableMapping[str, Any] = {_STEPS_LEFT: most_steps}
-    tokens = _parser().parse(text[offset:], references)
-    headings: list[Heading] = []
+def _parsed(
+    text: str, start: int, end: int, lines: Lines, references: MutableMapping[str, Any]
+) -> Parsed:
+    above = lines.at(start) - 1 if start < len(text) else lines.total
+    tokens = _parser().parse(text[start:end], references)
+    found: list[Heading] = []
     opaque: list[tuple[int, int]] = []
     for opening, content in pairwise([*tokens, None]):
         if opening is None or opening.map is None:
@@ -87,8 +103,8 @@ def _parsed(text: str, offset: int, lines: Lines, most_steps: int) -> Parsed:
         if second and not _UNDERLINE.fullmatch(second):
             continue  # a setext heading over several lines, or without text
         title = _plain(content.content, references)
-        headings.append(Heading(title, int(opening.tag[1:]), line, below))
-    return Parsed(headings, opaque, references.get("references", {}))
+        found.append(Heading(title, int(opening.tag[1:]), line, below))
+    return Parsed(found, opaque, references.get("references", {}))
 
 
 @cache

@@ -25,7 +25,7 @@ from fumishirube import (
 from fumishirube.text import Lines, decode
 from fumishirube_stages.loaders.divisions import without_surrogates
 from fumishirube_stages.loaders.globs import matcher
-from fumishirube_stages.loaders.headings import MOST_STEPS, parsed
+from fumishirube_stages.loaders.headings import MOST_STEPS, headings, parsed
 from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
 
 _FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
@@ -131,7 +131,7 @@ class Markdown(Stage):
         front = front_matter(text)
         lines = Lines(text)
         structure = parsed(text, front.end, lines, self.parse_steps)
-        headings = [
+        wanted = [
             heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
         ]
         linked = links(text, front.end, structure.opaque, structure.references)
@@ -142,7 +142,7 @@ class Markdown(Stage):
             path=source.path,
             file_type="md",
             text=text,
-            sections=tuple(_linked_sections(text, front.end, headings, lines)),
+            sections=tuple(_linked_sections(text, front.end, wanted, lines)),
             links=linked.links,
             facts=front.facts,
             content=front.end,
@@ -183,10 +183,13 @@ def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
 
 def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> Iterator[Section]:
     lines = Lines(text)
-    structure = parsed(text, front.end, lines, settings.parse_steps)
     levels = settings.heading_levels or 6
-    headings = [heading for heading in structure.headings if heading.level <= levels]
-    return divide_at_headings(text, headings, front.title or stem, front.end, lines)
+    wanted = [
+        heading
+        for heading in headings(text, front.end, lines, settings.parse_steps)
+        if heading.level <= levels
+    ]
+    return divide_at_headings(text, wanted, front.title or stem, front.end, lines)
 
 
 def _linked_sections(

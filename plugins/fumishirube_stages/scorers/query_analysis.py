@@ -61,10 +61,12 @@ class QueryAnalysis(NamedTuple):
 
     def _form(self, group: WeightedConcept, text: str) -> str | None:
         """Return a concept in the form in which it occurs in a text."""
-        if occurs(text, group.text):
+        if group.text in text and occurs(text, group.text):
             return group.text
-        finders = [self.finders.get(term) for term in group.shares]
-        forms = finders[0](text) if len(finders) == 1 and finders[0] else ()
+        if len(group.shares) > 1 or not self.finders:
+            return None
+        finder = self.finders.get(next(iter(group.shares)))
+        forms = finder(text) if finder else ()
         return forms[0] if forms else None
 
 

@@ -1,0 +1,122 @@
+"""Finds the parts of a Markdown text that may contain headings, without parsing the other parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# Paragraphs of lines that cannot begin any other block. Most lines of most manuals are like that,
+# and trying every rule on them took most of the time.
+PARAGRAPH = (
+    r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
+    r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
+)
+_PLAIN = re.compile(rf"(?:[ \t]*\n|{PARAGRAPH})++")
+_ATX = re.compile(r"#{1,6}[ \t][^\n]*+(?:\n|\Z)")
+_FENCE = re.compile(r" {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)(?:\n|\Z)")
+_ANY_FENCE = re.compile(r"^(?P<indent> {0,3})(?:```|~~~)", re.MULTILINE)
+_CLOSED = {
+    mark: re.compile(rf"^ {{0,3}}({mark}{{3,}})[ \t]*(?:\n|\Z)", re.MULTILINE) for mark in "`~"
+}
+# Nothing but code and HTML goes on behind a blank line with a line that is not indented.
+_BOUNDARY = re.compile(r"\n(?:[ \t]*\n)+(?=[^ \t\n])")
+_MAYBE_HEADING = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$)", re.MULTILINE)
+_HTML = re.compile(r"^ {0,3}<", re.MULTILINE)
+_LONG_HTML = re.compile(
+    r"^ {0,3}<(?:script|pre|style|textarea|\?|![A-Za-z]|!\[CDATA\[|!--(?![^\n]*-->))",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The beginnings of HTML blocks that may hold blank lines."""
+_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)]) (?=[^ \t\n])")
+_RULE = r"(?!(?:[-*][ \t]*){3,}(?:\n|\Z))"
+
+
+def _item_lines(width: int) -> re.Pattern[str]:
+    """Return a pattern of the lines of one list whose markers take so many characters."""
+    marker = f"[0-9]{{{width - 2}}}[.)]" if width > len("- ") else "[-+*]"
+    return re.compile(
+        rf"(?:[ \t]*\n| {{{width}}}[^\n]*(?:\n|\Z)|{_RULE}{marker} [^ \t\n][^\n]*(?:\n|\Z))++"
+    )
+
+
+_ITEM_LINES = [_item_lines(width) for width in range(2, 12)]
+
+
+class Piece(NamedTuple):
+    """A part of a text: one heading with hashes, or a few blocks with something like a heading."""
+
+    start: int
+    end: int
+    heading: bool
+
+
+def pieces(text: str, offset: int) -> list[Piece] | None:
+    """Return the parts of a text that may have headings; ``None`` where that is not sure.
+
+    The pieces begin and end between blocks that are in no list or quotation (CommonMark 0.31).
+    """
+    if "\0" in text or "\r" in text:
+        return None
+    try:
+        return [*_pieces(text, offset)]
+    except _UnclearError:
+        return None
+
+
+class _UnclearError(Exception):
+    """Only a parser can divide the text."""
+
+
+def _pieces(text: str, place: int) -> Iterator[Piece]:
+    while place < len(text):
+        if plain := _PLAIN.match(text, place):
+            place = plain.end()
+        elif heading := _ATX.match(text, place):
+            yield Piece(place, heading.end(), heading=True)
+            place = heading.end()
+        elif fence := _FENCE.match(text, place):
+            place = _closed(text, fence)
+        else:
+            end = _end_of_blocks(text, place)
+            if _MAYBE_HEADING.search(text, place, end):
+                yield Piece(place, end, heading=False)
+            place = end
+
+
+def _closed(text: str, fence: re.Match[str]) -> int:
+    """Return where a block of code ends: behind its closing fence, or with the text."""
+    opening = fence["ticks"] or fence["tildes"]
+    for closing in _CLOSED[opening[0]].finditer(text, fence.end()):
+        if len(closing[1]) >= len(opening):
+            return closing.end()
+    return len(text)
+
+
+def _end_of_blocks(text: str, start: int) -> int:
+    """Return where the next blocks end: before a fence, or where all blocks have ended.
+
+    Raises:
+        _UnclearError: when code or HTML in them may go on behind that.
+    """
+    boundary = _BOUNDARY.search(text, start)
+    end = boundary.end() if boundary else len(text)
+    fence = _ANY_FENCE.search(text, start, end)
+    if fence is None:
+        if _LONG_HTML.search(text, start, end):
+            raise _UnclearError
+        return end
+    if not fence["indent"] and not _HTML.search(text, start, fence.start()):
+        if start < fence.start() and _FENCE.match(text, fence.start()):
+            return fence.start()
+        raise _UnclearError
+    if not _is_list(text, start, end):
+        raise _UnclearError
+    return end
+
+
+def _is_list(text: str, start: int, end: int) -> bool:
+    """Tell whether all lines are those of one list, where blocks end with their item at last."""
+    marker = _MARKER.match(text, start)
+    lines = marker and _ITEM_LINES[len(marker[0]) - 2].match(text, start, end)
+    return bool(lines and lines.end() == end)
