@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import tantivy
+from pydantic_core import to_json
 
 from fumishirube import Fields, Passage
-from fumishirube.text import occurs
+from fumishirube.text import words
 from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"
@@ -22,7 +22,6 @@ ORDER = "order"
 
 _CACHED_TEXTS, _SHORT = 1024, 200
 """How many texts are remembered, and of how many characters at most."""
-_JSON = json.JSONEncoder(ensure_ascii=False)
 # What `words` finds in folded ASCII; the pattern for all scripts made a fourth of this work more.
 _WORDS = re.compile(r"[0-9a-z]+")
 
@@ -78,7 +77,7 @@ def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
     """Return a document of a kind that carries some data, and the file that it is of."""
     made = tantivy.Document()
     made.add_text("kind", kind)
-    made.add_bytes("data", _JSON.encode(data).encode())
+    made.add_bytes("data", to_json(data))
     if path is not None:
         made.add_text("of", path)
     return made
@@ -103,9 +102,8 @@ def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
 
     What is not made of letters and digits is no part of a word, and looked up by nobody as such.
     """
-    if text.isascii():
-        return [term for term in terms.difference(_WORDS.findall(text)) if term.isalnum()]
-    return [t for t in terms if t.isascii() and t.isalnum() and not occurs(text, t)]
+    found = _WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
+    return [term for term in terms.difference(found) if term.isascii() and term.isalnum()]
 
 
 def _mere_parts(texts: Sequence[_Text]) -> set[str]:
@@ -117,13 +115,9 @@ def _mere_parts(texts: Sequence[_Text]) -> set[str]:
 
 
 def _characters(passage: Passage, terms: Collection[str]) -> str:
-    """Return the characters of a passage one by one, if it holds other than ASCII ones.
-
-    That each of them need stand here but once the engine finds out faster. A character that is in
-    no term is replaced: it counts for the length of the passage only.
-    """
+    """Return each character of a passage that is in some term and not ASCII, once."""
     text = "".join(passage.fields.values())
     if text.isascii():
         return ""
-    outside = {character for character in set(text).difference(*terms) if not character.isspace()}
-    return " ".join(text.translate(dict.fromkeys(map(ord, outside), "-")))
+    known = set(text).intersection("".join(terms))
+    return " ".join(character for character in known if not character.isascii())
