@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from manuals import write
 from stdio import Fumishirube
 
+from fumishirube_manual.evidence import excerpts
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
@@ -277,6 +278,20 @@ def test_an_excerpt_is_a_stretch_of_its_line(line: str, most: int) -> None:
     plain = shown.removeprefix("…").removesuffix("…")
     assert plain in line
     assert len(plain) <= most
+
+
+@pytest.mark.parametrize("before", [0, 3, 90_000, 1_000_000])
+def test_of_a_very_long_line_the_best_sentence_is_shown_and_few_are_read(
+    before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    whole = excerpts.line_weight
+    monkeypatch.setattr(
+        excerpts, "line_weight", lambda text, weights: read.append(text) or whole(text, weights)
+    )
+    line = "別の文。" * before + "この料金は安い。" + "別の文。" * 50_000
+    assert "料金は安い" in excerpt(line, 60, WEIGHTS)
+    assert len(read) < 3_000
 
 
 @pytest.mark.parametrize(

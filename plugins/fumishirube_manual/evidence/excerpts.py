@@ -10,13 +10,21 @@ from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText
 
 _SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
 
+_LONG, _BLOCK, _BESIDE = 20_000, 4_000, 1_000
+"""From how many characters on only the best block of a line is divided; what is added to both ends.
+
+A line of megabytes has more sentences than can be compared in a second.
+"""
+
 
 def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
     """Return the most relevant sentences of a line, in about ``most`` characters.
 
     ``…`` marks omissions. A sentence that is too long itself is cut around its densest part.
     """
-    sentences = [match for match in _SENTENCE.finditer(line) if match.group()]
+    sentences = [
+        match for match in _SENTENCE.finditer(line, *_around_best(line, weights)) if match[0]
+    ]
     scores = [line_weight(match.group(), weights) for match in sentences]
     best = max(range(len(sentences)), key=scores.__getitem__)
     start, end = sentences[best].span()
@@ -36,6 +44,15 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
         at = max(longer)[2]
         first, last = min(first, at), max(last, at)
         start, end = sentences[first].start(), sentences[last].end()
+
+
+def _around_best(line: str, weights: Sequence[ConceptWeight]) -> tuple[int, int]:
+    """Return the bounds of the part of a line whose sentences are compared: of most lines, all."""
+    if len(line) <= _LONG:
+        return 0, len(line)
+    places = range(0, len(line), _BLOCK)
+    best = max(places, key=lambda at: line_weight(line[at : at + _BLOCK], weights))
+    return max(0, best - _BESIDE), min(len(line), best + _BLOCK + _BESIDE)
 
 
 def line_weight(text: str, weights: Sequence[ConceptWeight]) -> float:

@@ -115,9 +115,12 @@ def _mere_parts(texts: Sequence[_Text]) -> set[str]:
 
 
 def _characters(passage: Passage, terms: Collection[str]) -> str:
-    """Return each character of a passage that is in some term and not ASCII, once."""
+    """Return each character that is in some term and not ASCII, once.
+
+    Dashes fill up the number of all characters, by which the engine knows the section's length.
+    """
     text = "".join(passage.fields.values())
     if text.isascii():
         return ""
-    known = set(text).intersection("".join(terms))
-    return " ".join(character for character in known if not character.isascii())
+    known = [c for c in set(text).intersection("".join(terms)) if not c.isascii()]
+    return " ".join(known) + " -" * (len(text) - text.count(" ") - len(known))
