@@ -147,10 +147,7 @@ class Corpus(Protocol):
     ) -> Sequence[IndexMatch]:
         """Return the best matches of a clause, best first, ties by path and line.
 
-        Where more matches tie than there is room for, the same ones are returned whatever the
-        order in which they were indexed. Up to 30 of them are the first by path and line; an
-        index may choose among more by a rule of its own.
-
+        Which of over 30 ties are within the limit is for the index to choose, always alike.
         A cut-off saves reading matches that would be dropped.
         """
         ...

@@ -102,8 +102,8 @@ def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
 
     What is not made of letters and digits is no part of a word, and looked up by nobody as such.
     """
-    found = _WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
-    return [term for term in terms.difference(found) if term.isascii() and term.isalnum()]
+    latin = _WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
+    return [term for term in terms.difference(latin) if term.isascii() and term.isalnum()]
 
 
 def _mere_parts(texts: Sequence[_Text]) -> set[str]:

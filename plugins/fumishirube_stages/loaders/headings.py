@@ -54,13 +54,13 @@ def headings(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS)
     if parts is None or (_REFERENCE.search(text, offset) and _any_reference(text, parts)):
         return parsed(text, offset, lines, most_steps).headings
     env: MutableMapping[str, Any] = {_STEPS_LEFT: most_steps}
-    found: list[Heading] = []
+    collected: list[Heading] = []
     for start, end, heading in parts:
         if heading:
-            found.append(_plain_heading(text, start, lines))
+            collected.append(_plain_heading(text, start, lines))
         else:
-            found += _parsed(text, start, end, lines, env).headings
-    return found
+            collected += _parsed(text, start, end, lines, env).headings
+    return collected
 
 
 def _any_reference(text: str, parts: Iterable[Piece]) -> bool:
@@ -89,7 +89,7 @@ def _parsed(
 ) -> Parsed:
     above = lines.at(start) - 1 if start < len(text) else lines.total
     tokens = _parser().parse(text[start:end], references)
-    found: list[Heading] = []
+    collected: list[Heading] = []
     opaque: list[tuple[int, int]] = []
     for opening, content in pairwise([*tokens, None]):
         if opening is None or opening.map is None:
@@ -103,8 +103,8 @@ def _parsed(
         if second and not _UNDERLINE.fullmatch(second):
             continue  # a setext heading over several lines, or without text
         title = _plain(content.content, references)
-        found.append(Heading(title, int(opening.tag[1:]), line, below))
-    return Parsed(found, opaque, references.get("references", {}))
+        collected.append(Heading(title, int(opening.tag[1:]), line, below))
+    return Parsed(collected, opaque, references.get("references", {}))
 
 
 @cache
