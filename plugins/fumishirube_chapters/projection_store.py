@@ -91,7 +91,7 @@ class ProjectionStore:
                     if only is not None:
                         _forget(connection, *only)
             except sqlite3.OperationalError as error:
-                LOG.info("projections are not kept this time: %s", error)
+                LOG.info("projections are not stored this time: %s", error)
             except (sqlite3.Error, OSError) as error:
                 self._give_up(error)
 
@@ -117,7 +117,7 @@ class ProjectionStore:
 
     def _give_up(self, error: Exception) -> None:
         self._broken = True
-        LOG.warning("projections are not kept: %s", type(error).__name__)
+        LOG.warning("projections are not stored: %s", type(error).__name__)
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()

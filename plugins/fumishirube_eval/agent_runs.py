@@ -118,12 +118,12 @@ class AgentRun:
         except ValueError as error:
             raise ConfigError(f"{file.name}: it is not JSON") from error
         if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
-            raise ConfigError(f"{file.name}: it is no run of fumishirube eval agents")
+            raise ConfigError(f"{file.name}: it is not a run of fumishirube eval agents")
         try:
             answers = tuple(_answer(row) for row in data.pop("answers"))
             return cls(**data, answers=answers)
         except (TypeError, KeyError) as error:
-            raise ConfigError(f"{file.name}: it is no whole run: {error}") from error
+            raise ConfigError(f"{file.name}: it is incomplete: {error}") from error
 
 
 def _answer(row: Mapping[str, Any]) -> AgentAnswer:

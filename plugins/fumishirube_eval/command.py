@@ -78,7 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
     help_text = f"how many rows of a ranking count (default: {K})"
     parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=help_text)
-    help_text = "let searches be answered from the cache, and tell how often they are"
+    help_text = "let searches use the cache, and report how often they do"
     parser.add_argument("--cache", action="store_true", help=help_text)
     help_text = "search all manuals at once for each case, not only the one it is of"
     parser.add_argument("--everywhere", action="store_true", help=help_text)

@@ -78,7 +78,7 @@ def known_items(manuals: Sequence[Manual], size: int) -> list[Case]:
         made = (_case(stretch[n], _FACETS[number % len(_FACETS)]) for n in ordered)
         cases += [case for case in [next(filter(None, made), None)] if case]
     if not cases:
-        raise NotFound("no section of these manuals can be told from the others by its words")
+        raise NotFound("no section of these manuals differs from all others in its words")
     return cases
 
 

@@ -73,19 +73,19 @@ _PATH = Option("PATH", "filepath", "a page, as list-pages shows it")
 _LIMIT = Option("--limit", "limit", "how many", _number)
 _DEPTH = Option("--depth", "depth", "how many links to follow", _number)
 _TYPE = Option("--doc-type", "doc_type", "only documents of this type")
-_CURSOR = Option("--cursor", "cursor", "where to go on: next_cursor of the last answer")
+_CURSOR = Option("--cursor", "cursor", "where to continue: next_cursor of the last answer")
 
 _DOCS_COMMANDS = {
     "index": DocsCommand(
         "docs_index",
         "bring the index of the documents up to date",
         options=(
-            Option("--full", "full", "read every file anew"),
+            Option("--full", "full", "read every file again"),
             Option("--file", "file", "only this file", str),
         ),
         fresh=False,
     ),
-    "reindex": DocsCommand("docs_index", "read every file anew", fresh=False),
+    "reindex": DocsCommand("docs_index", "read every file again", fresh=False),
     "search": DocsCommand(
         "ubp_search",
         "find documents",
@@ -136,10 +136,10 @@ _DOCS_COMMANDS = {
         ),
     ),
     "check": DocsCommand("docs_check", "list links that lead nowhere, and orphans"),
-    "status": DocsCommand("docs_status", "tell how everything stands"),
+    "status": DocsCommand("docs_status", "show the state of documents, links and sources"),
     "suggest-links": DocsCommand(
         "docs_suggest_links",
-        "list pages that are alike and not linked",
+        "list similar pages without a link",
         options=(
             Option("--threshold", "threshold", "how alike, 0 to 1 (default: 0.6)", _number),
             _LIMIT,
@@ -170,7 +170,7 @@ def add_arguments(parser: Parser) -> None:
         add_json(added)
         parser.known += added.known
     served = add_subcommand(chosen, "serve", _serve, "serve the documents to an MCP client")
-    help_text = "only read what another server, or nobody, has indexed"
+    help_text = "only read the index, without the lock"
     served.add_argument("--no-lock", action="store_true", help=help_text)
     add_log_level(served)
     served.set_defaults(claims_streams=True)

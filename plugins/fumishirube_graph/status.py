@@ -110,7 +110,7 @@ def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
     return Tool(
         name="docs_status",
         title="State of the documents",
-        summary="Tell how the documents, their links and their sources stand.",
+        summary="Show the state of the documents, their links and their sources.",
         params=StatusParams,
         answer=StatusAnswer,
         run=run,

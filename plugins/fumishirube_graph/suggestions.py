@@ -67,7 +67,7 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
     return Tool(
         name="docs_suggest_links",
         title="Suggest links",
-        summary="List pairs of pages that are alike and not linked.",
+        summary="List pairs of similar pages without a link.",
         params=SuggestParams,
         answer=SuggestAnswer,
         run=run,

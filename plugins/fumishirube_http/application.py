@@ -194,7 +194,7 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     """Answer requests that the router refuses."""
     refused = cast("HTTPException", error)
     if refused.status_code == HTTPStatus.NOT_FOUND:
-        message = "there is no such path; the OpenAPI document lists what there is"
+        message = "there is no such path; the OpenAPI document lists all paths"
         return reply(Problem(404, {"error": "not_found", "message": message}))
-    message = f"{request.method} is not for this path; the OpenAPI document says what is"
+    message = f"{request.method} is not allowed here; the OpenAPI document lists what is"
     return reply(invalid(message, refused.status_code, refused.headers))

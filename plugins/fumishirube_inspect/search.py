@@ -183,7 +183,7 @@ def _ranks(trace: Trace) -> Content:
             for way, meaning in (
                 ("up", "climbed"),
                 ("down", "fell"),
-                ("level", "kept its rank"),
+                ("level", "same rank"),
                 ("lost", "was left out"),
             )
         ],

@@ -19,13 +19,13 @@ _COMMANDS = (
     ),
     Command(
         "grep",
-        "show every line that holds a text, by file and section",
+        "show every line that contains a text, by file and section",
         "fumishirube_manual.commands.grep",
         "fumishirube grep '30 days' '30日' --count",
     ),
     Command(
         "ls",
-        "list the manuals, or what one of them holds",
+        "list the manuals, or the content of one",
         "fumishirube_manual.commands.ls",
         "fumishirube ls 業務ハンドブック/経費",
     ),
@@ -49,7 +49,7 @@ _COMMANDS = (
     ),
     Command(
         "coverage",
-        "show what a past search saw, and what is still unread",
+        "show what a past search covered, and what is still unread",
         "fumishirube_manual.commands.coverage",
         "fumishirube coverage 7b017120588e43d2a1c4f578d582c42e",
     ),

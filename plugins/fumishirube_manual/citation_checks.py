@@ -58,7 +58,7 @@ class CitationChecker:
         except ToolError as error:
             document, reason = None, str(error)
         if document and _holds(document, cited):
-            return CheckedCitation(text, "valid", "it stands there")
+            return CheckedCitation(text, "valid", "the text is there")
         moved = self._elsewhere(manual, cited)
         if moved:
             return CheckedCitation(text, "moved", f"the same text is now at {moved}", moved)
@@ -66,7 +66,7 @@ class CitationChecker:
             return CheckedCitation(text, "gone", reason)
         if not _has_lines(document, cited):
             return CheckedCitation(text, "gone", f"the file has {Lines(document.text).total} lines")
-        return CheckedCitation(text, "changed", "the text of these lines is another one now")
+        return CheckedCitation(text, "changed", "the text of these lines has changed")
 
     def _elsewhere(self, manual: Manual, cited: Citation) -> Citation | None:
         """Return the present place of the cited text, first in the same file, or ``None``."""

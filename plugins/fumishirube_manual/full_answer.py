@@ -118,7 +118,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 
     return Tool(
         name="manual_find",
-        title="Search a manual, and tell everything",
+        title="Search a manual, with the full answer",
         summary="Search one manual, and say what was applied, how it went, and what to do next.",
         params=narrowed_params(FindParams, (), {"manual_id": ManualId}),
         answer=FullAnswer,

@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser = new("read", _read, "print a note, or some lines of it")
     parser.add_argument("path", metavar="PATH", help=_PATH)
     parser.add_argument("--line", metavar="N", type=at_least(1), help="the first line to print")
-    help_text = "the character to go on from, as the last page said"
+    help_text = "the character to continue from, as the last page printed"
     parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
     parser = new("create", _create, "write a new note; an existing one is never overwritten")
     parser.add_argument("path", metavar="PATH", help=_PATH)
@@ -53,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _add_replace(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help=_PATH)
-    parser.add_argument("find", metavar="FIND", help="the words that stand there, literally")
+    parser.add_argument("find", metavar="FIND", help="the text to replace, literally")
     parser.add_argument("replace", metavar="REPLACE", help="the words to write instead")
     help_text = "how many places, from the start (default: 1)"
     parser.add_argument("--max", metavar="N", type=at_least(0), help=help_text)
@@ -94,7 +94,7 @@ def _item_lines(answer: Any) -> Iterator[str]:
     for item in answer["items"]:
         yield item["path"] + ("/" if item["kind"] == "dir" else "")
     if not answer["items"]:
-        yield "nothing is here"
+        yield "nothing here"
 
 
 def _read(options: Namespace) -> int:
@@ -111,7 +111,7 @@ def _read(options: Namespace) -> int:
     after = answer["next_cursor"]["char_offset"]
     if after is not None:
         words = ("vault", "read", options.path, "--cursor", str(after))
-        complain(f"the note goes on; next: {command(options, *words)}")
+        complain(f"the note continues; next: {command(options, *words)}")
     return 0
 
 
@@ -183,7 +183,7 @@ def _show_lines(answer: Any) -> Iterator[str]:
     write = answer["write"]
     yield f"{write['id']}  {_when(write)}  {_what(write)}  {write['path']}"
     if answer["diff"] is None:
-        yield "what it left is no longer kept"
+        yield "its result is no longer available"
     else:
         yield from answer["diff"].split("\n")[:-1]
 

@@ -17,7 +17,7 @@ def difference(path: str, before: bytes | None, after: bytes | None) -> str:
     try:
         old, new = _lines(before), _lines(after)
     except Unreadable:
-        return f"{path}: it is no text, and it differs\n"
+        return f"{path}: it is not text, and it differs\n"
     was, now = (_NO_NOTE if data is None else path for data in (before, after))
     lines = list(unified_diff(old, new, was, now, lineterm=""))
     return "".join(f"{line}\n" for line in lines) or f"{path}: line ends or encoding differ\n"

@@ -133,7 +133,7 @@ def write_by_id(writes: list[Write], identity: str) -> Write:
     for write in writes:
         if write.id == identity:
             return write
-    raise NotFound("the journal knows no such write; take an id from the list of writes")
+    raise NotFound("there is no such write; take an id from the list of writes")
 
 
 def _undone(writes: list[Write]) -> frozenset[str]:

@@ -95,7 +95,7 @@ class NoteJournal:
                 read = self._read(name)
                 if read is not None:
                     return None if write.before is None else read[1]
-        raise NotFound("this write is no longer kept in the journal")
+        raise NotFound("this write is no longer in the journal")
 
     @contextmanager
     def recorded(

@@ -215,7 +215,7 @@ def test_find_says_so_when_no_word_of_the_query_stands_there(workspace: Path) ->
     done = fumishirube("find", "zzyzx quux", "--manual", "field-guide", cwd=workspace)
     assert done.code == 0
     assert done.out.startswith("nothing found\n")
-    assert "no word of the query stands in field-guide; searched with the whole query" in done.out
+    assert "no word of the query occurs in field-guide; searched with the whole query" in done.out
     assert "; none matched" in done.out
     assert done.out.endswith("next: fumishirube toc field-guide\n")
 

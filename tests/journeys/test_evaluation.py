@@ -636,7 +636,7 @@ def test_sections_that_cannot_be_told_apart_make_no_cases(tmp_path: Path) -> Non
         (manual / f"{name}.md").write_text("# Title\nThe same sentence stands here.\n")
     done = fumishirube("eval", "--known-item", cwd=tmp_path)
     assert (done.code, done.out) == (1, "")
-    assert "can be told from the others" in done.err
+    assert "differs from all others" in done.err
     (manual / "c.md").write_text("# Title\nAnother sentence altogether, quite unlike.\n")
     done = fumishirube("eval", "--known-item", "--gate", "none", cwd=tmp_path)
     assert done.code == 0

@@ -126,7 +126,7 @@ def test_why_not_is_answered_for_any_section(inspector: Inspector, found: str) -
     assert re.search(r"It ranks 1 of \d+", html)
     assert "leave.md</bdi>#L3" in html
     html = inspector.page(f"{found}/why?path=travel.md&line=1")
-    assert "No stage nominated it" in html
+    assert "No stage generated it as a candidate" in html
     assert "not among" in html
     inspector.page(f"{found}/why?path=none.md&line=1", 404)
     for asked in ("path=leave.md&line=x", "path=leave.md&line=" + "9" * 99, "line=3", "path="):

@@ -30,10 +30,10 @@ _STATES = ("valid", "moved", "changed", "gone")
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
     inner = parser.add_subparsers(title="commands", metavar="check", required=True)
-    words = "say which citations are valid, moved, changed or gone"
+    words = "check which citations are valid, moved, changed or gone"
     check = add_subcommand(inner, "check", run, words)
     help_text = (
-        "a citation manual://…, or a text file that holds some; - reads standard input "
+        "a citation manual://…, or a text file with citations; - reads standard input "
         "(default: all notes of the vault)"
     )
     check.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=help_text)
@@ -87,14 +87,16 @@ def _noted(folder: Path) -> Iterator[tuple[str, str]]:
                 (f"{folder.name}/{entry.path}", citation) for citation in find_citations(text)
             )
     if unread:
-        complain(f"not read, because they are no text: {listed(unread)}")
+        complain(f"not read, because they are not text: {listed(unread)}")
 
 
 def _text(source: str, options: Namespace) -> str:
     try:
         return decode(Path(source).read_bytes())
     except (OSError, ToolError):
-        complain(f"{options.parser.prog}: {source!r} is no citation, and no text file to be read")
+        complain(
+            f"{options.parser.prog}: {source!r} is neither a citation nor a readable text file"
+        )
         sys.exit(2)
 
 

@@ -37,13 +37,11 @@ from fumishirube_manual.scopes import named_again
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    help_text = "the trace's id, as 'find --json' or manual_find gives it"
+    help_text = "the trace's id, as 'find --json' or manual_find returns it"
     parser.add_argument("trace", metavar="TRACE", help=help_text)
-    help_text = "also show what each stage did, and why each section scored"
+    help_text = "also show the effect of each stage, and the signals of each section"
     parser.add_argument("--explain", action="store_true", help=help_text)
-    help_text = (
-        "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
-    )
+    help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
     parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
     add_json(parser)
 

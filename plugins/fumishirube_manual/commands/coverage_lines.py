@@ -23,7 +23,7 @@ def terms_lines(results: SearchResults) -> Iterator[str]:
         terms = [_picked(term, results.trace) for term in chosen]
         yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"
     elif chosen is not None:
-        yield f"no word of the query stands in {where}; searched with the whole query"
+        yield f"no word of the query occurs in {where}; searched with the whole query"
 
 
 def vocabulary_lines(results: SearchResults) -> Iterator[str]:

@@ -70,16 +70,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         type=_text("TERM", LONGEST_TERM),
-        help="a word that should stand in the sections; once or twice "
-        "(default: the rarest words of the query that stand in the manual)",
+        help="a word that the sections should contain; once or twice "
+        "(default: the rarest words of the query that occur in the manual)",
     )
     help_text = f"how many sections to show (default: {SHOWN})"
     parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=help_text)
-    help_text = "also show what each stage did, and why each section scored"
+    help_text = "also show the effect of each stage, and the signals of each section"
     parser.add_argument("--explain", action="store_true", help=help_text)
-    help_text = (
-        "say why this section (manual://ID/PATH#L10) is not among the hits, or where it ranks"
-    )
+    help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
     parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
     help_text = "print the full answer of the search as JSON; needs one manual"
     parser.add_argument("--full", action="store_true", help=help_text)

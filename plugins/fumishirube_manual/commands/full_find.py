@@ -30,13 +30,13 @@ _BUDGET = ("max_candidates", "time_ms")
 
 def add_full_arguments(parser: ArgumentParser) -> None:
     """Add the options of a full answer."""
-    help_text = "with --full: also the claims that the hits make, and what bears them out"
+    help_text = "with --full: also the claims in the hits, and their evidence"
     parser.add_argument("--claims", action="store_true", default=None, help=help_text)
-    help_text = "with --full: return at most so many sections (default: 200)"
+    help_text = "with --full: the most sections to return (default: 200)"
     parser.add_argument("--max-candidates", metavar="N", type=at_least(1), help=help_text)
-    help_text = f"with --full: search for at most so many milliseconds (default: {TIME_MS})"
+    help_text = f"with --full: the time limit in milliseconds (default: {TIME_MS})"
     parser.add_argument("--time-ms", metavar="N", type=at_least(1), help=help_text)
-    help_text = "with --full: take an earlier answer, or search anew"
+    help_text = "with --full: use a cached answer, or search again"
     parser.add_argument("--cache", action=BooleanOptionalAction, help=help_text)
     help_text = "with --full: echoed in the answer"
     parser.add_argument("--expand-scope", action=BooleanOptionalAction, help=help_text)
@@ -62,7 +62,7 @@ def full_answer(
     if len(manuals) != 1:
         options.parser.error("--full: it searches one manual; name it with --manual ID")
     if "manual_find" not in application.commands:
-        raise ConfigError("surfaces: none of them gives full answers; add {use: manual}")
+        raise ConfigError("surfaces: none of them returns full answers; add {use: manual}")
     arguments: dict[str, JsonValue] = {
         "query": options.query,
         "manual_id": manuals[0],

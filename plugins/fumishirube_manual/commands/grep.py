@@ -30,22 +30,22 @@ _INDENT = "  "
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    help_text = "a text; of several, a line has to hold one"
+    help_text = "a text; of several, a line must contain one"
     parser.add_argument("texts", metavar="TEXT", nargs="+", help=help_text)
-    help_text = "look into this manual only; may be repeated (default: all)"
+    help_text = "search this manual only; may be repeated (default: all)"
     parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
-    help_text = "take TEXT as a regular expression, in any case unless --exact, or with [A-Z]"
+    help_text = "use TEXT as a regular expression, ignoring case unless --exact or with [A-Z]"
     parser.add_argument("--regex", action="store_true", help=help_text)
     help_text = "match letter by letter: case, width, spaces and plurals count"
     parser.add_argument("--exact", action="store_true", help=help_text)
     parser.add_argument("--word", action="store_true", help="match whole words only")
-    help_text = "also show so many lines before and after (0 to 3)"
+    help_text = "lines to show before and after each match (0 to 3)"
     parser.add_argument("-C", "--context", metavar="N", type=at_least(0), help=help_text)
     help_text = "only count the lines, by file"
     parser.add_argument("--count", action="store_true", help=help_text)
     help_text = "only this folder or file of the manuals"
     parser.add_argument("--prefix", metavar="PATH", help=help_text)
-    help_text = "go on where the last page ended, as it said"
+    help_text = "continue after the last page, with the cursor that it printed"
     parser.add_argument("--cursor", metavar="CURSOR", help=help_text)
     add_json(parser)
 

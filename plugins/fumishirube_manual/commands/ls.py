@@ -73,4 +73,4 @@ def _item_lines(items: list[Any]) -> Iterator[str]:
     for item in items:
         yield item["name"] + ("/" if item["kind"] == "dir" else "")
     if not items:
-        yield "nothing is here"
+        yield "nothing here"

@@ -40,8 +40,8 @@ from fumishirube_manual.settings import SURFACE
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
     help_text = (
-        "a citation manual://ID/PATH#L10 as 'find' gives it, or ID/PATH; "
-        "the exit code is 1 if it has a hash and the text is another one, or elsewhere, now"
+        "a citation manual://ID/PATH#L10 as 'find' prints it, or ID/PATH; "
+        "the exit code is 1 if it has a hash and the text has changed or moved"
     )
     parser.add_argument("place", metavar="REF", type=_place, help=help_text)
     help_text = "the section's first line (default: that of REF, else the first section)"

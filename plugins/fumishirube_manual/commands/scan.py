@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="the file, as 'ls' or 'toc' shows it")
     help_text = "the line to start at (default: the first)"
     parser.add_argument("--line", metavar="N", type=at_least(1), help=help_text)
-    help_text = "the character to go on from, as the last page said"
+    help_text = "the character to continue from, as the last page printed"
     parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
     add_page_options(parser)
 

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--max-files", metavar="N", type=at_least(1), help=help_text)
     help_text = "how many headings of a file are shown (default: 20)"
     parser.add_argument("--max-headings", metavar="N", type=at_least(1), help=help_text)
-    help_text = "how many files to pass over"
+    help_text = "how many files to skip"
     parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
     add_json(parser)
 

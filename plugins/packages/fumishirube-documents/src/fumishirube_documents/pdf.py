@@ -61,7 +61,7 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) == _PASSWORD:
             raise Unreadable("the file is locked by a password", reason="encrypted") from error
-        raise Unreadable("it is no PDF, or a damaged one", reason="damaged") from error
+        raise Unreadable("it is not a PDF, or damaged", reason="damaged") from error
     total = len(file)
     pages = [*_pages(file)]
     empty = [page.number for page in pages if not page.lines]
