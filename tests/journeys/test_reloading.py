@@ -411,7 +411,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
         live._look()
         live._look()
         assert live.application.limits.depth == 20 + number
-        live._let_go()
+        live._close_spent()
         use(live, session)
         if number == 4:
             time.sleep(2)  # what ends has ended, and who follows the documents has its lock

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
@@ -145,11 +145,21 @@ class CorpusContract:
                 expected = _ExpectedAnswers(corpus, self.expected(passages, corpus))
                 expected.check_figures()
                 tree = clauses(expected.frequencies)
-                for clause in data.draw(st.lists(tree, min_size=1, max_size=_CLAUSES)):
+                drawn = data.draw(st.lists(tree, min_size=1, max_size=_CLAUSES))
+                for clause in (*_always(expected.frequencies), *drawn):
                     expected.check_search(clause)
                     expected.check_counts(clause)
 
         check()
+
+
+def _always(terms: Collection[str]) -> Iterator[Clause]:
+    """Yield clauses that every example checks: with uneven estimates, and with only exclusions."""
+    first, *others = sorted({*terms, "absent"})
+    some = (Term(first, boost=9.0), *(Term(term, boost=0.5) for term in others))
+    yield Bool(should=some)
+    yield Bool(should=(Term(first, boost=9.0), Pages(_PATHS[:2])))
+    yield Bool(must_not=(Term(first),))
 
 
 class _ExpectedAnswers:
